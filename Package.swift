@@ -1,0 +1,89 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .treatAllWarnings(as: .error),
+]
+let wrapper = strict + [.strictMemorySafety()]
+
+/// A module of ours: what it may import is exactly what stands here.
+func module(
+    _ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource]? = nil,
+    settings: [SwiftSetting] = strict
+) -> Target {
+    .target(
+        name: name, dependencies: dependencies, resources: resources, swiftSettings: settings)
+}
+
+/// The tests of one module, and what else they need to stand it up.
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name + "Tests", dependencies: dependencies, swiftSettings: strict)
+}
+
+let package = Package(
+    name: "urd",
+    products: [
+        .executable(name: "urd", targets: ["urd"])
+    ],
+    targets: [
+        // C libraries: a module map and a shim, nothing else.
+        .systemLibrary(name: "CPostgres", pkgConfig: "libpq"),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto"),
+        .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd"),
+        .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd"),
+
+        // The pure ring: no I/O, no Foundation, no C.
+        module("Values"),
+        module("JSON"),
+        module("HTTP", ["Values"]),
+        module("EventSourcing", ["Values", "JSON"]),
+        module("Identity", ["Values", "JSON", "EventSourcing"]),
+        module("Telemetry", ["Values", "JSON"]),
+
+        // Wrappers: the only modules that import a C module; they know nothing of Urd.
+        module("Postgres", ["CPostgres"], settings: wrapper),
+        module("Cryptography", ["COpenSSL"], settings: wrapper),
+        module("HTTPServer", ["CMicroHTTPD", "HTTP"], settings: wrapper),
+        module("Systemd", ["CSystemd"], settings: wrapper),
+
+        // The log, the read models and the adapter.
+        module(
+            "EventStore",
+            ["Values", "JSON", "EventSourcing", "Telemetry", "Postgres", "Cryptography"],
+            resources: [.embedInCode("Schema")]),
+        module(
+            "ReadModels",
+            [
+                "Values", "JSON", "EventSourcing", "Identity", "Telemetry", "Postgres",
+                "EventStore",
+            ],
+            resources: [.embedInCode("Projections")]),
+        module(
+            "API",
+            [
+                "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Cryptography",
+                "EventStore", "ReadModels",
+            ]),
+        .executableTarget(
+            name: "urd",
+            dependencies: [
+                "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Postgres",
+                "Cryptography", "HTTPServer", "Systemd", "EventStore", "ReadModels", "API",
+            ],
+            swiftSettings: strict),
+
+        tests("Values", ["Values"]),
+        tests("JSON", ["JSON"]),
+        tests("HTTP", ["HTTP"]),
+        tests("EventSourcing", ["EventSourcing", "Values", "JSON"]),
+        tests("Identity", ["Identity", "EventSourcing", "Values", "JSON"]),
+        tests("Telemetry", ["Telemetry"]),
+        tests("Cryptography", ["Cryptography"]),
+        tests("HTTPServer", ["HTTPServer", "HTTP"]),
+        tests("Systemd", ["Systemd"]),
+        tests("Tidy", []),
+    ]
+)
