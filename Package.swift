@@ -80,7 +80,7 @@ let package = Package(
         tests("HTTP", ["HTTP"]),
         tests("EventSourcing", ["EventSourcing", "Values", "JSON"]),
         tests("Identity", ["Identity", "EventSourcing", "Values", "JSON"]),
-        tests("Telemetry", ["Telemetry"]),
+        tests("Telemetry", ["Telemetry", "Values", "JSON"]),
         tests("Cryptography", ["Cryptography"]),
         tests("HTTPServer", ["HTTPServer", "HTTP"]),
         tests("Systemd", ["Systemd"]),
