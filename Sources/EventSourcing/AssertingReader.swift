@@ -1,0 +1,54 @@
+import Synchronization
+import Values
+
+/// The reader of one attempt: remembers every stream and version that it handed out.
+final class AssertingReader<Log: EventLog>: StreamReader {
+    private let log: Log
+    private let cache: StateCache
+    private let realm: RealmID
+    private let seen = Mutex<(reads: [UUID: Int], cached: Bool)>(([:], false))
+
+    init(log: Log, cache: StateCache, realm: RealmID) {
+        self.log = log
+        self.cache = cache
+        self.realm = realm
+    }
+
+    var reads: [UUID: Int] { seen.withLock { $0.reads } }
+
+    func read<State: StreamState>(
+        _ type: State.Type, _ stream: UUID
+    ) async throws(LogFailure) -> Versioned<State> {
+        if let known = cache.find(type, stream, in: realm) {
+            seen.withLock {
+                $0.reads[stream] = known.version
+                $0.cached = true
+            }
+            return known
+        }
+        var state = State()
+        var version = 0
+        for recorded in try await log.stream(stream, after: 0, in: realm) {
+            guard let event = State.Event(recorded) else { throw .damaged }
+            state.apply(event)
+            version = recorded.version
+        }
+        let fresh = Versioned(stream: stream, version: version, state: state)
+        cache.store(fresh, in: realm)
+        seen.withLock { $0.reads[stream] = version }
+        return fresh
+    }
+
+    /// Whether a refusal may be told: one that came from the cache must be checked first, since
+    /// nothing is appended that would assert it. False: the cache was behind and is now dropped.
+    func stillHolds() async throws(LogFailure) -> Bool {
+        let (reads, cached) = seen.withLock { ($0.reads, $0.cached) }
+        guard cached else { return true }
+        for (stream, version) in reads
+        where try await !log.stream(stream, after: version, in: realm).isEmpty {
+            cache.forget(reads.keys, in: realm)
+            return false
+        }
+        return true
+    }
+}

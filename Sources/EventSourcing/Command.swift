@@ -1,0 +1,73 @@
+public import Values
+
+/// What a stream amounts to: its events, folded.
+public protocol StreamState: Sendable {
+    associatedtype Event: EventSourcing.Event
+    init()
+    /// Total: an event that happened cannot be refused.
+    mutating func apply(_ event: Event)
+}
+
+/// A state and the version of the stream at which it holds. Version 0: there is no such stream.
+public struct Versioned<State: StreamState>: Sendable {
+    public let stream: UUID
+    public let version: Int
+    public let state: State
+
+    public init(stream: UUID, version: Int, state: State) {
+        self.stream = stream
+        self.version = version
+        self.state = state
+    }
+
+    public var exists: Bool { version > 0 }
+}
+
+/// Reads streams for a command. Whatever is read is asserted when the command's events are
+/// appended, so a decision holds without a lock.
+public protocol StreamReader: Sendable {
+    func read<State: StreamState>(
+        _ type: State.Type, _ stream: UUID
+    ) async throws(LogFailure) -> Versioned<State>
+}
+
+/// An immutable request to change something, with one pure decision.
+public protocol Command: Sendable {
+    /// What the decision looks at.
+    associatedtype Facts: Sendable
+    /// Why the domain may say no.
+    associatedtype Rejection: Error, Equatable, Sendable
+
+    func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts
+
+    /// No I/O, no clock, no chance: they came in with the command.
+    func decide(_ facts: Facts) throws(Rejection) -> Decision
+
+    /// What it means to this command that a claim is held by another.
+    func rejection(takenClaim kind: String) -> Rejection
+}
+
+/// What a command decided: events by stream, in order, and the claims that they take or release.
+public struct Decision: Sendable, Equatable {
+    public private(set) var events: [NewEvent] = []
+    public private(set) var claims: [ClaimChange] = []
+
+    public init() {}
+
+    /// One event in one stream, the common case.
+    public init(_ event: some Event, in stream: UUID) {
+        append(event, in: stream)
+    }
+
+    public mutating func append(_ event: some Event, in stream: UUID) {
+        events.append(NewEvent(event, in: stream))
+    }
+
+    public mutating func take(_ claim: Claim, for stream: UUID) {
+        claims.append(.take(claim, for: stream))
+    }
+
+    public mutating func release(_ claim: Claim, by stream: UUID) {
+        claims.append(.release(claim, by: stream))
+    }
+}

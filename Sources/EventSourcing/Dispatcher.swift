@@ -1,0 +1,93 @@
+public import Values
+
+/// Runs commands: gather, decide, append; again when somebody was faster.
+public struct Dispatcher<Log: EventLog>: Sendable {
+    public let log: Log
+    private let cache: StateCache
+
+    public init(log: Log, cachedStreams: Int = 10_000) {
+        self.log = log
+        self.cache = StateCache(capacity: cachedStreams)
+    }
+
+    /// A node may decide on a stale cache and lose; it then knows better. More losses than this
+    /// mean that others keep winning, and the caller should hear of it.
+    private static var attempts: Int { 4 }
+
+    public func dispatch<C: Command>(
+        _ command: C, in realm: RealmID, id: UUID, digest: [UInt8] = [], origin: Origin
+    ) async throws -> Dispatched {
+        for _ in 0..<Self.attempts {
+            let reader = AssertingReader(log: log, cache: cache, realm: realm)
+            let facts = try await command.gather(reader)
+            let decision: Decision
+            do {
+                decision = try command.decide(facts)
+            } catch {
+                // A repeat of a command that succeeded is refused by its own effect, often.
+                if let first = try await repeated(id, digest, in: realm) { return first }
+                guard try await reader.stillHolds() else { continue }
+                throw error
+            }
+            let commit = Commit(
+                realm: realm, command: id, digest: digest, origin: origin, reads: reader.reads,
+                events: decision.events, claims: decision.claims)
+            switch try await append(commit) {
+            case .won(let positions):
+                cache.forget(commit.events.map(\.stream), in: realm)
+                return Dispatched(positions: positions, isRepeat: false)
+            case .duplicate(let positions):
+                return Dispatched(positions: positions, isRepeat: true)
+            case .misused:
+                throw LogFailure.misusedCommand
+            case .conflict:
+                cache.forget(reader.reads.keys, in: realm)
+            case .taken(let kind):
+                throw command.rejection(takenClaim: kind)
+            }
+        }
+        throw LogFailure.contended
+    }
+
+    /// The state of a stream as it is now, or as it was at a version.
+    public func state<State: StreamState>(
+        _ type: State.Type, _ stream: UUID, in realm: RealmID, upTo version: Int = .max
+    ) async throws(LogFailure) -> Versioned<State> {
+        var state = State()
+        var reached = 0
+        for recorded in try await log.stream(stream, after: 0, in: realm)
+        where recorded.version <= version {
+            guard let event = State.Event(recorded) else { throw .damaged }
+            state.apply(event)
+            reached = recorded.version
+        }
+        return Versioned(stream: stream, version: reached, state: state)
+    }
+
+    /// A fenced node knew a tail of the log that is gone: all that it folded is void.
+    private func append(_ commit: Commit) async throws(LogFailure) -> AppendOutcome {
+        do {
+            return try await log.append(commit)
+        } catch .fenced {
+            cache.clear()
+            return .conflict
+        }
+    }
+
+    private func repeated(
+        _ id: UUID, _ digest: [UInt8], in realm: RealmID
+    ) async throws(LogFailure) -> Dispatched? {
+        switch try await log.outcome(of: id, digest: digest, in: realm) {
+        case .duplicate(let positions): Dispatched(positions: positions, isRepeat: true)
+        case .misused: throw .misusedCommand
+        case .won, .conflict, .taken, nil: nil
+        }
+    }
+}
+
+/// Where a command's events stand.
+public struct Dispatched: Sendable, Equatable {
+    public let positions: Positions
+    /// The command had been carried out before; nothing was done again.
+    public let isRepeat: Bool
+}

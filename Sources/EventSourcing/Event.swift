@@ -1,0 +1,56 @@
+public import JSON
+public import Values
+
+/// Something that happened in one kind of stream. One enum per kind of stream conforms.
+public protocol Event: Sendable, Equatable {
+    /// Every shape that this kind of event has ever had, old revisions included.
+    static var catalogue: [EventShape] { get }
+
+    /// The wire name, such as `client.registered`: never a Swift name, it outlives them.
+    var name: String { get }
+
+    /// Whose key seals the personal fields. Nil where the event has none.
+    var subject: UUID? { get }
+
+    /// All fields, personal ones included; the shape says which of them are sealed.
+    var fields: [String: JSON] { get }
+
+    /// Reads the newest revision. Personal fields may be missing: their subject may be erased.
+    /// Nil only for a name or a field that was never written: a defect, not an input error.
+    init?(name: String, fields: [String: JSON])
+}
+
+/// One revision of one event type, as the golden list shows it.
+public struct EventShape: Sendable {
+    public enum Visibility: String, Sendable {
+        /// Stands readable in the log.
+        case open
+        /// Stands sealed under its subject's key.
+        case personal
+    }
+
+    public let name: String
+    public let revision: Int
+    public let fields: [String: Visibility]
+    /// Turns this revision's fields into the next revision's. Nil for the newest.
+    public let upcast: (@Sendable ([String: JSON]) -> [String: JSON])?
+
+    public init(
+        _ name: String, revision: Int = 1, open: [String] = [], personal: [String] = [],
+        upcast: (@Sendable ([String: JSON]) -> [String: JSON])? = nil
+    ) {
+        self.name = name
+        self.revision = revision
+        var fields: [String: Visibility] = [:]
+        for field in open { fields[field] = .open }
+        for field in personal { fields[field] = .personal }
+        self.fields = fields
+        self.upcast = upcast
+    }
+
+    /// The line of the golden list: a change to it is a decision that someone sees.
+    public var goldenLine: String {
+        let listed = fields.sorted { $0.key < $1.key }.map { "\($0.key):\($0.value.rawValue)" }
+        return "\(name) \(revision) \(listed.joined(separator: " "))"
+    }
+}

@@ -1,0 +1,66 @@
+public import JSON
+public import Values
+
+/// An event on its way into the log: open and personal fields apart.
+public struct NewEvent: Sendable, Equatable {
+    public let stream: UUID
+    public let name: String
+    public let revision: Int
+    public let subject: UUID?
+    public let open: [String: JSON]
+    public let personal: [String: JSON]
+
+    public init(
+        stream: UUID, name: String, revision: Int, subject: UUID? = nil, open: [String: JSON],
+        personal: [String: JSON] = [:]
+    ) {
+        self.stream = stream
+        self.name = name
+        self.revision = revision
+        self.subject = subject
+        self.open = open
+        self.personal = personal
+    }
+
+    /// Splits an event's fields by its newest shape.
+    public init(_ event: some Event, in stream: UUID) {
+        guard let shape = type(of: event).newestShape(event.name) else {
+            preconditionFailure("An event's name must stand in its catalogue.")
+        }
+        var open: [String: JSON] = [:]
+        var personal: [String: JSON] = [:]
+        for (field, value) in event.fields {
+            switch shape.fields[field] {
+            case .open: open[field] = value
+            case .personal: personal[field] = value
+            case nil: preconditionFailure("An event's field must stand in its shape.")
+            }
+        }
+        precondition(
+            personal.isEmpty || event.subject != nil, "Personal fields need a subject.")
+        self.init(
+            stream: stream, name: event.name, revision: shape.revision, subject: event.subject,
+            open: open, personal: personal)
+    }
+}
+
+extension Event {
+    static func newestShape(_ name: String) -> EventShape? {
+        catalogue.filter { $0.name == name }.max { $0.revision < $1.revision }
+    }
+
+    /// Reads what the log holds, bringing old revisions up to date on the way.
+    public init?(_ recorded: Recorded) {
+        var fields = recorded.open
+        if case .opened(let personal) = recorded.personal {
+            fields.merge(personal) { open, _ in open }
+        }
+        let shapes = Self.catalogue.filter {
+            $0.name == recorded.name && $0.revision >= recorded.revision
+        }.sorted { $0.revision < $1.revision }
+        for shape in shapes {
+            if let upcast = shape.upcast { fields = upcast(fields) }
+        }
+        self.init(name: recorded.name, fields: fields)
+    }
+}

@@ -1,0 +1,51 @@
+public import Values
+
+/// The log of every realm: ordered, gap-free, append-only.
+public protocol EventLog: Sendable {
+    /// Appends all of it or nothing.
+    func append(_ commit: Commit) async throws(LogFailure) -> AppendOutcome
+
+    /// How a command ended that was appended before: duplicate, misused, or nil when it never was.
+    func outcome(
+        of command: UUID, digest: [UInt8], in realm: RealmID
+    ) async throws(LogFailure) -> AppendOutcome?
+
+    /// The events of one stream after a version, oldest first.
+    func stream(
+        _ stream: UUID, after version: Int, in realm: RealmID
+    ) async throws(LogFailure) -> [Recorded]
+
+    /// The realm's events from a position on, in order, at most `limit` of them.
+    func events(
+        from position: Int64, limit: Int, in realm: RealmID
+    ) async throws(LogFailure) -> [Recorded]
+
+    /// The last position of the realm: 0 where nothing happened yet.
+    func head(of realm: RealmID) async throws(LogFailure) -> Head
+}
+
+public struct Head: Sendable, Equatable {
+    public let epoch: Int
+    public let position: Int64
+
+    public init(epoch: Int, position: Int64) {
+        self.epoch = epoch
+        self.position = position
+    }
+}
+
+/// The world broke: nothing is known to be wrong with the request.
+public enum LogFailure: Error, Equatable, Sendable {
+    /// The queue is full: try again soon.
+    case busy
+    /// The database cannot be reached, is read-only, or failed. Nothing is known to be lost.
+    case unavailable
+    /// The log was restored or failed over while we looked at it: what we knew is void.
+    case fenced
+    /// Others kept changing what this command reads.
+    case contended
+    /// The command id stands for another request.
+    case misusedCommand
+    /// The log holds something that cannot be read: see `urd verify`.
+    case damaged
+}

@@ -1,0 +1,52 @@
+public import JSON
+public import Values
+
+/// An event as the log holds it.
+public struct Recorded: Sendable, Equatable {
+    /// What became of the fields that were sealed.
+    public enum Personal: Sendable, Equatable {
+        /// The event had none.
+        case none
+        case opened([String: JSON])
+        /// The reader had no business opening them, or did not ask.
+        case sealed
+        /// Their subject was erased: the key is gone for good.
+        case erased
+    }
+
+    public let realm: RealmID
+    public let position: Int64
+    public let stream: UUID
+    public let version: Int
+    public let name: String
+    public let revision: Int
+    public let at: Timestamp
+    public let command: UUID
+    public let subject: UUID?
+    public let actor: String
+    public let client: String?
+    public let correlation: String?
+    public let open: [String: JSON]
+    public let personal: Personal
+
+    public init(
+        realm: RealmID, position: Int64, stream: UUID, version: Int, name: String, revision: Int,
+        at: Timestamp, command: UUID, subject: UUID?, actor: String, client: String?,
+        correlation: String?, open: [String: JSON], personal: Personal
+    ) {
+        self.realm = realm
+        self.position = position
+        self.stream = stream
+        self.version = version
+        self.name = name
+        self.revision = revision
+        self.at = at
+        self.command = command
+        self.subject = subject
+        self.actor = actor
+        self.client = client
+        self.correlation = correlation
+        self.open = open
+        self.personal = personal
+    }
+}

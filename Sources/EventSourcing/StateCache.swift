@@ -1,0 +1,69 @@
+import Synchronization
+import Values
+
+/// Folded streams of this node. A stale entry costs its command one retry and never a wrong
+/// decision: whatever was read is asserted at append.
+final class StateCache: Sendable {
+    private struct Key: Hashable {
+        let realm: RealmID
+        let stream: UUID
+    }
+
+    private struct Entry {
+        let version: Int
+        let state: any StreamState
+    }
+
+    /// Two generations stand in for a least-recently-used list: a full young one becomes the old
+    /// one, and what is still wanted moves back when it is read.
+    private struct Generations {
+        var young: [Key: Entry] = [:]
+        var old: [Key: Entry] = [:]
+    }
+
+    private let generations = Mutex(Generations())
+    private let capacity: Int
+
+    init(capacity: Int) {
+        self.capacity = max(2, capacity)
+    }
+
+    func find<State: StreamState>(
+        _ type: State.Type, _ stream: UUID, in realm: RealmID
+    ) -> Versioned<State>? {
+        let key = Key(realm: realm, stream: stream)
+        let entry: Entry? = generations.withLock {
+            if let entry = $0.young[key] { return entry }
+            guard let entry = $0.old.removeValue(forKey: key) else { return nil }
+            $0.young[key] = entry
+            return entry
+        }
+        guard let entry, let state = entry.state as? State else { return nil }
+        return Versioned(stream: stream, version: entry.version, state: state)
+    }
+
+    func store<State: StreamState>(_ versioned: Versioned<State>, in realm: RealmID) {
+        let key = Key(realm: realm, stream: versioned.stream)
+        generations.withLock {
+            $0.young[key] = Entry(version: versioned.version, state: versioned.state)
+            if $0.young.count > capacity / 2 {
+                $0.old = $0.young
+                $0.young = [:]
+            }
+        }
+    }
+
+    func clear() {
+        generations.withLock { $0 = Generations() }
+    }
+
+    func forget(_ streams: some Sequence<UUID>, in realm: RealmID) {
+        generations.withLock {
+            for stream in streams {
+                let key = Key(realm: realm, stream: stream)
+                $0.young[key] = nil
+                $0.old[key] = nil
+            }
+        }
+    }
+}
