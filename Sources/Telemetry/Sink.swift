@@ -22,7 +22,8 @@ extension Log {
     public static let systemTime: @Sendable () -> Timestamp = {
         var time = timespec()
         guard clock_gettime(CLOCK_REALTIME, &time) == 0 else { return Timestamp(microseconds: 0) }
-        return Timestamp(microseconds: Int64(time.tv_sec) &* 1_000_000 &+ Int64(time.tv_nsec) / 1000)
+        return Timestamp(
+            microseconds: Int64(time.tv_sec) &* 1_000_000 &+ Int64(time.tv_nsec) / 1000)
     }
 }
 
@@ -32,7 +33,8 @@ private func writeWhole(_ line: [UInt8], to descriptor: Int32) {
     line.withUnsafeBytes { bytes in
         var rest = bytes[...]
         while !rest.isEmpty {
-            let written = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+            let written = Glibc.write(
+                descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
             if written < 0 && errno == EINTR { continue }
             guard written > 0 else { return }
             rest = rest.dropFirst(written)

@@ -23,7 +23,7 @@ import Testing
     @Test func `gets each line with its priority in one write`() throws {
         var ends: [Int32] = [0, 0]
         try #require(socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue), 0, &ends) == 0)
-        defer { ends.forEach { close($0) } }
+        defer { for end in ends { close(end) } }
         Journal.write(Array("{}\n".utf8), priority: 3, to: ends[0])
         Journal.write(Array("{}\n".utf8), priority: 99, to: ends[0])
         for expected in ["<3>{}\n", "<7>{}\n"] {

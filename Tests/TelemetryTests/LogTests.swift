@@ -77,7 +77,7 @@ private final class Lines: Sendable {
     @Test func `writes whole lines to a descriptor from many tasks at once`() async throws {
         var ends: [Int32] = [0, 0]
         try #require(socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue), 0, &ends) == 0)
-        defer { ends.forEach { close($0) } }
+        defer { for end in ends { close(end) } }
         let log = Log(sink: .descriptor(ends[0]), now: { .init(microseconds: 1) })
         await withTaskGroup { group in
             for number in 0..<50 {
