@@ -1,0 +1,38 @@
+internal import CPostgres
+
+/// PostgreSQL, or the way to it, said no.
+///
+/// `description` is bland, so that it may stand in any log line or answer; `debugDescription` has
+/// the server's own words, which may quote rows.
+public struct Failure: Error, Sendable, CustomStringConvertible, CustomDebugStringConvertible {
+    /// The SQLSTATE. Empty where no server answered: the connection is gone.
+    public let code: String
+    private let detail: String
+
+    init(code: String, detail: String) {
+        self.code = code
+        self.detail = detail
+    }
+
+    static func connection(_ detail: String) -> Failure {
+        Failure(code: "", detail: detail)
+    }
+
+    /// Nothing more can be had from this connection. What was under way may or may not be done.
+    public var isConnectionLost: Bool {
+        // 08: connection; 57P01...57P03: the server shuts down, crashed or starts.
+        code.isEmpty || code.hasPrefix("08") || code.hasPrefix("57P0")
+    }
+
+    /// The world's fault, and worth another try later: resources, locks, a read-only server.
+    public var isTransient: Bool {
+        isConnectionLost || code.hasPrefix("53") || code.hasPrefix("58") || code == "55P03"
+            || code == "57014" || code == "25006" || code.hasPrefix("40")
+    }
+
+    public var description: String {
+        code.isEmpty ? "the database cannot be reached" : "the database answered \(code)"
+    }
+
+    public var debugDescription: String { "\(description): \(detail)" }
+}

@@ -1,0 +1,49 @@
+internal import Glibc
+
+/// State behind a lock that threads of our own can wait on. Tasks take it briefly and never wait.
+@safe public final class Monitor<State>: @unchecked Sendable {
+    private var state: State
+    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+
+    public init(_ state: consuming sending State) {
+        self.state = state
+        unsafe mutex.initialize(to: pthread_mutex_t())
+        unsafe condition.initialize(to: pthread_cond_t())
+        unsafe precondition(pthread_mutex_init(mutex, nil) == 0, "A mutex can be made.")
+        unsafe precondition(pthread_cond_init(condition, nil) == 0, "A condition can be made.")
+    }
+
+    deinit {
+        unsafe pthread_cond_destroy(condition)
+        unsafe pthread_mutex_destroy(mutex)
+        unsafe condition.deallocate()
+        unsafe mutex.deallocate()
+    }
+
+    public func withLock<Value, Problem: Error>(
+        _ body: (inout State) throws(Problem) -> Value
+    ) throws(Problem) -> Value {
+        unsafe pthread_mutex_lock(mutex)
+        defer { unsafe pthread_mutex_unlock(mutex) }
+        return try body(&state)
+    }
+
+    public func wakeOne() {
+        unsafe pthread_cond_signal(condition)
+    }
+
+    public func wakeAll() {
+        unsafe pthread_cond_broadcast(condition)
+    }
+
+    /// Blocks the calling thread until the closure gives something.
+    public func wait<Value>(for body: (inout State) -> Value?) -> Value {
+        unsafe pthread_mutex_lock(mutex)
+        defer { unsafe pthread_mutex_unlock(mutex) }
+        while true {
+            if let value = body(&state) { return value }
+            unsafe pthread_cond_wait(condition, mutex)
+        }
+    }
+}
