@@ -1,0 +1,57 @@
+# The front door: everything a person or CI runs. `make help` lists it.
+
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+.PHONY: help dev test check bench bench-full fuzz build format lint packages-build packages-run packages-test
+
+SWIFT_BUILD := swift build --quiet
+FUZZ_SECONDS ?= 60
+# Suites whose subject is concurrency: `make check` runs them under the thread sanitizer too.
+CONCURRENCY_SUITES ?= Committer|Follower|Pool|Admission|StateCache|Metrics|Counter|Server
+# Suites that need neither a database nor a second: `make check` runs them.
+FAST_SUITES ?= ValuesTests|JSONTests|HTTPTests|EventSourcingTests|IdentityTests|TelemetryTests|CryptographyTests|urdTests
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
+
+dev: packages-run ## start Urd with its own PostgreSQL (URD_PORT, URD_DATA; ARGS="--fresh" wipes)
+	@$(SWIFT_BUILD) --product urd
+	@exec .build/debug/urd dev $(ARGS)
+
+test: packages-test ## build and run every test
+	@Tests/run.sh
+
+check: packages-test lint ## format, imports, house rules, fast tests, thread sanitizer
+	swift build --build-tests --explicit-target-dependency-import-check error
+	swift test --skip-build --disable-xctest --filter 'TidyTests|$(FAST_SUITES)'
+	swift test --disable-xctest --sanitize thread --scratch-path .build/thread-sanitizer \
+		--filter '$(CONCURRENCY_SUITES)'
+
+bench: packages-test ## measure, each figure beside the machine's own limit (a few minutes)
+	@swift build --quiet -c release --product urd-bench
+	@.build/release/urd-bench --json bench.json $(ARGS)
+
+bench-full: packages-test ## the same with millions of events
+	@swift build --quiet -c release --product urd-bench
+	@.build/release/urd-bench --full --json bench.json $(ARGS)
+
+fuzz: packages-test ## throw malformed input at every parser (FUZZ_SECONDS each)
+	@Tests/Fuzz/run.sh $(FUZZ_SECONDS)
+
+build: packages-build ## the release binary: .build/release/urd
+	swift build -c release --product urd --static-swift-stdlib
+
+format: ## lay out every Swift file
+	swift format format --in-place --parallel --recursive Package.swift Sources Tests
+
+lint: ## complain about layout
+	swift format lint --strict --parallel --recursive Package.swift Sources Tests
+
+packages-build:
+	@deploy/install-packages.sh build
+
+packages-run:
+	@deploy/install-packages.sh run
+
+packages-test:
+	@deploy/install-packages.sh test

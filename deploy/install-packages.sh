@@ -1,0 +1,157 @@
+#!/bin/sh
+# Installs what Urd needs from Debian or Ubuntu, and says what it cannot install.
+#
+# usage: deploy/install-packages.sh [build|test|run] [--print]
+#   build   the C libraries that Urd links (default)
+#   run     what `urd dev` needs on top: a PostgreSQL server
+#   test    all of it, and what the tests need
+#   --print only names what is missing; exit code 1 when something is
+#
+# When all is there it asks dpkg once and ends: cheap enough to run before every build.
+set -eu
+
+purpose=build
+print_only=no
+for word in "$@"; do
+    case "$word" in
+    build | run | test) purpose=$word ;;
+    --print) print_only=yes ;;
+    *)
+        echo "install-packages.sh: unknown argument '$word' (build, run, test, --print)" >&2
+        exit 2
+        ;;
+    esac
+done
+
+say() { printf '%s\n' "$*" >&2; }
+
+# The toolchain -------------------------------------------------------------------------------
+
+require_swift() {
+    wanted="Urd needs the Swift toolchain 6.3 or newer"
+    if ! command -v swift >/dev/null 2>&1; then
+        say "$wanted; there is no 'swift' on the PATH."
+        say "Install it from https://www.swift.org/install/linux/ and run this again."
+        exit 1
+    fi
+    # `swift --version` takes longer than all the rest: its answer is kept beside the build,
+    # for as long as the program is the same file.
+    program=$(readlink -f "$(command -v swift)")
+    stamp="$program $(stat -c '%Y %s' "$program")"
+    memory=.build/swift-toolchain
+    if [ -f "$memory" ] && [ "$(cat "$memory")" = "$stamp" ]; then return; fi
+    version=$(swift --version 2>/dev/null | sed -n 's/.*Swift version \([0-9]*\.[0-9]*\).*/\1/p')
+    major=${version%%.*}
+    minor=${version#*.}
+    if [ "${major:-0}" -lt 6 ] || { [ "$major" -eq 6 ] && [ "${minor:-0}" -lt 3 ]; }; then
+        say "$wanted; this one ($program) is ${version:-unknown}."
+        say "Install a newer one from https://www.swift.org/install/linux/ and run this again."
+        exit 1
+    fi
+    mkdir -p .build
+    printf '%s' "$stamp" >"$memory"
+}
+
+# The packages --------------------------------------------------------------------------------
+
+build_packages="libpq-dev libssl-dev libmicrohttpd-dev libsystemd-dev pkg-config"
+run_packages="util-linux"
+test_packages="python3 python3-cryptography curl procps"
+
+has_postgresql() {
+    for program in /usr/lib/postgresql/1[5-9]/bin/initdb /usr/lib/postgresql/[2-9][0-9]/bin/initdb; do
+        if [ -x "$program" ] && [ -x "${program%initdb}psql" ] && [ -x "${program%initdb}pgbench" ]
+        then return 0; fi
+    done
+    return 1
+}
+
+missing_packages() {
+    wanted=$build_packages
+    case "$purpose" in
+    run) wanted="$wanted $run_packages" ;;
+    test) wanted="$wanted $run_packages $test_packages" ;;
+    esac
+    # `pkgconf` provides `pkg-config` on newer releases: the program is what counts.
+    if command -v pkg-config >/dev/null 2>&1; then
+        wanted=$(printf '%s' "$wanted" | sed 's/ pkg-config//')
+    fi
+    # shellcheck disable=SC2086 # the list is words
+    installed=$(dpkg-query -W -f '${Package} ${db:Status-Status}\n' $wanted 2>/dev/null || true)
+    missing=
+    for package in $wanted; do
+        case "
+$installed
+" in
+        *"
+$package installed
+"*) ;;
+        *) missing="$missing $package" ;;
+        esac
+    done
+    if [ "$purpose" != build ] && ! has_postgresql; then
+        missing="$missing postgresql postgresql-client postgresql-contrib"
+    fi
+    printf '%s' "${missing# }"
+}
+
+# A server package would create and start a cluster of its own. Urd does not use it, so while we
+# install, the packaging's own switch is off; a cluster that exists already is left alone.
+install_packages() {
+    script='
+        set -eu
+        switch=/etc/postgresql-common/createcluster.d/urd-install.conf
+        mkdir -p /etc/postgresql-common/createcluster.d
+        echo "create_main_cluster = false" >"$switch"
+        trap "rm -f $switch" EXIT
+        export DEBIAN_FRONTEND=noninteractive
+        apt-get update -q || echo "apt-get update failed: trying with the lists that are there" >&2
+        apt-get install -q -y --no-install-recommends "$@" </dev/null
+    '
+    # shellcheck disable=SC2086
+    if [ "$(id -u)" -eq 0 ]; then
+        sh -c "$script" install $1 >&2
+    else
+        sudo -n sh -c "$script" install $1 >&2
+    fi
+}
+
+may_install() {
+    command -v apt-get >/dev/null 2>&1 || return 1
+    [ "$(id -u)" -eq 0 ] || sudo -n true 2>/dev/null
+}
+
+if ! command -v dpkg-query >/dev/null 2>&1; then
+    say "This is not Debian or Ubuntu: install the equivalents of these packages yourself:"
+    say "  $build_packages $run_packages $test_packages postgresql (15 or newer)"
+    require_swift
+    exit 0
+fi
+
+missing=$(missing_packages)
+if [ "$print_only" = yes ]; then
+    [ -z "$missing" ] && exit 0
+    printf '%s\n' "$missing"
+    exit 1
+fi
+if [ -n "$missing" ]; then
+    command_line="apt-get install --no-install-recommends $missing"
+    if ! may_install; then
+        say "Missing packages: $missing"
+        say "They cannot be installed from here (not root, and sudo asks for a password). Run:"
+        say "  sudo $command_line"
+        exit 1
+    fi
+    say "Installing: $missing"
+    if ! install_packages "$missing"; then
+        say "apt could not install: $missing"
+        say "Mend the package sources and run:  $command_line"
+        exit 1
+    fi
+    missing=$(missing_packages)
+    if [ -n "$missing" ]; then
+        say "Still missing after the installation: $missing"
+        exit 1
+    fi
+fi
+require_swift
