@@ -1,0 +1,128 @@
+extension JSON {
+    /// RFC 8785: the one spelling of this value, which is what gets hashed and signed.
+    public func canonical() -> [UInt8] {
+        var output: [UInt8] = []
+        output.reserveCapacity(256)
+        write(into: &output)
+        return output
+    }
+
+    /// Appends the RFC 8785 spelling. Integers outside of `exactIntegers` are written as they are,
+    /// although no parser of ours will read them: refuse them where they come in.
+    public func write(into output: inout [UInt8]) {
+        switch self {
+        case .null: output.append(contentsOf: "null".utf8)
+        case .bool(true): output.append(contentsOf: "true".utf8)
+        case .bool(false): output.append(contentsOf: "false".utf8)
+        case .integer(let value): output.append(decimal: value)
+        case .string(let text): output.append(quoting: text)
+        case .array(let elements):
+            output.append(UInt8(ascii: "["))
+            var isFirst = true
+            for element in elements {
+                if !isFirst { output.append(UInt8(ascii: ",")) }
+                isFirst = false
+                element.write(into: &output)
+            }
+            output.append(UInt8(ascii: "]"))
+        case .object(let members):
+            output.append(UInt8(ascii: "{"))
+            var isFirst = true
+            for (name, value) in members.inCanonicalOrder {
+                if !isFirst { output.append(UInt8(ascii: ",")) }
+                isFirst = false
+                output.append(quoting: name)
+                output.append(UInt8(ascii: ":"))
+                value.write(into: &output)
+            }
+            output.append(UInt8(ascii: "}"))
+        }
+    }
+
+    /// For people: indented by two spaces, names in canonical order.
+    public func pretty() -> String {
+        var output: [UInt8] = []
+        writePretty(into: &output, indentation: 0)
+        return String(decoding: output, as: UTF8.self)
+    }
+
+    private func writePretty(into output: inout [UInt8], indentation: Int) {
+        func line(_ indentation: Int) {
+            output.append(UInt8(ascii: "\n"))
+            output.append(contentsOf: repeatElement(UInt8(ascii: " "), count: indentation))
+        }
+        switch self {
+        case .array(let elements) where !elements.isEmpty:
+            output.append(UInt8(ascii: "["))
+            for (index, element) in elements.enumerated() {
+                if index > 0 { output.append(UInt8(ascii: ",")) }
+                line(indentation + 2)
+                element.writePretty(into: &output, indentation: indentation + 2)
+            }
+            line(indentation)
+            output.append(UInt8(ascii: "]"))
+        case .object(let members) where !members.isEmpty:
+            output.append(UInt8(ascii: "{"))
+            for (index, member) in members.inCanonicalOrder.enumerated() {
+                if index > 0 { output.append(UInt8(ascii: ",")) }
+                line(indentation + 2)
+                output.append(quoting: member.key)
+                output.append(contentsOf: ": ".utf8)
+                member.value.writePretty(into: &output, indentation: indentation + 2)
+            }
+            line(indentation)
+            output.append(UInt8(ascii: "}"))
+        case .null, .bool, .integer, .string, .array, .object:
+            write(into: &output)
+        }
+    }
+}
+
+extension [UInt8] {
+    fileprivate mutating func append(decimal value: Int64) {
+        if value < 0 { append(UInt8(ascii: "-")) }
+        let start = count
+        var rest = value.magnitude
+        repeat {
+            append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
+            rest /= 10
+        } while rest > 0
+        self[start...].reverse()
+    }
+
+    /// Escapes what must be escaped and nothing else, as RFC 8785 section 3.2.2.2 has it.
+    fileprivate mutating func append(quoting text: String) {
+        append(UInt8(ascii: "\""))
+        let isPlain =
+            text.utf8.withContiguousStorageIfAvailable { bytes in
+                guard bytes.allSatisfy({ !needsEscape($0) }) else { return false }
+                append(contentsOf: bytes)
+                return true
+            } ?? false
+        if !isPlain {
+            for byte in text.utf8 { append(escaping: byte) }
+        }
+        append(UInt8(ascii: "\""))
+    }
+
+    private mutating func append(escaping byte: UInt8) {
+        switch byte {
+        case UInt8(ascii: "\""): append(contentsOf: #"\""#.utf8)
+        case UInt8(ascii: "\\"): append(contentsOf: #"\\"#.utf8)
+        case 0x08: append(contentsOf: #"\b"#.utf8)
+        case 0x09: append(contentsOf: #"\t"#.utf8)
+        case 0x0A: append(contentsOf: #"\n"#.utf8)
+        case 0x0C: append(contentsOf: #"\f"#.utf8)
+        case 0x0D: append(contentsOf: #"\r"#.utf8)
+        case 0..<0x20:
+            append(contentsOf: #"\u00"#.utf8)
+            append(0x30 + byte >> 4)
+            append(byte & 15 < 10 ? 0x30 + byte & 15 : 0x57 + byte & 15)
+        default: append(byte)
+        }
+    }
+}
+
+private func needsEscape(_ byte: UInt8) -> Bool {
+    byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+}
