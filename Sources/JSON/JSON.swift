@@ -12,8 +12,8 @@ public enum JSON: Hashable, Sendable {
 
     /// The integers that every JSON reader keeps exactly (RFC 8259 section 6): no others are read,
     /// and none should be written.
-    public static let exactIntegers: ClosedRange<Int64> = -9_007_199_254_740_991
-        ... 9_007_199_254_740_991
+    public static let exactIntegers: ClosedRange<Int64> =
+        -9_007_199_254_740_991...9_007_199_254_740_991
 }
 
 extension JSON {

@@ -118,6 +118,7 @@ extension UUID {
         guard version == 7, low >> 62 == 2 else { return nil }
         let milliseconds = Int64(high >> 16)
         let fraction = Int64(high & 0xFFF)
-        return Timestamp(microseconds: milliseconds * 1000 + min((fraction * 1000 + 4095) / 4096, 999))
+        return Timestamp(
+            microseconds: milliseconds * 1000 + min((fraction * 1000 + 4095) / 4096, 999))
     }
 }

@@ -1,0 +1,90 @@
+/// Header fields in their order. Names compare without case, and what could end a line never gets
+/// in, so that a value that somebody sent can't split a response.
+public struct Headers: Sendable, Equatable {
+    private var fields: [Field] = []
+
+    private struct Field: Sendable, Equatable {
+        let name: String
+        let value: String
+    }
+
+    public init() {}
+
+    /// Adds a field behind the others. Control characters fall out of the value, spaces off its
+    /// ends; a name that is no token (RFC 9110 section 5.6.2) adds nothing.
+    public mutating func append(_ name: String, _ value: String) {
+        guard isToken(name) else { return }
+        fields.append(Field(name: name, value: fieldValue(value)))
+    }
+
+    /// The first value of that name. Setting replaces all fields of the name where the first one
+    /// stood; setting nil removes them.
+    public subscript(name: String) -> String? {
+        get { fields.first { isSameName($0.name, name) }?.value }
+        set {
+            let place = fields.firstIndex { isSameName($0.name, name) }
+            fields.removeAll { isSameName($0.name, name) }
+            guard let newValue, isToken(name) else { return }
+            let field = Field(name: name, value: fieldValue(newValue))
+            fields.insert(field, at: place ?? fields.endIndex)
+        }
+    }
+
+    /// Every value of that name, in order: who must know that there is just one asks here.
+    public func all(_ name: String) -> [String] {
+        fields.compactMap { isSameName($0.name, name) ? $0.value : nil }
+    }
+
+    public mutating func removeAll(_ name: String) {
+        self[name] = nil
+    }
+}
+
+extension Headers: RandomAccessCollection {
+    public var startIndex: Int { 0 }
+
+    public var endIndex: Int { fields.count }
+
+    public subscript(index: Int) -> (name: String, value: String) {
+        (fields[index].name, fields[index].value)
+    }
+}
+
+extension Headers: ExpressibleByDictionaryLiteral {
+    public init(dictionaryLiteral elements: (String, String)...) {
+        for (name, value) in elements { append(name, value) }
+    }
+}
+
+private func isSameName(_ left: String, _ right: String) -> Bool {
+    guard left.utf8.count == right.utf8.count else { return false }
+    return zip(left.utf8, right.utf8).allSatisfy { lowercased($0) == lowercased($1) }
+}
+
+private func isToken(_ name: String) -> Bool {
+    !name.isEmpty
+        && name.utf8.allSatisfy { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+            case 0x21, 0x23...0x27, 0x2A, 0x2B, 0x2D, 0x2E, 0x5E, 0x5F, 0x60, 0x7C, 0x7E: true
+            default: false
+            }
+        }
+}
+
+private func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+
+private func isAllowedInValue(_ byte: UInt8) -> Bool {
+    byte >= 0x20 && byte != 0x7F || byte == 0x09
+}
+
+/// The value without what must not stand in it; most often that is the value itself.
+private func fieldValue(_ value: String) -> String {
+    let isClean =
+        value.utf8.allSatisfy(isAllowedInValue)
+        && !(value.utf8.first.map(isSpace) ?? false) && !(value.utf8.last.map(isSpace) ?? false)
+    if isClean { return value }
+    var bytes = value.utf8.filter(isAllowedInValue)[...]
+    while let last = bytes.last, isSpace(last) { bytes.removeLast() }
+    return String(decoding: bytes.drop(while: isSpace), as: UTF8.self)
+}
