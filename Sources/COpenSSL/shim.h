@@ -1,6 +1,63 @@
 #pragma once
+
+// What Swift needs of libcrypto, and in front of it a few inline functions: variadic calls, which
+// Swift cannot make, and the low-level SHA-256 calls.
+//
+// Why the low-level calls although OpenSSL 3 deprecates them: SHA256_CTX is a plain struct, so a
+// hash needs no allocation and a prepared HMAC key is two structs that are copied. The EVP way
+// allocates a context and a provider context for each hash, which costs several times as much as
+// hashing a short message. The algorithm behind both is the same assembly.
+
+#include <openssl/bn.h>
+#include <openssl/core_names.h>
 #include <openssl/crypto.h>
+#include <openssl/ec.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
-#include <openssl/kdf.h>
+#include <openssl/params.h>
 #include <openssl/rand.h>
+#include <openssl/sha.h>
+#include <openssl/x509.h>
+#include <stdint.h>
+
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wdeprecated-declarations"
+
+static inline void shim_sha256_start(SHA256_CTX *state) { SHA256_Init(state); }
+
+static inline void shim_sha256_update(SHA256_CTX *state, const void *bytes, size_t count) {
+    SHA256_Update(state, bytes, count);
+}
+
+static inline void shim_sha256_finish(SHA256_CTX *state, uint8_t *digest) {
+    SHA256_Final(digest, state);
+}
+
+static inline void shim_sha256(const void *bytes, size_t count, uint8_t *digest) {
+    SHA256_CTX state;
+    SHA256_Init(&state);
+    SHA256_Update(&state, bytes, count);
+    SHA256_Final(digest, &state);
+}
+
+// RFC 2104 over two prepared states: `inner` has absorbed key ^ ipad, `outer` key ^ opad.
+static inline void shim_hmac_sha256(
+    const SHA256_CTX *inner, const SHA256_CTX *outer, const void *bytes, size_t count,
+    uint8_t *tag) {
+    SHA256_CTX state = *inner;
+    SHA256_Update(&state, bytes, count);
+    SHA256_Final(tag, &state);
+    state = *outer;
+    SHA256_Update(&state, tag, SHA256_DIGEST_LENGTH);
+    SHA256_Final(tag, &state);
+}
+
+#pragma clang diagnostic pop
+
+static inline EVP_PKEY *shim_generate_p256(void) {
+    return EVP_PKEY_Q_keygen(NULL, NULL, "EC", "P-256");
+}
+
+static inline EVP_PKEY *shim_generate_rsa(size_t bits) {
+    return EVP_PKEY_Q_keygen(NULL, NULL, "RSA", bits);
+}

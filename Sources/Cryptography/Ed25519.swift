@@ -1,0 +1,77 @@
+import COpenSSL
+
+/// Ed25519 (RFC 8032): signatures that need no randomness, of a fixed small size.
+///
+/// Keys go in and out as the 32 raw bytes of the standard: the seed for the private key, because
+/// that is what must be kept, and the encoded point for the public one.
+public enum Ed25519 {
+    public static let seedLength = 32
+    public static let publicKeyLength = 32
+    public static let signatureLength = 64
+
+    public struct PrivateKey: Sendable {
+        public let publicKey: PublicKey
+        public let seed: SecretBytes
+        let key: EVPKey
+
+        public static func generate() throws(Failure) -> PrivateKey {
+            try PrivateKey(seed: .random(seedLength))
+        }
+
+        public init(seed: SecretBytes) throws(Failure) {
+            guard seed.count == seedLength else {
+                throw Failure(.malformed, "a seed for Ed25519 has 32 bytes")
+            }
+            let pointer = unsafe seed.withUnsafeBytes { bytes in
+                unsafe EVP_PKEY_new_raw_private_key_ex(
+                    nil, "ED25519", nil, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self),
+                    bytes.count)
+            }
+            key = try unsafe EVPKey(owning: pointer, from: "EVP_PKEY_new_raw_private_key_ex")
+            publicKey = try PublicKey(of: key)
+            self.seed = seed
+        }
+
+        public func sign(_ message: [UInt8]) throws(Failure) -> [UInt8] {
+            try key.sign(message, digest: nil)
+        }
+    }
+
+    public struct PublicKey: Sendable, Hashable {
+        public let bytes: [UInt8]
+        let key: EVPKey
+
+        public init(_ bytes: [UInt8]) throws(Failure) {
+            guard bytes.count == publicKeyLength else {
+                throw Failure(.malformed, "a public key of Ed25519 has 32 bytes")
+            }
+            let pointer = unsafe EVP_PKEY_new_raw_public_key_ex(
+                nil, "ED25519", nil, bytes, bytes.count)
+            key = try unsafe EVPKey(
+                owning: pointer, from: "EVP_PKEY_new_raw_public_key_ex", .malformed)
+            self.bytes = bytes
+        }
+
+        init(of privateKey: EVPKey) throws(Failure) {
+            var bytes = [UInt8](repeating: 0, count: publicKeyLength)
+            var length = bytes.count
+            let done = unsafe EVP_PKEY_get_raw_public_key(privateKey.pointer, &bytes, &length)
+            guard done == 1, length == publicKeyLength else {
+                throw Failure.afterCall("EVP_PKEY_get_raw_public_key")
+            }
+            try self.init(bytes)
+        }
+
+        /// False for whatever is not a signature of `message`, malformed ones included.
+        public func isValid(_ signature: [UInt8], for message: [UInt8]) -> Bool {
+            signature.count == signatureLength
+                && key.isValid(signature, for: message, digest: nil)
+        }
+
+        public static func == (left: PublicKey, right: PublicKey) -> Bool {
+            left.bytes == right.bytes
+        }
+
+        public func hash(into hasher: inout Hasher) { hasher.combine(bytes) }
+    }
+}
