@@ -1,0 +1,109 @@
+internal import Cryptography
+public import EventSourcing
+public import HTTP
+public import Values
+
+/// What the admin API stands on.
+public struct AdminContext: RouteContext {
+    /// Secrets that a repeated command must find again: a keyed digest of the command's id, so
+    /// that the secret itself is stored nowhere.
+    public typealias SecretDerivation =
+        @Sendable (_ realm: RealmID, _ command: UUID, _ purpose: String) async throws -> [UInt8]
+
+    let commands: any CommandPort
+    let queries: any AdminQueries
+    let deriveSecret: SecretDerivation
+    let now: @Sendable () -> Timestamp
+
+    public init(
+        commands: any CommandPort, queries: any AdminQueries,
+        deriveSecret: @escaping SecretDerivation, now: @escaping @Sendable () -> Timestamp
+    ) {
+        self.commands = commands
+        self.queries = queries
+        self.deriveSecret = deriveSecret
+        self.now = now
+    }
+
+    /// Lets a caller in by his admin key.
+    ///
+    /// Whoever has no right to a realm gets 403, whether the realm exists or not: the answer is
+    /// given before anything is looked up, so it says nothing about other people's realms. Only
+    /// keys of all realms ever see 404 for a realm.
+    public func admit(
+        _ request: Request, to right: Right, realm: RealmID?
+    ) async throws(Problem) -> Admin {
+        if right == .nothing { return .nobody }
+        let key = try await authenticated(request)
+        switch right {
+        case .nothing: break
+        case .everything:
+            guard key.realms == .all else { throw Problem(.forbidden) }
+        case .realm:
+            guard key.realms.include(realm) else { throw Problem(.forbidden) }
+        }
+        return .key(key)
+    }
+
+    private func authenticated(_ request: Request) async throws(Problem) -> AdminKeyView {
+        let lines = request.headers.all("Authorization")
+        guard lines.count == 1, let key = bearerKey(lines[0]) else {
+            throw Problem(.unauthenticated)
+        }
+        let known = try await reading { () throws(LogFailure) in
+            try await queries.adminKey(key.id)
+        }
+        // An unknown key is compared as well, so that time does not tell which ids exist.
+        let isRight = constantTimeEqual(key.digest, known?.digest ?? noDigest)
+        guard let known, isRight, known.revokedAt == nil else { throw Problem(.unauthenticated) }
+        return known
+    }
+
+    private func bearerKey(_ line: String) -> BearerKey? {
+        let scheme = "bearer "
+        guard line.utf8.count > scheme.utf8.count,
+            String(line.unicodeScalars.prefix(scheme.utf8.count)).lowercased() == scheme
+        else { return nil }
+        return BearerKey(String(line.unicodeScalars.dropFirst(scheme.utf8.count)))
+    }
+}
+
+private let noDigest = [UInt8](repeating: 0, count: SHA256.digestLength)
+
+/// Who asks.
+public enum Admin: Sendable {
+    case nobody
+    case key(AdminKeyView)
+
+    /// As the log names him.
+    var actor: String {
+        switch self {
+        case .nobody: "system"
+        case .key(let key): "admin:\(key.id)"
+        }
+    }
+}
+
+/// What is broken below is never the caller's fault: no failure of the log becomes a 4xx, but for
+/// the one that speaks of the request itself.
+func reading<Result>(
+    _ read: () async throws(LogFailure) -> Result
+) async throws(Problem) -> Result {
+    do {
+        return try await read()
+    } catch {
+        throw Problem(of: error)
+    }
+}
+
+extension Problem {
+    init(of failure: LogFailure) {
+        switch failure {
+        case .busy: self.init(.busy)
+        case .unavailable, .fenced: self.init(.unavailable)
+        case .contended: self.init(.contended)
+        case .misusedCommand: self.init(.idempotencyKeyReused, field: "Idempotency-Key")
+        case .damaged: self.init(.logDamaged)
+        }
+    }
+}

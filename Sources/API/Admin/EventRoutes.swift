@@ -1,0 +1,172 @@
+internal import EventSourcing
+internal import HTTP
+internal import JSON
+internal import Values
+
+/// The log itself, event by event, and the list that is made from it.
+enum EventRoutes {
+    static let table: [Route<AdminContext>] = [list, get, auditTrail]
+
+    private static let list = Route<AdminContext>(
+        .get, "/api/admin/realms/{realm}/events", id: "listEvents", tag: "Log",
+        summary: "The realm's events in their order.",
+        detail: "Personal fields stay sealed.", right: .realm,
+        parameters: [.realm, Lists.limit, Lists.after(Cursor.position)],
+        answer: Lists.answer(
+            "EventList", of: event, next: Cursor.position, example: exampleEvent),
+        refusals: [.unavailable, .busy, .logDamaged]
+    ) { call throws(Problem) in
+        let realm = try call.realm
+        let after = call.text("after").flatMap(Cursor.position) ?? 0
+        let items = try await reading { () throws(LogFailure) in
+            try await call.context.queries.events(
+                of: realm, from: after + 1, limit: call.limit + 1)
+        }
+        return Lists.page(call.limit, of: items, item: json) {
+            Cursor.encode(position: $0.position)
+        }
+    }
+
+    private static let get = Route<AdminContext>(
+        .get, "/api/admin/realms/{realm}/events/{position}", id: "getEvent", tag: "Log",
+        summary: "One event.", right: .realm, parameters: [.realm, .position],
+        answer: Answer(
+            status: .ok, description: "The event.", content: .json(event, example: exampleEvent)),
+        refusals: [.noSuchEvent, .unavailable, .busy, .logDamaged]
+    ) { call throws(Problem) in
+        let realm = try call.realm
+        let position = try call.requiredInteger("position")
+        let found = try await reading { () throws(LogFailure) in
+            try await call.context.queries.events(of: realm, from: position, limit: 1)
+        }
+        guard let first = found.first, first.position == position else {
+            throw Problem(.noSuchEvent)
+        }
+        return .json(.ok, json(first))
+    }
+
+    private static let auditTrail = Route<AdminContext>(
+        .get, "/api/admin/realms/{realm}/audit-trail", id: "listAuditTrail", tag: "Log",
+        summary: "Who did what and when, oldest first.",
+        detail: """
+            This list follows the log: with `min_position` it waits until it holds everything up \
+            to there.
+            """,
+        right: .realm,
+        parameters: [
+            .realm, Lists.limit, Lists.after(Cursor.position), .minimumPosition,
+        ],
+        answer: Lists.answer(
+            "AuditTrail", of: entry, next: Cursor.position, example: exampleEntry),
+        refusals: [.positionNotReached, .positionLost, .unavailable, .busy, .logDamaged]
+    ) { call throws(Problem) in
+        let realm = try call.realm
+        try await call.wait(in: realm)
+        let after = call.text("after").flatMap(Cursor.position) ?? 0
+        let items = try await reading { () throws(LogFailure) in
+            try await call.context.queries.auditTrail(
+                of: realm, after: after, limit: call.limit + 1)
+        }
+        return Lists.page(call.limit, of: items, item: json) {
+            Cursor.encode(position: $0.position)
+        }
+    }
+}
+
+extension EventRoutes {
+    private static let event = Schema.named(
+        "Event",
+        .object(
+            .required("position", Fields.position, "Where it stands in the realm's log."),
+            .required("stream", Fields.id, "The stream that it belongs to."),
+            .required("version", Fields.position, "Where it stands in its stream."),
+            .required("type", .text(1...100), "Its wire name."),
+            .required("revision", .integer(1...10_000), "Which shape of its fields this is."),
+            .required("at", Fields.time, "When it happened."),
+            .required("command", Fields.id, "The command that made it."),
+            .required("actor", .text(0...300), "Who asked for it."),
+            .optional("client", .text(0...300), "Through which client."),
+            .optional("correlation", .text(0...300), "The trace that it belongs to."),
+            .required("data", .openObject, "Its open fields."),
+            .required(
+                "personal", .oneOf(["none", "sealed", "erased"]),
+                "Whether it has personal fields, and whether they can still be opened.")))
+
+    private static func json(_ event: Recorded) -> JSON {
+        var members: [String: JSON] = [
+            "position": .integer(event.position), "stream": .string(event.stream.description),
+            "version": .integer(Int64(event.version)), "type": .string(event.name),
+            "revision": .integer(Int64(event.revision)), "at": .string(event.at.description),
+            "command": .string(event.command.description), "actor": .string(event.actor),
+            "data": .object(event.open), "personal": .string(personal(event)),
+        ]
+        if let client = event.client { members["client"] = .string(client) }
+        if let correlation = event.correlation { members["correlation"] = .string(correlation) }
+        return .object(members)
+    }
+
+    /// Also what a reader happened to open is not sent: it has its own, audited, way.
+    private static func personal(_ event: Recorded) -> String {
+        switch event.personal {
+        case .none: "none"
+        case .opened, .sealed: "sealed"
+        case .erased: "erased"
+        }
+    }
+
+    private static let exampleEvent: JSON = [
+        "position": 42, "stream": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10", "version": 1,
+        "type": "client.registered", "revision": 1, "at": "2026-11-21T01:23:45.123456Z",
+        "command": "0193a0e7-5e0c-7000-9000-2f6b1c1d9a11",
+        "actor": "admin:0193a0e7-5e0c-8000-9000-2f6b1c1d9a12",
+        "data": ["client_name": "Web shop"], "personal": "none",
+    ]
+
+    private static let entry = Schema.named(
+        "AuditEntry",
+        .object(
+            .required("position", Fields.position, "Where it stands in the realm's log."),
+            .required("at", Fields.time, "When it happened."),
+            .required("type", .text(1...100), "What happened."),
+            .required("stream", Fields.id, "To what it happened."),
+            .required("actor", .text(0...300), "Who asked for it."),
+            .optional("client", .text(0...300), "Through which client."),
+            .optional("correlation", .text(0...300), "The trace that it belongs to.")))
+
+    private static func json(_ entry: AuditEntry) -> JSON {
+        var members: [String: JSON] = [
+            "position": .integer(entry.position), "at": .string(entry.at.description),
+            "type": .string(entry.type), "stream": .string(entry.stream.description),
+            "actor": .string(entry.actor),
+        ]
+        if let client = entry.client { members["client"] = .string(client) }
+        if let correlation = entry.correlation { members["correlation"] = .string(correlation) }
+        return .object(members)
+    }
+
+    private static let exampleEntry: JSON = [
+        "position": 42, "at": "2026-11-21T01:23:45.123456Z", "type": "client.registered",
+        "stream": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10",
+        "actor": "admin:0193a0e7-5e0c-8000-9000-2f6b1c1d9a12",
+    ]
+}
+
+extension Call<AdminContext> {
+    /// Waits for what `min_position` asks, if it is given.
+    fileprivate func wait(in realm: RealmID) async throws(Problem) {
+        guard let text = text("min_position") else { return }
+        guard let wanted = LogPosition(text), wanted.realm == realm else {
+            throw Problem(
+                .invalidParameter, "min_position must be of this realm.", field: "min_position")
+        }
+        let reached = try await reading { () throws(LogFailure) in
+            try await context.queries.auditTrail(
+                of: realm, reaches: wanted.position, epoch: wanted.epoch)
+        }
+        switch reached {
+        case .yes: return
+        case .notYet: throw Problem(.positionNotReached, field: "min_position")
+        case .never: throw Problem(.positionLost, field: "min_position")
+        }
+    }
+}

@@ -1,0 +1,38 @@
+internal import JSON
+
+/// Members and parameters that several resources share.
+enum Fields {
+    static let id = Schema.text(36...36, Names.uuid, format: "uuid")
+    static let time = Schema.text(TextRule(20...32, format: "date-time"))
+    static let position = Schema.integer(1...281_474_976_710_655)
+    static let realm = Schema.text(1...63, Names.label)
+}
+
+extension Parameter {
+    static let realm = Parameter(
+        "realm", in: .path, Fields.realm, "The realm's name.", example: "demo")
+
+    static let position = Parameter(
+        "position", in: .path, Fields.position, "A place in the realm's log.", example: 42)
+
+    static let minimumPosition = Parameter(
+        "min_position", in: .query, LogPosition.schema,
+        "The `Urd-Position` of a write that the list must hold; it waits for it a while.",
+        example: "demo:1:42")
+
+    static let idempotencyKey = Parameter(
+        "Idempotency-Key", in: .header,
+        .text(1...255, .some(Characters(0x21...0x7E), 1...255)),
+        """
+        Chosen by the client. The same key with the same request gets the same answer again and \
+        does nothing twice; with another request it is refused.
+        """,
+        example: "b3f1c9")
+}
+
+extension Call {
+    func requiredInteger(_ name: String) throws(Problem) -> Int64 {
+        guard let number = integer(name) else { throw Problem(.internalError) }
+        return number
+    }
+}

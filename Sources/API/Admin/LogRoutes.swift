@@ -1,0 +1,109 @@
+internal import EventSourcing
+internal import HTTP
+internal import JSON
+internal import Values
+
+/// What proves that the log is what it was: the checkpoint, proofs against it, and the tiles.
+enum LogRoutes {
+    static let table: [Route<AdminContext>] = [checkpoint, proof, tile]
+
+    private static let checkpoint = Route<AdminContext>(
+        .get, "/api/admin/realms/{realm}/log/checkpoint", id: "getCheckpoint", tag: "Log",
+        summary: "The newest signed checkpoint of the realm's log.",
+        detail: "A signed note in the form of C2SP tlog-checkpoint.", right: .realm,
+        parameters: [.realm],
+        answer: Answer(
+            status: .ok, description: "The signed note.",
+            content: .text("text/plain; charset=utf-8")),
+        refusals: [.noSuchCheckpoint, .unavailable, .busy, .logDamaged]
+    ) { call throws(Problem) in
+        let realm = try call.realm
+        let note = try await reading { () throws(LogFailure) in
+            try await call.context.queries.checkpoint(of: realm)
+        }
+        guard let note else { throw Problem(.noSuchCheckpoint) }
+        var response = Response.bytes(.ok, note)
+        response.headers["Content-Type"] = "text/plain; charset=utf-8"
+        return response
+    }
+
+    private static let proof = Route<AdminContext>(
+        .get, "/api/admin/realms/{realm}/log/proofs/{position}", id: "getInclusionProof",
+        tag: "Log", summary: "The proof that an event is in the log that the checkpoint signs.",
+        detail: "An RFC 6962 inclusion proof; hashes are in base64.", right: .realm,
+        parameters: [.realm, .position],
+        answer: Answer(
+            status: .ok, description: "The proof.",
+            content: .json(proofSchema, example: exampleProof)),
+        refusals: [.noSuchCheckpoint, .unavailable, .busy, .logDamaged]
+    ) { call throws(Problem) in
+        let realm = try call.realm
+        let position = try call.requiredInteger("position")
+        let proof = try await reading { () throws(LogFailure) in
+            try await call.context.queries.inclusionProof(of: position, in: realm)
+        }
+        guard let proof else { throw Problem(.noSuchCheckpoint) }
+        return .json(
+            .ok,
+            [
+                "position": .integer(proof.position), "tree_size": .integer(proof.treeSize),
+                "leaf": .string(Base64.encode(proof.leaf)),
+                "path": .array(proof.path.map { .string(Base64.encode($0)) }),
+                "checkpoint": .string(String(decoding: proof.checkpoint, as: UTF8.self)),
+            ])
+    }
+
+    private static let hash = Schema.text(
+        44...44,
+        .sequence([
+            .some(Characters("a-zA-Z0-9+/"), 42...42), .one(Characters("AEIMQUYcgkosw048")),
+            .text("="),
+        ]))
+
+    private static let proofSchema = Schema.named(
+        "InclusionProof",
+        .object(
+            .required("position", Fields.position, "The event's position."),
+            .required("tree_size", Fields.position, "The tree that the checkpoint signs."),
+            .required("leaf", hash, "The event's leaf hash."),
+            .required(
+                "path", .list(of: hash, 0...64), "The hashes beside the way to the root."),
+            .required("checkpoint", .text(1...10_000), "The signed note.")))
+
+    private static let exampleProof: JSON = [
+        "position": 1, "tree_size": 1, "leaf": "n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg=",
+        "path": [],
+        "checkpoint":
+            "urd.example/demo\n1\nn4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg=\n\n— urd.example/demo …\n",
+    ]
+
+    private static let tile = Route<AdminContext>(
+        .get, "/api/admin/realms/{realm}/log/tiles/{level}/{index}", id: "getTile", tag: "Log",
+        summary: "Hashes of the realm's tree.",
+        detail: "A tile of C2SP tlog-tiles; `width` asks for a partial one.", right: .realm,
+        parameters: [
+            .realm,
+            Parameter("level", in: .path, .integer(0...63), "The tile's level.", example: 0),
+            Parameter(
+                "index", in: .path, .integer(0...281_474_976_710_655), "The tile's index.",
+                example: 0),
+            Parameter(
+                "width", in: .query, .integer(1...256), "How many hashes; 256 if nothing is said.",
+                example: 256),
+        ],
+        answer: Answer(
+            status: .ok, description: "Hashes of 32 bytes, one after the other.", content: .bytes),
+        refusals: [.noSuchCheckpoint, .unavailable, .busy, .logDamaged]
+    ) { call throws(Problem) in
+        let realm = try call.realm
+        let level = Int(try call.requiredInteger("level"))
+        let index = try call.requiredInteger("index")
+        let width = call.integer("width").map { Int($0) } ?? 256
+        let hashes = try await reading { () throws(LogFailure) in
+            try await call.context.queries.tile(
+                level: level, index: index, width: width, of: realm)
+        }
+        guard let hashes else { throw Problem(.noSuchCheckpoint) }
+        return .bytes(.ok, hashes)
+    }
+}

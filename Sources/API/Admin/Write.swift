@@ -1,0 +1,132 @@
+internal import Cryptography
+internal import EventSourcing
+internal import HTTP
+internal import JSON
+internal import Values
+
+/// One write: the id of its command, and what was asked in so many words.
+struct Write: Sendable {
+    let realm: RealmID
+    let command: UUID
+    let digest: [UInt8]
+    let origin: Origin
+
+    /// The id of what the command makes: a repeat makes, and answers with, the same.
+    func newID(_ kind: String) -> UUID {
+        .v8(SHA256.hash(framed(["urd new id", realm.name, kind], [command.bytes])))
+    }
+}
+
+/// A refusal of the domain, as the API tells it.
+protocol Refusal: Error {
+    var problem: Problem { get }
+}
+
+/// What a command came to.
+struct Done: Sendable {
+    let write: Write
+    let positions: Positions
+}
+
+extension Call<AdminContext> {
+    /// The write that this request asks for. With an `Idempotency-Key` the command's id follows
+    /// from who asks, in which realm, and the key; what is asked does not count, so that the same
+    /// key with another request is noticed and refused.
+    func write(in realm: RealmID) -> Write {
+        let now = context.now()
+        let id: UUID
+        if let key = text("Idempotency-Key") {
+            id = .v8(
+                SHA256.hash(framed(["urd idempotency", caller.actor, realm.name, key], [])))
+        } else {
+            var random = SystemRandom()
+            id = .v7(at: now, using: &random)
+        }
+        let digest = SHA256.hash(
+            framed([request.method.rawValue, request.path], [body.canonical()]))
+        let origin = Origin(
+            actor: caller.actor, correlation: traceParent, address: request.source,
+            userAgent: request.headers["User-Agent"].map { String($0.unicodeScalars.prefix(512)) },
+            at: now)
+        return Write(realm: realm, command: id, digest: digest, origin: origin)
+    }
+
+    func run<C: Command>(
+        _ command: C, as write: Write
+    ) async throws(Problem) -> Done where C.Rejection: Refusal {
+        do {
+            let dispatched = try await context.commands.dispatch(
+                command, in: write.realm, id: write.command, digest: write.digest,
+                origin: write.origin)
+            return Done(write: write, positions: dispatched.positions)
+        } catch let refusal as C.Rejection {
+            throw refusal.problem
+        } catch let failure as LogFailure {
+            throw Problem(of: failure)
+        } catch {
+            throw Problem(.internalError)
+        }
+    }
+
+    /// The stream as the command left it, also when the command is repeated long after.
+    func state<State: StreamState>(
+        _ type: State.Type, of stream: UUID, after done: Done
+    ) async throws(Problem) -> State {
+        let events = try await reading { () throws(LogFailure) in
+            try await context.commands.events(of: stream, in: done.write.realm)
+        }
+        var state = State()
+        for recorded in events {
+            if done.positions.count > 0 && recorded.position > done.positions.last { break }
+            guard let event = State.Event(recorded) else { throw Problem(.logDamaged) }
+            state.apply(event)
+        }
+        return state
+    }
+
+    func secret(_ purpose: String, of write: Write) async throws(Problem) -> [UInt8] {
+        do {
+            return try await context.deriveSecret(write.realm, write.command, purpose)
+        } catch {
+            throw Problem(.unavailable)
+        }
+    }
+
+    /// The trace that the caller says this belongs to, if it is spelled as W3C Trace Context asks.
+    private var traceParent: String? {
+        guard let text = request.headers["traceparent"], traceParentPattern.matches(text) else {
+            return nil
+        }
+        return text
+    }
+}
+
+private let traceParentPattern = Pattern.sequence([
+    .some(Characters("0-9a-f"), 2...2), .text("-"), .some(Characters("0-9a-f"), 32...32),
+    .text("-"), .some(Characters("0-9a-f"), 16...16), .text("-"),
+    .some(Characters("0-9a-f"), 2...2),
+])
+
+extension Response {
+    /// Says where in the log the write stands, so that a later read can ask for no less.
+    func at(_ done: Done) -> Response {
+        var response = self
+        let position = LogPosition(
+            realm: done.write.realm, epoch: done.positions.epoch, position: done.positions.last)
+        response.headers["Urd-Position"] = position.description
+        return response
+    }
+}
+
+/// Joins parts so that no two lists of parts look alike: each has its length in front.
+private func framed(_ texts: [String], _ rest: [[UInt8]]) -> [UInt8] {
+    var bytes: [UInt8] = []
+    for part in texts.map({ Array($0.utf8) }) + rest {
+        let length = UInt64(part.count)
+        for shift in stride(from: UInt64(56), through: 0, by: -8) {
+            bytes.append(UInt8(truncatingIfNeeded: length >> shift))
+        }
+        bytes += part
+    }
+    return bytes
+}

@@ -1,0 +1,92 @@
+public import EventSourcing
+public import HTTP
+internal import JSON
+public import Telemetry
+
+/// What the private listener tells: whether the process lives, whether it can serve, and its
+/// metrics. Nobody is asked who he is; the listener is not reachable from outside.
+public struct HealthContext: RouteContext {
+    public let components: @Sendable () async -> [ComponentState]
+    public let metrics: Metrics
+
+    public init(
+        metrics: Metrics, components: @escaping @Sendable () async -> [ComponentState]
+    ) {
+        self.metrics = metrics
+        self.components = components
+    }
+
+    public func admit(_ request: Request, to right: Right, realm: RealmID?) {}
+}
+
+/// How one part of the process is: the database, a projection, the sealer.
+public struct ComponentState: Sendable, Equatable {
+    public let name: String
+    /// Whether requests can be served as this part is now.
+    public let isReady: Bool
+    /// A short code or sentence for operators: `halted at 4711`. Never personal data.
+    public let detail: String?
+
+    public init(name: String, isReady: Bool, detail: String? = nil) {
+        self.name = name
+        self.isReady = isReady
+        self.detail = detail
+    }
+}
+
+/// The table of the private listener.
+public enum HealthRoutes {
+    public static let table: [Route<HealthContext>] = [live, ready, metrics]
+
+    private static let live = Route<HealthContext>(
+        .get, "/health/live", id: "getLiveness", tag: "Health",
+        summary: "Whether the process answers at all.", right: .nothing,
+        answer: Answer(
+            status: .ok, description: "It does.",
+            content: .json(
+                .object(.required("status", .oneOf(["live"]), "Always the same.")),
+                example: ["status": "live"]))
+    ) { _ throws(Problem) in
+        .json(.ok, ["status": "live"])
+    }
+
+    private static let ready = Route<HealthContext>(
+        .get, "/health/ready", id: "getReadiness", tag: "Health",
+        summary: "Whether requests can be served, and what stands in the way if not.",
+        right: .nothing,
+        answer: Answer(
+            status: .ok, description: "They can; with 503 the same body says what cannot.",
+            content: .json(readiness, example: ["status": "ready", "components": [:]]))
+    ) { call throws(Problem) in
+        let states = await call.context.components()
+        let isReady = states.allSatisfy(\.isReady)
+        var listed: [String: JSON] = [:]
+        for state in states {
+            var component: [String: JSON] = ["ready": .bool(state.isReady)]
+            if let detail = state.detail { component["detail"] = .string(detail) }
+            listed[state.name] = .object(component)
+        }
+        return .json(
+            isReady ? .ok : .serviceUnavailable,
+            ["status": isReady ? "ready" : "not ready", "components": .object(listed)])
+    }
+
+    private static let readiness = Schema.object(
+        .required("status", .oneOf(["ready", "not ready"]), "Of all components together."),
+        .required(
+            "components",
+            .map(
+                of: .object(
+                    .required("ready", .boolean, "Whether this part can serve."),
+                    .optional("detail", .text(0...1000), "What is the matter with it."))),
+            "By name."))
+
+    private static let metrics = Route<HealthContext>(
+        .get, "/metrics", id: "getMetrics", tag: "Health",
+        summary: "Every metric in the text format of Prometheus.", right: .nothing,
+        answer: Answer(
+            status: .ok, description: "The metrics.", content: .text(Metrics.contentType))
+    ) { call throws(Problem) in
+        .text(.ok, Metrics.contentType, call.context.metrics.render())
+    }
+}

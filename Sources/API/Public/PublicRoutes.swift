@@ -1,0 +1,62 @@
+internal import HTTP
+internal import JSON
+
+/// What everybody may see.
+enum PublicRoutes {
+    static let table: [Route<AdminContext>] = [welcome, document, problem]
+
+    private static let welcome = Route<AdminContext>(
+        .get, "/", id: "getWelcome", tag: "About", summary: "What this is.", right: .nothing,
+        answer: Answer(
+            status: .ok, description: "Where to look further.",
+            content: .json(
+                .object(
+                    .required("name", .text(1...100), "The name of the software."),
+                    .required("openapi", .text(1...100), "Where the API is described.")),
+                example: ["name": "Urd", "openapi": "/openapi.json"]))
+    ) { _ throws(Problem) in
+        .json(.ok, ["name": "Urd", "openapi": "/openapi.json"])
+    }
+
+    private static let document = Route<AdminContext>(
+        .get, "/openapi.json", id: "getOpenAPI", tag: "About", summary: "This description.",
+        right: .nothing,
+        answer: Answer(
+            status: .ok, description: "An OpenAPI 3.1 document.",
+            content: .json(.openObject, example: ["openapi": "3.1.0"]))
+    ) { _ throws(Problem) in
+        var response = Response(status: .ok, headers: Headers(), body: API.document)
+        response.headers["Content-Type"] = "application/json"
+        return response
+    }
+
+    private static let problem = Route<AdminContext>(
+        .get, "/problems/{problem}", id: "getProblemKind", tag: "About",
+        summary: "What a kind of problem means.",
+        detail: "The `type` of every problem is such a path.", right: .nothing,
+        parameters: [
+            Parameter(
+                "problem", in: .path, .text(1...63, Names.label),
+                "The last segment of the problem's type.", example: "busy")
+        ],
+        answer: Answer(
+            status: .ok, description: "What it means.",
+            content: .json(
+                .object(
+                    .required("type", .text(1...200), "As problems name it."),
+                    .required("title", .text(1...200), "What it means."),
+                    .required("status", .integer(400...599), "The status that comes with it.")),
+                example: ["type": "/problems/busy", "title": "…", "status": 503])),
+        refusals: [.noSuchProblem]
+    ) { call throws(Problem) in
+        guard let kind = ProblemKind(rawValue: try call.required("problem")) else {
+            throw Problem(.noSuchProblem)
+        }
+        return .json(
+            .ok,
+            [
+                "type": .string(kind.type), "title": .string(kind.title),
+                "status": .integer(Int64(kind.status.code)),
+            ])
+    }
+}

@@ -1,0 +1,64 @@
+internal import JSON
+
+/// A value beside the body: in the path, in the query, or in a header.
+struct Parameter: Sendable {
+    enum Place: String, Sendable {
+        case path, query, header
+    }
+
+    let name: String
+    let place: Place
+    let schema: Schema
+    let isRequired: Bool
+    let description: String
+    let example: JSON?
+
+    init(
+        _ name: String, in place: Place, _ schema: Schema, required: Bool = false,
+        _ description: String, example: JSON? = nil
+    ) {
+        self.name = name
+        self.place = place
+        self.schema = schema
+        self.isRequired = required || place == .path
+        self.description = description
+        self.example = example
+    }
+
+    /// Reads the parameter's text as its schema wants it.
+    func value(of text: String) throws(Problem) -> JSON {
+        let value: JSON
+        switch schema.resolved {
+        case .integer:
+            guard let number = decimal(text) else {
+                throw Problem(.invalidParameter, "\(name) must be an integer.", field: name)
+            }
+            value = .integer(number)
+        case .boolean:
+            guard text == "true" || text == "false" else {
+                throw Problem(.invalidParameter, "\(name) must be true or false.", field: name)
+            }
+            value = .bool(text == "true")
+        case .text, .list, .object, .openObject, .map, .nullable, .named, .anything:
+            value = .string(text)
+        }
+        do {
+            try schema.check(value, field: name)
+        } catch {
+            guard case .malformed(let sentence) = error.reason else {
+                throw Problem(.invalidParameter, field: name)
+            }
+            throw Problem(.invalidParameter, "\(name) \(sentence).", field: name)
+        }
+        return value
+    }
+
+    /// Digits alone, without a sign or a leading zero: one number has one spelling.
+    private func decimal(_ text: String) -> Int64? {
+        let digits = text.utf8
+        guard digits.allSatisfy({ (48...57).contains($0) }),
+            digits.count == 1 || digits.first != UInt8(ascii: "0")
+        else { return nil }
+        return Int64(text)
+    }
+}

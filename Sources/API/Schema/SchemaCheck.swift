@@ -1,0 +1,114 @@
+public import JSON
+
+/// The first thing about a value that its schema forbids.
+public struct SchemaViolation: Error, Equatable, Sendable {
+    public enum Reason: Equatable, Sendable {
+        case missing
+        case unknown
+        case malformed(String)
+    }
+
+    /// Names the value within the whole, such as `redirect_uris/0`; empty for the whole itself.
+    public let field: String
+    public let reason: Reason
+}
+
+extension Schema {
+    /// Throws what is wrong first, members in alphabetical order, so that one input always gets
+    /// the same answer.
+    public func check(_ value: JSON, field: String = "") throws(SchemaViolation) {
+        switch self {
+        case .text(let rule):
+            guard case .string(let text) = value else { throw .mustBe("a string", field) }
+            if let wrong = rule.objection(to: text) { throw .mustBe(wrong, field) }
+        case .integer(let range):
+            guard case .integer(let number) = value else { throw .mustBe("an integer", field) }
+            guard range.contains(number) else {
+                throw .mustBe("from \(range.lowerBound) to \(range.upperBound)", field)
+            }
+        case .boolean:
+            guard case .bool = value else { throw .mustBe("true or false", field) }
+        case .list(let element, let count, let unique):
+            try check(value, element, count, unique, field)
+        case .object(let rule):
+            guard case .object(let members) = value else { throw .mustBe("an object", field) }
+            try rule.check(members, field)
+        case .openObject:
+            guard case .object = value else { throw .mustBe("an object", field) }
+        case .map(let schema):
+            guard case .object(let members) = value else { throw .mustBe("an object", field) }
+            for (name, member) in members.sorted(by: { $0.key < $1.key }) {
+                try schema.check(member, field: joined(field, name))
+            }
+        case .nullable(let schema):
+            if value != .null { try schema.check(value, field: field) }
+        case .named(_, let schema):
+            try schema.check(value, field: field)
+        case .anything:
+            break
+        }
+    }
+
+    private func check(
+        _ value: JSON, _ element: Schema, _ count: ClosedRange<Int>, _ unique: Bool,
+        _ field: String
+    ) throws(SchemaViolation) {
+        guard case .array(let elements) = value else { throw .mustBe("an array", field) }
+        guard count.contains(elements.count) else {
+            throw .mustBe("\(described(count)) elements long", field)
+        }
+        for (index, value) in elements.enumerated() {
+            try element.check(value, field: joined(field, String(index)))
+        }
+        if unique && Set(elements).count < elements.count {
+            throw .mustBe("without repetitions", field)
+        }
+    }
+}
+
+extension ObjectRule {
+    func check(_ values: [String: JSON], _ field: String) throws(SchemaViolation) {
+        for name in values.keys.sorted() where self[name] == nil {
+            throw SchemaViolation(field: joined(field, name), reason: .unknown)
+        }
+        for member in members {
+            if let value = values[member.name] {
+                try member.schema.check(value, field: joined(field, member.name))
+            } else if member.isRequired {
+                throw SchemaViolation(field: joined(field, member.name), reason: .missing)
+            }
+        }
+    }
+}
+
+extension TextRule {
+    /// What the text must be and is not.
+    func objection(to text: String) -> String? {
+        if !values.isEmpty {
+            return values.contains(text) ? nil : "one of \(values.joined(separator: ", "))"
+        }
+        // A scalar takes up to four bytes: what is longer than that need not be counted.
+        let isFar = text.utf8.count / 4 > length.upperBound
+        guard !isFar, length.contains(text.unicodeScalars.count) else {
+            return "\(described(length)) characters long"
+        }
+        guard let pattern, !pattern.matches(text) else { return nil }
+        return "a text that matches \(pattern.expression)"
+    }
+}
+
+extension SchemaViolation {
+    fileprivate static func mustBe(_ what: String, _ field: String) -> SchemaViolation {
+        SchemaViolation(field: field, reason: .malformed("must be \(what)"))
+    }
+}
+
+private func joined(_ field: String, _ name: String) -> String {
+    // The name may be the client's own: a long one is not sent back whole.
+    let shown = name.utf8.count > 100 ? String(name.unicodeScalars.prefix(100)) + "…" : name
+    return field.isEmpty ? shown : "\(field)/\(shown)"
+}
+
+private func described(_ range: ClosedRange<Int>) -> String {
+    range.count == 1 ? "\(range.lowerBound)" : "\(range.lowerBound) to \(range.upperBound)"
+}
