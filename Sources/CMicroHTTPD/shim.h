@@ -1,2 +1,63 @@
 #pragma once
 #include <microhttpd.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/*
+ * Variadic functions cannot be called from Swift: here they are with fixed parameters.
+ */
+
+struct mhd_shim_settings {
+    unsigned int flags;
+    int listening_socket;
+    unsigned int threads;
+    unsigned int connection_limit;
+    size_t connection_memory;
+    void *context;
+    MHD_AcceptPolicyCallback accept_policy;
+    MHD_NotifyConnectionCallback connection_changed;
+    void *(*request_began)(void *context, const char *uri, struct MHD_Connection *connection);
+    MHD_AccessHandlerCallback request_advanced;
+    MHD_RequestCompletedCallback request_ended;
+    size_t (*unescape)(void *context, struct MHD_Connection *connection, char *text);
+};
+
+static inline struct MHD_Daemon *mhd_shim_start(const struct mhd_shim_settings *settings) {
+    return MHD_start_daemon(
+        settings->flags, 0, settings->accept_policy, settings->context,
+        settings->request_advanced, settings->context,
+        MHD_OPTION_LISTEN_SOCKET, (MHD_socket)settings->listening_socket,
+        MHD_OPTION_THREAD_POOL_SIZE, settings->threads,
+        MHD_OPTION_CONNECTION_LIMIT, settings->connection_limit,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, settings->connection_memory,
+        MHD_OPTION_NOTIFY_CONNECTION, settings->connection_changed, settings->context,
+        MHD_OPTION_URI_LOG_CALLBACK, settings->request_began, settings->context,
+        MHD_OPTION_NOTIFY_COMPLETED, settings->request_ended, settings->context,
+        MHD_OPTION_UNESCAPE_CALLBACK, settings->unescape, settings->context,
+        MHD_OPTION_STRICT_FOR_CLIENT, 0,
+        MHD_OPTION_END);
+}
+
+static inline int mhd_shim_socket(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    return info == NULL ? -1 : info->connect_fd;
+}
+
+static inline const struct sockaddr *mhd_shim_client(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    return info == NULL ? NULL : info->client_addr;
+}
+
+static inline void *mhd_shim_connection_context(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info == NULL ? NULL : info->socket_context;
+}
+
+static inline size_t mhd_shim_header_bytes(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+    return info == NULL ? SIZE_MAX : info->header_size;
+}

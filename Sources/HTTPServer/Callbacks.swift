@@ -1,0 +1,101 @@
+internal import CMicroHTTPD
+internal import Glibc
+internal import HTTP
+
+// What libmicrohttpd calls, on its own threads. They are functions of the file, never closures:
+// nothing here may run on, or believe itself on, an actor. Each context is retained once where it
+// is made and released once in the callback that ends its life.
+
+func clientArrived(
+    context: UnsafeMutableRawPointer?, address: UnsafePointer<sockaddr>?, length: socklen_t
+) -> MHD_Result {
+    guard let server: Core = unsafe borrowed(context) else { return .NO }
+    return unsafe server.accepts(Source(address)) ? .YES : .NO
+}
+
+func connectionChanged(
+    context: UnsafeMutableRawPointer?, handle: OpaquePointer?,
+    slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>?,
+    event: MHD_ConnectionNotificationCode
+) {
+    guard let server: Core = unsafe borrowed(context), let slot = unsafe slot else { return }
+    if event == .CONNECTION_NOTIFY_STARTED {
+        let connection = unsafe Connection(
+            descriptor: mhd_shim_socket(handle), source: Source(mhd_shim_client(handle)),
+            at: monotonicNow())
+        unsafe slot.pointee = unsafe Unmanaged.passRetained(connection).toOpaque()
+        server.connections.insert(connection)
+    } else if let pointer = unsafe slot.pointee {
+        let connection = unsafe Unmanaged<Connection>.fromOpaque(pointer).takeRetainedValue()
+        unsafe slot.pointee = nil
+        connection.enter(.closed, at: monotonicNow())
+        server.connections.remove(connection)
+    }
+}
+
+func requestBegan(
+    context: UnsafeMutableRawPointer?, target: UnsafePointer<CChar>?, handle: OpaquePointer?
+) -> UnsafeMutableRawPointer? {
+    guard let server: Core = unsafe borrowed(context), let target = unsafe target,
+        let handle = unsafe handle,
+        let connection: Connection = unsafe borrowed(mhd_shim_connection_context(handle))
+    else { return nil }
+    let bytes = unsafe UnsafeBufferPointer(start: target, count: strlen(target))
+    let exchange = unsafe Exchange(
+        connection: connection, handle: Handle(handle),
+        target: bytes.map { UInt8(bitPattern: $0) }, targetAddress: UInt(bitPattern: target))
+    connection.enter(.receiving, at: monotonicNow())
+    server.exchangeBegan()
+    return unsafe Unmanaged.passRetained(exchange).toOpaque()
+}
+
+func requestAdvanced(
+    context: UnsafeMutableRawPointer?, handle: OpaquePointer?, path: UnsafePointer<CChar>?,
+    method: UnsafePointer<CChar>?, version: UnsafePointer<CChar>?, data: UnsafePointer<CChar>?,
+    size: UnsafeMutablePointer<Int>?, slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+) -> MHD_Result {
+    guard let server: Core = unsafe borrowed(context), let slot = unsafe slot,
+        let exchange: Exchange = unsafe borrowed(slot.pointee), let size = unsafe size
+    else { return .NO }
+    let step = unsafe exchange.advance(
+        Arrival(handle: handle, method: method, version: version, data: data, count: size.pointee),
+        server)
+    unsafe size.pointee = 0
+    switch step {
+    case .goOn: return .YES
+    case .giveUp: return .NO
+    case .reply(let response, let closing):
+        exchange.connection.enter(.sending, at: monotonicNow())
+        return unsafe queue(
+            response, id: exchange.id, serverName: server.configuration.serverName,
+            closing: closing || server.isDraining, on: handle)
+    }
+}
+
+func requestEnded(
+    context: UnsafeMutableRawPointer?, handle: OpaquePointer?,
+    slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>?,
+    reason: MHD_RequestTerminationCode
+) {
+    guard let server: Core = unsafe borrowed(context), let slot = unsafe slot,
+        let pointer = unsafe slot.pointee
+    else { return }
+    let exchange = unsafe Unmanaged<Exchange>.fromOpaque(pointer).takeRetainedValue()
+    unsafe slot.pointee = nil
+    exchange.connection.enter(.waiting, at: monotonicNow())
+    server.exchangeEnded()
+}
+
+/// Paths and queries are handed over as they came; decoding them is for those who know what they
+/// mean, and strictly.
+func leaveEscaped(
+    context: UnsafeMutableRawPointer?, handle: OpaquePointer?, text: UnsafeMutablePointer<CChar>?
+) -> Int {
+    guard let text = unsafe text else { return 0 }
+    return unsafe strlen(text)
+}
+
+/// The object behind a context, whose owner keeps it.
+private func borrowed<Object: AnyObject>(_ context: UnsafeMutableRawPointer?) -> Object? {
+    unsafe context.map { unsafe Unmanaged<Object>.fromOpaque($0).takeUnretainedValue() }
+}

@@ -1,0 +1,51 @@
+/// Where a server listens and what it bears.
+public struct Configuration: Sendable {
+    /// An IPv4 or IPv6 address in digits; `::` takes connections of both kinds.
+    public var address = "127.0.0.1"
+    /// 0 lets the system choose; `Server.port` tells which it was.
+    public var port: UInt16 = 0
+    /// A listening socket from elsewhere, such as socket activation; then address and port are not
+    /// used. It belongs to the server from then on.
+    public var listeningSocket: Int32?
+    /// At least two: libmicrohttpd 0.9.75 stalls at 256 connections with a single epoll thread.
+    public var threads = 2
+    /// Further connections are closed when they arrive.
+    public var maximumConnections = 4096
+    /// From one IPv4 address or one IPv6 network of 64 bits; nil behind a proxy, where all
+    /// connections come from one address.
+    public var maximumConnectionsPerSource: Int?
+    /// How long a connection may wait for the first line of its next request.
+    public var idleTimeout: Duration = .seconds(30)
+    /// How long the rest of a request may take to arrive, or a response to be taken, however
+    /// steadily the bytes trickle.
+    public var transferTimeout: Duration = .seconds(30)
+    /// How long the handler may take before the client gets a 503.
+    public var requestDeadline: Duration = .seconds(10)
+    /// Of a request's first line and headers together; beyond it 431.
+    public var maximumHeaderBytes = 32 * 1024
+    /// Beyond it 413.
+    public var maximumBodyBytes = 1024 * 1024
+    /// The value of the `Server` header; none when nil.
+    public var serverName: String?
+
+    public init() {}
+
+    /// What cannot work, in the words of the person who set it.
+    var fault: String? {
+        if threads < 2 || threads > 256 { return "threads must be 2 to 256" }
+        if maximumConnections < 1 || maximumConnections > 1_000_000 {
+            return "maximumConnections must be 1 to 1000000"
+        }
+        if let perSource = maximumConnectionsPerSource, perSource < 1 {
+            return "maximumConnectionsPerSource must be 1 or more"
+        }
+        if maximumHeaderBytes < 256 || maximumHeaderBytes > 1024 * 1024 {
+            return "maximumHeaderBytes must be 256 to 1048576"
+        }
+        if maximumBodyBytes < 0 { return "maximumBodyBytes must not be negative" }
+        if min(idleTimeout, transferTimeout, requestDeadline) <= .zero {
+            return "timeouts must be longer than nothing"
+        }
+        return nil
+    }
+}

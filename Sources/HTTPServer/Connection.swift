@@ -1,0 +1,105 @@
+internal import Glibc
+internal import Synchronization
+
+/// One client's connection and how long it has been in its present phase.
+///
+/// libmicrohttpd's own timeout starts anew with every byte, so that a client that sends one byte a
+/// second holds its connection for ever. Here the clock starts with the phase.
+final class Connection: Sendable {
+    enum Phase {
+        /// For the first line of the next request.
+        case waiting
+        /// The rest of a request.
+        case receiving
+        case handling(Exchange)
+        case sending
+        /// libmicrohttpd is about to close the descriptor, which is no longer ours to touch.
+        case closed
+    }
+
+    private struct State {
+        var phase = Phase.waiting
+        var since: Nanoseconds
+    }
+
+    let source: Source
+    private let descriptor: Int32
+    private let state: Mutex<State>
+
+    init(descriptor: Int32, source: Source, at now: Nanoseconds) {
+        self.descriptor = descriptor
+        self.source = source
+        state = Mutex(State(since: now))
+    }
+
+    func enter(_ phase: Phase, at now: Nanoseconds) {
+        state.withLock { $0 = State(phase: phase, since: now) }
+    }
+
+    /// What is overdue: the exchange that must be answered now; a slow client's connection is shut
+    /// down here, which its thread sees as the client's own hanging up.
+    func overdue(at now: Nanoseconds, _ limits: Limits) -> Overdue? {
+        state.withLock { state in
+            let age = now &- state.since
+            switch state.phase {
+            case .waiting where age > limits.idle, .receiving where age > limits.transfer,
+                .sending where age > limits.transfer:
+                // Under the lock: `closed` cannot come between, so the descriptor is still ours.
+                shutdown(descriptor, Int32(SHUT_RDWR))
+                return .closed
+            case .handling(let exchange) where age > limits.deadline:
+                return .handler(exchange)
+            case .waiting, .receiving, .handling, .sending, .closed:
+                return nil
+            }
+        }
+    }
+
+    /// The request that is being handled.
+    var exchange: Exchange? {
+        state.withLock { state in
+            guard case .handling(let exchange) = state.phase else { return nil }
+            return exchange
+        }
+    }
+
+    /// Says something that libmicrohttpd cannot say in the middle of a body. The connection is
+    /// given up right after, so what the socket does not take at once is lost.
+    func sendLast(_ bytes: [UInt8]) {
+        _ = unsafe bytes.withUnsafeBytes { buffer in
+            unsafe send(
+                descriptor, buffer.baseAddress, buffer.count,
+                Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+        }
+    }
+
+    struct Limits {
+        let idle: Nanoseconds
+        let transfer: Nanoseconds
+        let deadline: Nanoseconds
+    }
+
+    enum Overdue {
+        case closed
+        case handler(Exchange)
+    }
+}
+
+/// Since the machine started; never set back.
+typealias Nanoseconds = Int64
+
+func monotonicNow() -> Nanoseconds {
+    var time = timespec()
+    _ = unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+    return Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec)
+}
+
+extension Duration {
+    /// Saturates at some three hundred years.
+    var nanoseconds: Nanoseconds {
+        let (seconds, attoseconds) = components
+        let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        let (sum, again) = product.addingReportingOverflow(attoseconds / 1_000_000_000)
+        return overflow || again ? (seconds < 0 ? .min : .max) : sum
+    }
+}

@@ -1,0 +1,173 @@
+internal import CMicroHTTPD
+internal import HTTP
+internal import Synchronization
+
+/// The server's state, shared by libmicrohttpd's threads, the handlers' tasks and the watch over
+/// the deadlines. It lives until the daemon is stopped.
+final class Core: Sendable {
+    let configuration: Configuration
+    let handler: @Sendable (Request) async -> Response
+    let port: UInt16
+    let connections: Connections
+    let gate = Gate()
+    private let limits: Connection.Limits
+    private let running = Mutex(Running())
+    private let draining = Atomic(false)
+    private let live = Atomic(0)
+    private let requests = Atomic(0)
+    private let refusals = Atomic(0)
+    private let turnedAway = Atomic(0)
+    private let overdue = Atomic(0)
+    private let closedSlow = Atomic(0)
+
+    private struct Running {
+        var daemon: Daemon?
+        var watch: Task<Void, Never>?
+        var stopping: Task<Void, Never>?
+    }
+
+    private init(
+        _ configuration: Configuration, port: UInt16,
+        handler: @escaping @Sendable (Request) async -> Response
+    ) {
+        self.configuration = configuration
+        self.handler = handler
+        self.port = port
+        connections = Connections(
+            maximum: configuration.maximumConnections,
+            maximumPerSource: configuration.maximumConnectionsPerSource)
+        limits = Connection.Limits(
+            idle: configuration.idleTimeout.nanoseconds,
+            transfer: configuration.transferTimeout.nanoseconds,
+            deadline: configuration.requestDeadline.nanoseconds)
+    }
+
+    static func start(
+        _ configuration: Configuration,
+        _ handler: @escaping @Sendable (Request) async -> Response
+    ) throws(Failure) -> Core {
+        if let fault = configuration.fault {
+            throw Failure(code: .configuration, detail: fault)
+        }
+        let listener = try Listener(configuration)
+        let core = Core(configuration, port: listener.port, handler: handler)
+        let daemon = try Daemon(listener, core)
+        let watch = Task { await core.watch() }
+        core.running.withLock { running in
+            running.daemon = daemon
+            running.watch = watch
+        }
+        return core
+    }
+
+    var isDraining: Bool { draining.load(ordering: .relaxed) }
+
+    var statistics: Statistics {
+        Statistics(
+            connections: connections.count,
+            liveRequests: live.load(ordering: .acquiring),
+            requests: requests.load(ordering: .relaxed),
+            refused: refusals.load(ordering: .relaxed),
+            turnedAway: turnedAway.load(ordering: .relaxed),
+            overdue: overdue.load(ordering: .relaxed),
+            closedSlow: closedSlow.load(ordering: .relaxed))
+    }
+
+    func accepts(_ source: Source) -> Bool {
+        if connections.hasRoom(for: source) { return true }
+        turnedAway.wrappingAdd(1, ordering: .relaxed)
+        return false
+    }
+
+    func exchangeBegan() {
+        live.wrappingAdd(1, ordering: .relaxed)
+        requests.wrappingAdd(1, ordering: .relaxed)
+    }
+
+    func exchangeEnded() { live.wrappingSubtract(1, ordering: .releasing) }
+
+    func refused(_ refusal: Refusal) { refusals.wrappingAdd(1, ordering: .relaxed) }
+
+    /// Looks through the connections a few times within the shortest limit: the deadlines of all
+    /// requests cost one task, and no request pays for a timer of its own.
+    private func watch() async {
+        let shortest = min(limits.idle, limits.transfer, limits.deadline)
+        let pause = Duration.nanoseconds(min(max(shortest / 8, 5_000_000), 250_000_000))
+        while !Task.isCancelled {
+            do { try await Task.sleep(for: pause) } catch { return }
+            let now = monotonicNow()
+            for connection in connections.all {
+                switch connection.overdue(at: now, limits) {
+                case nil: break
+                case .closed: closedSlow.wrappingAdd(1, ordering: .relaxed)
+                case .handler(let exchange):
+                    if exchange.answer(Refusal.overdue.response, self) {
+                        overdue.wrappingAdd(1, ordering: .relaxed)
+                    }
+                }
+            }
+        }
+    }
+}
+
+// MARK: - Stopping
+
+extension Core {
+    /// The first call stops; further ones wait for it.
+    func stop(drain: Duration) async {
+        let stopping = running.withLock { running in
+            if let stopping = running.stopping { return stopping }
+            let stopping = Task { await shutDown(drain: drain) }
+            running.stopping = stopping
+            return stopping
+        }
+        await stopping.value
+    }
+
+    private func shutDown(drain: Duration) async {
+        let (daemon, watch) = running.withLock { running in
+            defer { running.daemon = nil }
+            return (running.daemon, running.watch)
+        }
+        guard let daemon else { return }
+        draining.store(true, ordering: .relaxed)
+        daemon.stopAccepting()
+        await settle(for: drain)
+        gate.close()
+        for connection in connections.all {
+            connection.exchange?.answer(Refusal.stopping.response, self)
+        }
+        // What was answered just now still has to reach its clients, but not for ever.
+        await wait(for: .seconds(1)) { self.live.load(ordering: .acquiring) == 0 }
+        // Every answer that has begun resumes its connection; none can begin any more.
+        while gate.inside > 0 { await pause() }
+        watch?.cancel()
+        await onOwnThread { daemon.stop() }
+    }
+
+    /// Until no request is in flight, and none has come for a moment: a connection that was
+    /// accepted just before may have sent one that is not read yet.
+    private func settle(for drain: Duration) async {
+        var quietSince: Nanoseconds?
+        await wait(for: drain) {
+            guard self.live.load(ordering: .acquiring) == 0 else {
+                quietSince = nil
+                return false
+            }
+            if self.connections.count == 0 { return true }
+            let since = quietSince ?? monotonicNow()
+            quietSince = since
+            return monotonicNow() &- since > 50_000_000
+        }
+    }
+
+    private func wait(for time: Duration, until isDone: () -> Bool) async {
+        let start = monotonicNow()
+        while !isDone(), monotonicNow() &- start < time.nanoseconds { await pause() }
+    }
+
+    /// Stopping goes on when the task that asked for it is cancelled.
+    private func pause() async {
+        await Task.detached { try? await Task.sleep(for: .milliseconds(5)) }.value
+    }
+}

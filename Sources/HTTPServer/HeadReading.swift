@@ -1,0 +1,58 @@
+internal import CMicroHTTPD
+internal import Glibc
+internal import HTTP
+
+/// Takes a request's first line and headers out of libmicrohttpd's buffer.
+///
+/// The library reads names and values as C strings, repairs folded headers (wrongly, in 0.9.75),
+/// and so would hide whatever stands behind a NUL. It keeps all of them where they came in, one
+/// after the other: where a gap between two is not just the line's end, the head is malformed.
+/// Addresses are compared, never followed.
+@unsafe func readHead(
+    _ arrival: Arrival, target: [UInt8], targetAddress: UInt, _ configuration: Configuration
+) -> Result<RequestHead, Refusal> {
+    guard let method = unsafe arrival.method, let version = unsafe arrival.version else {
+        return .failure(.malformed)
+    }
+    let start = UInt(bitPattern: method)
+    let size = unsafe mhd_shim_header_bytes(arrival.handle)
+    guard size <= configuration.maximumHeaderBytes else { return .failure(.headersTooLarge) }
+    guard unsafe start &+ UInt(strlen(method)) &+ 1 == targetAddress,
+        targetAddress &+ UInt(target.count) &+ 1 == UInt(bitPattern: version)
+    else { return .failure(.malformed) }
+
+    var walk = unsafe HeadWalk(end: UInt(bitPattern: version) &+ UInt(strlen(version)))
+    _ = unsafe withUnsafeMutablePointer(to: &walk) { walk in
+        unsafe MHD_get_connection_values_n(
+            arrival.handle, .HEADER_KIND, takeField, UnsafeMutableRawPointer(walk))
+    }
+    // The last line's end and the empty line.
+    if !(2...4).contains(start &+ UInt(size) &- walk.end) { walk.reader.refuse(.malformed) }
+    return unsafe walk.reader.finish(
+        method: String(cString: method), target: target, version: String(cString: version),
+        maximumBodyBytes: configuration.maximumBodyBytes)
+}
+
+/// The fields read so far, and the address at which the last one ended.
+private struct HeadWalk {
+    var reader = HeadReader()
+    var end: UInt
+}
+
+private func takeField(
+    context: UnsafeMutableRawPointer?, kind: MHD_ValueKind, name: UnsafePointer<CChar>?,
+    nameCount: Int, value: UnsafePointer<CChar>?, valueCount: Int
+) -> MHD_Result {
+    guard let walk = unsafe context?.assumingMemoryBound(to: HeadWalk.self) else { return .NO }
+    guard let name = unsafe name, let value = unsafe value else {
+        unsafe walk.pointee.reader.refuse(.malformed)
+        return .NO
+    }
+    let gap = unsafe UInt(bitPattern: name) &- walk.pointee.end
+    if !(1...2).contains(gap) { unsafe walk.pointee.reader.refuse(.malformed) }
+    unsafe walk.pointee.end = UInt(bitPattern: value) &+ UInt(valueCount)
+    unsafe walk.pointee.reader.add(
+        name: UnsafeRawBufferPointer(start: name, count: nameCount),
+        value: UnsafeRawBufferPointer(start: value, count: valueCount))
+    return .YES
+}

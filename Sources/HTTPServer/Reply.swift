@@ -1,0 +1,48 @@
+internal import CMicroHTTPD
+internal import HTTP
+
+/// Hands a response to libmicrohttpd, which copies all of it. False when there is no memory for it
+/// or the exchange is already answered: then the connection is given up.
+///
+/// MHD_create_response_from_buffer, MHD_add_response_header, MHD_queue_response
+func queue(
+    _ response: Response, id: String, serverName: String?, closing: Bool,
+    on connection: OpaquePointer?
+) -> MHD_Result {
+    let code = (200...599).contains(response.status.code) ? response.status.code : 500
+    let body = code == 204 || code == 304 ? [] : response.body
+    let made = unsafe body.withUnsafeBytes { bytes in
+        unsafe MHD_create_response_from_buffer(
+            bytes.count, UnsafeMutableRawPointer(mutating: bytes.baseAddress),
+            .RESPMEM_MUST_COPY)
+    }
+    guard let made = unsafe made else { return .NO }
+    defer { unsafe MHD_destroy_response(made) }
+    for (name, value) in response.headers where !isOurs(name) {
+        // A name or value that would break the header apart is refused by the library, and left out.
+        _ = unsafe MHD_add_response_header(made, name, value)
+    }
+    _ = unsafe MHD_add_response_header(made, "X-Request-Id", id)
+    if let serverName { _ = unsafe MHD_add_response_header(made, "Server", serverName) }
+    if closing { _ = unsafe MHD_add_response_header(made, "Connection", "close") }
+    return unsafe MHD_queue_response(connection, UInt32(code), made)
+}
+
+/// Framing and identity of the exchange belong to the server; a handler's word on them is left out.
+private func isOurs(_ name: String) -> Bool {
+    switch name.utf8.count {
+    case 4: isEqual(name, "date")
+    case 6: isEqual(name, "server")
+    case 7: isEqual(name, "upgrade") || isEqual(name, "trailer")
+    case 10: isEqual(name, "connection") || isEqual(name, "keep-alive")
+    case 12: isEqual(name, "x-request-id")
+    case 14: isEqual(name, "content-length")
+    case 17: isEqual(name, "transfer-encoding")
+    default: false
+    }
+}
+
+/// Both are as long; `lowercase` has letters and hyphens alone.
+private func isEqual(_ name: String, _ lowercase: String) -> Bool {
+    zip(name.utf8, lowercase.utf8).allSatisfy { $0 | 0x20 == $1 }
+}

@@ -1,0 +1,51 @@
+public import HTTP
+
+/// An HTTP/1.1 server over libmicrohttpd.
+///
+/// Its threads only read and write; every request is answered by a task that runs the handler, and
+/// its connection is suspended until then. Limits, deadline and shutdown are described with
+/// `Configuration` and `stop`.
+public final class Server: Sendable {
+    private let core: Core
+
+    /// Listens and serves from here on. The handler's task is cancelled when its deadline passes.
+    public init(
+        _ configuration: Configuration, handler: @escaping @Sendable (Request) async -> Response
+    ) throws(Failure) {
+        core = try Core.start(configuration, handler)
+    }
+
+    /// Where the server listens.
+    public var port: UInt16 { core.port }
+
+    public var statistics: Statistics { core.statistics }
+
+    /// Takes no further connections, lets the requests in flight finish, and stops. What has not
+    /// finished after `drain` is answered with 503 and its task is cancelled.
+    public func stop(drain: Duration) async {
+        await core.stop(drain: drain)
+    }
+
+    deinit {
+        let core = core
+        Task.detached { await core.stop(drain: .zero) }
+    }
+}
+
+/// Counts since the start, and what is so right now.
+public struct Statistics: Sendable, Equatable {
+    /// Open connections.
+    public let connections: Int
+    /// Requests of which at least the first line has arrived and that are not over.
+    public let liveRequests: Int
+    /// Requests whose first line has arrived.
+    public let requests: Int
+    /// Requests that no handler saw because they broke a rule or a limit.
+    public let refused: Int
+    /// Connections closed at once because there were too many.
+    public let turnedAway: Int
+    /// Handlers that exceeded the deadline.
+    public let overdue: Int
+    /// Connections closed because their client was too slow.
+    public let closedSlow: Int
+}
