@@ -2,7 +2,7 @@
 -- Positions are handed out under the lock of the realm's head row, which is updated last, so the
 -- order of positions is the order of commits and no reader ever sees a gap.
 
-create schema urd;
+create schema if not exists urd;
 
 do $$
 begin

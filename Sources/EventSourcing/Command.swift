@@ -47,6 +47,13 @@ public protocol Command: Sendable {
     func rejection(takenClaim kind: String) -> Rejection
 }
 
+extension Command {
+    /// For the many commands that take no claim and so can't hear that one is taken.
+    public func rejection(takenClaim kind: String) -> Rejection {
+        preconditionFailure("A command that takes a claim must say what it means to be refused it.")
+    }
+}
+
 /// What a command decided: events by stream, in order, and the claims that they take or release.
 public struct Decision: Sendable, Equatable {
     public private(set) var events: [NewEvent] = []

@@ -12,12 +12,19 @@ public protocol Event: Sendable, Equatable {
     /// Whose key seals the personal fields. Nil where the event has none.
     var subject: UUID? { get }
 
+    /// The same, where it is the stream itself that the personal fields belong to.
+    func subject(in stream: UUID) -> UUID?
+
     /// All fields, personal ones included; the shape says which of them are sealed.
     var fields: [String: JSON] { get }
 
     /// Reads the newest revision. Personal fields may be missing: their subject may be erased.
     /// Nil only for a name or a field that was never written: a defect, not an input error.
     init?(name: String, fields: [String: JSON])
+}
+
+extension Event {
+    public func subject(in stream: UUID) -> UUID? { subject }
 }
 
 /// One revision of one event type, as the golden list shows it.

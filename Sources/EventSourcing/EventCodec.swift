@@ -36,10 +36,10 @@ public struct NewEvent: Sendable, Equatable {
             case nil: preconditionFailure("An event's field must stand in its shape.")
             }
         }
-        precondition(
-            personal.isEmpty || event.subject != nil, "Personal fields need a subject.")
+        let subject = event.subject(in: stream)
+        precondition(personal.isEmpty || subject != nil, "Personal fields need a subject.")
         self.init(
-            stream: stream, name: event.name, revision: shape.revision, subject: event.subject,
+            stream: stream, name: event.name, revision: shape.revision, subject: subject,
             open: open, personal: personal)
     }
 }

@@ -46,6 +46,8 @@ public enum LogFailure: Error, Equatable, Sendable {
     case contended
     /// The command id stands for another request.
     case misusedCommand
+    /// The database will not take what this command wants to store: a defect of ours.
+    case refused
     /// The log holds something that cannot be read: see `urd verify`.
     case damaged
 }

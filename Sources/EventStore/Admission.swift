@@ -1,0 +1,156 @@
+import EventSourcing
+import Values
+
+/// A command that waits for its outcome.
+final class Pending: Sendable {
+    typealias Answer = Result<AppendOutcome, LogFailure>
+
+    let commit: EncodedCommit
+    private let continuation: UnsafeContinuation<Answer, Never>
+
+    init(_ commit: EncodedCommit, _ continuation: UnsafeContinuation<Answer, Never>) {
+        self.commit = commit
+        self.continuation = continuation
+    }
+
+    /// Exactly once.
+    func settle(_ answer: Answer) {
+        continuation.resume(returning: answer)
+    }
+}
+
+/// Commands that go to the database together: of one realm, none depending on another.
+struct Batch: Sendable {
+    let realm: RealmID
+    var commands: [Pending]
+}
+
+/// Who waits for which realm, and which lane may serve it. A state machine without a lock or a
+/// clock of its own.
+///
+/// A realm belongs to one lane while a batch of it is in the air, so that its batches never meet
+/// in the database. Realms take turns batch by batch, so that a busy one delays nobody for longer
+/// than one batch.
+struct Admission: Sendable {
+    struct Limits: Sendable {
+        var waiting = 8192
+        var waitingPerRealm = 4096
+        var commands = 256
+        var bytes = 1 << 20
+    }
+
+    private struct Owner {
+        let lane: Int
+        var flights: Int
+    }
+
+    private let limits: Limits
+    private var queues: [RealmID: [Pending]] = [:]
+    /// Realms with something waiting, next turn first.
+    private var turns: [RealmID] = []
+    private var owners: [RealmID: Owner] = [:]
+    private(set) var waiting = 0
+    var isClosed = false
+
+    init(_ limits: Limits) {
+        self.limits = limits
+    }
+
+    enum Admitted {
+        case refused
+        /// The lane that has the realm will see it.
+        case queued
+        /// An idle lane should hear of it.
+        case queuedForAny
+    }
+
+    mutating func admit(_ pending: Pending) -> Admitted {
+        let realm = pending.commit.realm
+        let count = queues[realm]?.count ?? 0
+        guard !isClosed, waiting < limits.waiting, count < limits.waitingPerRealm else {
+            return .refused
+        }
+        waiting += 1
+        queues[realm, default: []].append(pending)
+        if count == 0 { turns.append(realm) }
+        return owners[realm] == nil ? .queuedForAny : .queued
+    }
+
+    /// The next batch that this lane may send.
+    mutating func take(lane: Int) -> Batch? {
+        guard
+            let turn = turns.firstIndex(where: { owners[$0] == nil || owners[$0]?.lane == lane })
+        else { return nil }
+        let realm = turns.remove(at: turn)
+        let batch = form(realm)
+        owners[realm, default: Owner(lane: lane, flights: 0)].flights += 1
+        if queues[realm] != nil { turns.append(realm) }
+        return batch
+    }
+
+    /// A batch has landed.
+    mutating func land(_ realm: RealmID) {
+        owners[realm]?.flights -= 1
+        if owners[realm]?.flights == 0 { owners[realm] = nil }
+    }
+
+    mutating func drain() -> [Pending] {
+        defer {
+            queues = [:]
+            turns = []
+            waiting = 0
+        }
+        return queues.values.flatMap { $0 }
+    }
+
+    /// Takes from the front of a realm's queue whatever can stand in one batch. What depends on a
+    /// command before it waits for the next: it may lose by then, and must see why.
+    private mutating func form(_ realm: RealmID) -> Batch {
+        var queue = queues.removeValue(forKey: realm) ?? []
+        var touched = Touched()
+        var taken: [Pending] = []
+        var left: [Pending] = []
+        var bytes = 0
+        var seen = 0
+        for pending in queue {
+            guard taken.count < limits.commands, bytes < limits.bytes, seen < 2 * limits.commands
+            else { break }
+            seen += 1
+            if touched.admits(pending.commit) {
+                taken.append(pending)
+                bytes += pending.commit.size
+            } else {
+                left.append(pending)
+            }
+        }
+        left.append(contentsOf: queue.dropFirst(seen))
+        queue = left
+        if !queue.isEmpty { queues[realm] = queue }
+        waiting -= taken.count
+        return Batch(realm: realm, commands: taken)
+    }
+}
+
+/// What the commands of a batch under construction write.
+private struct Touched {
+    private struct ClaimKey: Hashable {
+        let kind: String
+        let key: [UInt8]
+    }
+
+    private var commands: Set<UUID> = []
+    private var streams: Set<UUID> = []
+    private var claims: Set<ClaimKey> = []
+
+    /// Notes a command and says yes, unless it must not share a batch with those before it.
+    mutating func admits(_ commit: EncodedCommit) -> Bool {
+        guard !commands.contains(commit.command),
+            !commit.reads.contains(where: { streams.contains($0.stream) }),
+            !commit.claims.contains(where: { claims.contains(.init(kind: $0.kind, key: $0.key)) })
+        else { return false }
+        commands.insert(commit.command)
+        for read in commit.reads where read.events > 0 { streams.insert(read.stream) }
+        for claim in commit.claims { claims.insert(.init(kind: claim.kind, key: claim.key)) }
+        return true
+    }
+}

@@ -1,0 +1,64 @@
+public import EventSourcing
+import Synchronization
+
+/// Tells followers in this process how far the log of each realm is.
+///
+/// Heads come from this node's own commits at once, and from other nodes' through a poll.
+public final class CommitHub: Sendable {
+    private struct State {
+        var heads: [RealmID: Int64] = [:]
+        var waiters: [RealmID: [UInt64: Waiter]] = [:]
+        var nextID: UInt64 = 0
+    }
+
+    private struct Waiter {
+        let after: Int64
+        let continuation: CheckedContinuation<Void, Never>
+    }
+
+    private let state = Mutex(State())
+
+    public init() {}
+
+    /// The last position known to be committed.
+    public func head(of realm: RealmID) -> Int64 {
+        state.withLock { $0.heads[realm] ?? 0 }
+    }
+
+    public var realms: [RealmID] { state.withLock { Array($0.heads.keys) } }
+
+    /// Heads only grow, whoever is first to tell.
+    public func publish(_ position: Int64, of realm: RealmID) {
+        let woken: [Waiter] = state.withLock {
+            guard position > $0.heads[realm] ?? -1 else { return [] }
+            $0.heads[realm] = position
+            guard let waiters = $0.waiters[realm] else { return [] }
+            let woken = waiters.filter { $0.value.after < position }
+            for id in woken.keys { $0.waiters[realm]?[id] = nil }
+            return Array(woken.values)
+        }
+        for waiter in woken { waiter.continuation.resume() }
+    }
+
+    /// Returns once the realm's head is past a position, or the task is cancelled.
+    public func wait(past position: Int64, in realm: RealmID) async {
+        let id = state.withLock {
+            $0.nextID += 1
+            return $0.nextID
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isDone = state.withLock { state -> Bool in
+                    if Task.isCancelled || state.heads[realm] ?? 0 > position { return true }
+                    state.waiters[realm, default: [:]][id] = Waiter(
+                        after: position, continuation: continuation)
+                    return false
+                }
+                if isDone { continuation.resume() }
+            }
+        } onCancel: {
+            let waiter = state.withLock { $0.waiters[realm]?.removeValue(forKey: id) }
+            waiter?.continuation.resume()
+        }
+    }
+}

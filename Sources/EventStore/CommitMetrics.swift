@@ -1,0 +1,25 @@
+public import Telemetry
+
+/// What the committer counts.
+public struct CommitMetrics: Sendable {
+    let commands: Family<Counter>
+    let batches: Counter
+    let batchSize: Histogram
+    let duration: Histogram
+    let events: Counter
+    let failures: Counter
+
+    public init(_ metrics: Metrics) {
+        commands = metrics.counter(
+            "urd_commands_total", help: "Commands by outcome.", labels: ["outcome"])
+        batches = metrics.counter("urd_commits_total", help: "Batches committed.")
+        batchSize = metrics.histogram(
+            "urd_commit_batch_size", help: "Commands per batch.",
+            buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256])
+        duration = metrics.histogram(
+            "urd_commit_seconds", help: "From sending a batch to its commit.",
+            buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5])
+        events = metrics.counter("urd_events_total", help: "Events appended.")
+        failures = metrics.counter("urd_commit_failures_total", help: "Batches that failed.")
+    }
+}

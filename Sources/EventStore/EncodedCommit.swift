@@ -1,0 +1,153 @@
+import Cryptography
+import EventSourcing
+import JSON
+import Values
+
+/// A commit as it goes over the wire: sealed, hashed and authenticated before any lock is held.
+struct EncodedCommit: Sendable {
+    struct Read: Sendable {
+        let stream: UUID
+        let version: Int32
+        /// How many events the command appends to it; 0 where it was only read.
+        let events: Int32
+    }
+
+    struct ClaimRow: Sendable {
+        let kind: String
+        let key: [UInt8]
+        let stream: UUID
+        let take: Bool
+    }
+
+    struct EventRow: Sendable {
+        let stream: UUID
+        let version: Int32
+        let type: String
+        let revision: Int16
+        let subject: UUID?
+        let leaf: [UInt8]
+        let mac: [UInt8]
+        let data: [UInt8]
+        let sealed: [UInt8]?
+    }
+
+    let realm: RealmID
+    let command: UUID
+    let digest: [UInt8]
+    let at: Timestamp
+    let meta: [UInt8]
+    let reads: [Read]
+    let claims: [ClaimRow]
+    let events: [EventRow]
+    let size: Int
+}
+
+/// Turns commits into what the database takes.
+struct CommitEncoder: Sendable {
+    let keyring: Keyring
+
+    func encode(_ commit: Commit) async throws(LogFailure) -> EncodedCommit {
+        let keys = try await keyring.keys(of: commit.realm)
+        let meta = metaFields(commit.origin).canonical()
+        let origin = personalFields(commit.origin)
+        var written: [UUID: Int32] = [:]
+        var events: [EncodedCommit.EventRow] = []
+        events.reserveCapacity(commit.events.count)
+        var size = 0
+        for event in commit.events {
+            guard let before = commit.reads[event.stream] else {
+                preconditionFailure("A stream that is written must have been read.")
+            }
+            let offset = written[event.stream, default: 0] + 1
+            written[event.stream] = offset
+            let version = Int32(before) + offset
+            let personal = event.personal.merging(origin) { own, _ in own }
+            var subject = event.subject
+            var sealed: [UInt8]?
+            if !personal.isEmpty {
+                let owner = subject ?? anonymousSubject(commit.origin.at)
+                subject = owner
+                sealed = try await seal(
+                    personal, of: owner, event, version: version, in: commit.realm)
+            }
+            let data = JSON.object(event.open).canonical()
+            let leaf = Record(
+                at: commit.origin.at, command: commit.command, data: data, meta: meta,
+                realm: commit.realm.name, revision: event.revision, sealed: sealed,
+                stream: event.stream, subject: subject, type: event.name, version: Int(version)
+            ).leaf
+            events.append(
+                EncodedCommit.EventRow(
+                    stream: event.stream, version: version, type: event.name,
+                    revision: Int16(event.revision), subject: subject, leaf: leaf,
+                    mac: Record.mac(leaf, under: keys.mac[0]), data: data, sealed: sealed))
+            size += data.count + (sealed?.count ?? 0) + meta.count + 200
+        }
+        return EncodedCommit(
+            realm: commit.realm, command: commit.command, digest: commit.digest,
+            at: commit.origin.at, meta: meta,
+            reads: commit.reads.map {
+                EncodedCommit.Read(
+                    stream: $0.key, version: Int32($0.value), events: written[$0.key] ?? 0)
+            },
+            claims: claims(commit.claims, keys), events: events, size: size)
+    }
+
+    /// A claim that is both released and taken by one command stays as it is.
+    private func claims(_ changes: [ClaimChange], _ keys: RealmKeys) -> [EncodedCommit.ClaimRow] {
+        guard !changes.isEmpty else { return [] }
+        var kept: [Claim: ClaimChange] = [:]
+        for change in changes where kept.updateValue(change, forKey: change.claim) != nil {
+            kept[change.claim] = nil
+        }
+        return kept.values.map { change in
+            let key = keys.blind(change.claim)
+            return switch change {
+            case .take(let claim, let stream):
+                EncodedCommit.ClaimRow(kind: claim.kind, key: key, stream: stream, take: true)
+            case .release(let claim, let stream):
+                EncodedCommit.ClaimRow(kind: claim.kind, key: key, stream: stream, take: false)
+            }
+        }
+    }
+
+    private func seal(
+        _ personal: [String: JSON], of subject: UUID, _ event: NewEvent, version: Int32,
+        in realm: RealmID
+    ) async throws(LogFailure) -> [UInt8]? {
+        guard let key = try await keyring.sealingKey(of: subject, in: realm) else { return nil }
+        let context = sealContext(
+            realm: realm.name, stream: event.stream, version: Int(version), type: event.name)
+        guard
+            let sealed = try? AESGCM.seal(
+                JSON.object(personal).canonical(), key: key, authenticating: context)
+        else { throw .damaged }
+        return sealed
+    }
+}
+
+/// What sealed bytes are bound to: they open in the place where they were sealed only.
+func sealContext(realm: String, stream: UUID, version: Int, type: String) -> [UInt8] {
+    Array("urd sealed/\(realm)/\(stream)/\(version)/\(type)".utf8)
+}
+
+/// Whoever is not known yet shares a key with all the unknown of that month.
+func anonymousSubject(_ at: Timestamp) -> UUID {
+    let month = at.description.prefix(7)
+    return UUID.v8(SHA256.hash(Array("urd anonymous \(month)".utf8)))
+}
+
+private func metaFields(_ origin: Origin) -> JSON {
+    var fields: [String: JSON] = ["actor": .string(origin.actor)]
+    if let client = origin.client { fields["client"] = .string(client) }
+    if let correlation = origin.correlation { fields["correlation"] = .string(correlation) }
+    return .object(fields)
+}
+
+/// Where the request came from is personal whatever the event is about.
+private func personalFields(_ origin: Origin) -> [String: JSON] {
+    var fields: [String: JSON] = [:]
+    if let address = origin.address { fields["$address"] = .string(address) }
+    if let userAgent = origin.userAgent { fields["$userAgent"] = .string(userAgent) }
+    return fields
+}

@@ -1,0 +1,83 @@
+import Cryptography
+import EventSourcing
+import JSON
+import Postgres
+import Values
+
+/// Rows of `urd.event` as they came, before anything sealed is opened.
+struct EventPage: Sendable {
+    struct Row: Sendable {
+        let position: Int64
+        let stream: UUID
+        let version: Int
+        let type: String
+        let revision: Int
+        let at: Timestamp
+        let command: UUID
+        let subject: UUID?
+        let meta: [UInt8]
+        let data: [UInt8]
+        let sealed: [UInt8]?
+        let key: (version: Int, wrapped: [UInt8])?
+    }
+
+    let realm: RealmID
+    let rows: [Row]
+    /// The realm's epoch as this read saw it. Nil where there was no row to see it with.
+    let epoch: Int?
+
+    init(_ rows: Rows, _ realm: RealmID) throws(Postgres.Failure) {
+        self.realm = realm
+        self.rows = (0..<rows.count).map { row in
+            Row(
+                position: rows.int64(row, 0), stream: rows.identifier(row, 1),
+                version: Int(rows.int32(row, 2)), type: rows.text(row, 3),
+                revision: Int(rows.int16(row, 4)), at: Timestamp(microseconds: rows.time(row, 5)),
+                command: rows.identifier(row, 6),
+                subject: rows.isNull(row, 7) ? nil : rows.identifier(row, 7),
+                meta: rows.bytes(row, 8), data: rows.bytes(row, 9),
+                sealed: rows.isNull(row, 10) ? nil : rows.bytes(row, 10),
+                key: rows.isNull(row, 12)
+                    ? nil : (Int(rows.int32(row, 11)), rows.bytes(row, 12)))
+        }
+        epoch = rows.isEmpty || rows.isNull(0, 13) ? nil : Int(rows.int32(0, 13))
+    }
+
+    var hasSealed: Bool { rows.contains { $0.sealed != nil } }
+
+    /// The events, with what is sealed opened where its key still exists.
+    func recorded(_ keyring: Keyring, _ keys: RealmKeys?) throws(LogFailure) -> [Recorded] {
+        var events: [Recorded] = []
+        events.reserveCapacity(rows.count)
+        for row in rows {
+            guard let open = (try? JSON.parse(row.data))?.object,
+                let meta = (try? JSON.parse(row.meta))?.object,
+                let actor = meta["actor"]?.string
+            else { throw .damaged }
+            events.append(
+                Recorded(
+                    realm: realm, position: row.position, stream: row.stream,
+                    version: row.version, name: row.type, revision: row.revision, at: row.at,
+                    command: row.command, subject: row.subject, actor: actor,
+                    client: meta["client"]?.string, correlation: meta["correlation"]?.string,
+                    open: open, personal: try personal(row, keyring, keys)))
+        }
+        return events
+    }
+
+    private func personal(
+        _ row: Row, _ keyring: Keyring, _ keys: RealmKeys?
+    ) throws(LogFailure) -> Recorded.Personal {
+        guard let sealed = row.sealed else { return .none }
+        guard let subject = row.subject, let wrapped = row.key, let keys else { return .erased }
+        let context = sealContext(
+            realm: realm.name, stream: row.stream, version: row.version, type: row.type)
+        guard
+            let key = keyring.open(
+                wrapped.wrapped, by: wrapped.version, of: subject, in: realm, keys),
+            let bytes = try? AESGCM.open(sealed, key: key, authenticating: context),
+            let fields = (try? JSON.parse(bytes))?.object
+        else { throw .damaged }
+        return .opened(fields)
+    }
+}

@@ -1,0 +1,149 @@
+import EventSourcing
+import Postgres
+import Values
+
+/// One batch as one call of `urd.append`, and what the call answered.
+enum Flight {
+    static let statement = Statement(
+        "append",
+        """
+        select o_epoch, o_outcome, o_position, o_events, o_kind from urd.append(
+            $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19,
+            $20, $21, $22, $23, $24, $25, $26, $27, $28, $29)
+        """)
+
+    /// The arguments. An epoch of 0 takes whatever epoch the realm has, and opens its log.
+    static func parameters(_ batch: Batch, epoch: Int32) -> Parameters {
+        var columns = Columns()
+        for (index, pending) in batch.commands.enumerated() {
+            columns.append(pending.commit, number: Int32(index + 1))
+        }
+        var parameters = Parameters()
+        parameters.add(batch.realm.name)
+        parameters.add(epoch)
+        columns.add(to: &parameters)
+        return parameters
+    }
+
+    static func answers(_ rows: Rows, _ batch: Batch) -> [AppendOutcome] {
+        let epoch = Int(rows.int32(0, 0))
+        let outcomes = rows.array(0, 1)
+        let positions = rows.array(0, 2)
+        let counts = rows.array(0, 3)
+        let kinds = rows.isNull(0, 4) ? [] : rows.array(0, 4)
+        return batch.commands.indices.map { index in
+            let at = Positions(
+                epoch: epoch, first: number(positions, index), count: Int(number(counts, index)))
+            return switch outcomes.indices.contains(index) ? outcomes[index]?.first : nil {
+            case UInt8(ascii: "w"): .won(at)
+            case UInt8(ascii: "d"): .duplicate(at)
+            case UInt8(ascii: "m"): .misused
+            case UInt8(ascii: "t"): .taken(kind: kind(kinds, index))
+            default: .conflict
+            }
+        }
+    }
+
+    private static func number(_ values: [[UInt8]?], _ index: Int) -> Int64 {
+        guard values.indices.contains(index), let bytes = values[index] else { return 0 }
+        return Int64(bitPattern: bytes.reduce(0) { $0 << 8 | UInt64($1) })
+    }
+
+    private static func kind(_ values: [[UInt8]?], _ index: Int) -> String {
+        guard values.indices.contains(index), let bytes = values[index] else { return "" }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+/// The arrays of a flight, filled command by command.
+private struct Columns {
+    var command = ArrayParameter(of: .uuid)
+    var digest = ArrayParameter(of: .bytea)
+    var at = ArrayParameter(of: .timestamptz)
+    var events = ArrayParameter(of: .int4)
+    var readNumber = ArrayParameter(of: .int4)
+    var readStream = ArrayParameter(of: .uuid)
+    var readVersion = ArrayParameter(of: .int4)
+    var readEvents = ArrayParameter(of: .int4)
+    var claimNumber = ArrayParameter(of: .int4)
+    var claimKind = ArrayParameter(of: .text)
+    var claimKey = ArrayParameter(of: .bytea)
+    var claimStream = ArrayParameter(of: .uuid)
+    var claimTake = ArrayParameter(of: .bool)
+    var eventNumber = ArrayParameter(of: .int4)
+    var eventOffset = ArrayParameter(of: .int4)
+    var eventStream = ArrayParameter(of: .uuid)
+    var eventVersion = ArrayParameter(of: .int4)
+    var eventType = ArrayParameter(of: .text)
+    var eventRevision = ArrayParameter(of: .int2)
+    var eventAt = ArrayParameter(of: .timestamptz)
+    var eventCommand = ArrayParameter(of: .uuid)
+    var eventSubject = ArrayParameter(of: .uuid)
+    var eventLeaf = ArrayParameter(of: .bytea)
+    var eventMAC = ArrayParameter(of: .bytea)
+    var eventMeta = ArrayParameter(of: .json)
+    var eventBody = ArrayParameter(of: .json)
+    var eventSealed = ArrayParameter(of: .bytea)
+
+    mutating func append(_ commit: EncodedCommit, number: Int32) {
+        command.append(commit.command)
+        digest.append(bytes: commit.digest)
+        at.append(time: commit.at.microseconds)
+        events.append(Int32(commit.events.count))
+        for read in commit.reads {
+            readNumber.append(number)
+            readStream.append(read.stream)
+            readVersion.append(read.version)
+            readEvents.append(read.events)
+        }
+        for claim in commit.claims {
+            claimNumber.append(number)
+            claimKind.append(claim.kind)
+            claimKey.append(bytes: claim.key)
+            claimStream.append(claim.stream)
+            claimTake.append(claim.take)
+        }
+        for (offset, event) in commit.events.enumerated() {
+            append(event, of: commit, number: number, offset: Int32(offset))
+        }
+    }
+
+    private mutating func append(
+        _ event: EncodedCommit.EventRow, of commit: EncodedCommit, number: Int32, offset: Int32
+    ) {
+        eventNumber.append(number)
+        eventOffset.append(offset)
+        eventStream.append(event.stream)
+        eventVersion.append(event.version)
+        eventType.append(event.type)
+        eventRevision.append(event.revision)
+        eventAt.append(time: commit.at.microseconds)
+        eventCommand.append(commit.command)
+        if let subject = event.subject {
+            eventSubject.append(subject)
+        } else {
+            eventSubject.appendNull()
+        }
+        eventLeaf.append(bytes: event.leaf)
+        eventMAC.append(bytes: event.mac)
+        eventMeta.append(bytes: commit.meta)
+        eventBody.append(bytes: event.data)
+        if let sealed = event.sealed {
+            eventSealed.append(bytes: sealed)
+        } else {
+            eventSealed.appendNull()
+        }
+    }
+
+    /// In the order of `urd.append`'s parameters.
+    func add(to parameters: inout Parameters) {
+        for array in [
+            command, digest, at, events, readNumber, readStream, readVersion, readEvents,
+            claimNumber, claimKind, claimKey, claimStream, claimTake, eventNumber, eventOffset,
+            eventStream, eventVersion, eventType, eventRevision, eventAt, eventCommand,
+            eventSubject, eventLeaf, eventMAC, eventMeta, eventBody, eventSealed,
+        ] {
+            parameters.add(array)
+        }
+    }
+}

@@ -1,0 +1,215 @@
+import Cryptography
+public import EventSourcing
+public import Postgres
+import Synchronization
+public import Values
+
+/// Opens and makes the keys of realms and subjects. Nothing that it stores is readable without the
+/// master key.
+public final class Keyring: Sendable {
+    private let database: Database
+    private let master: MasterKey
+    /// A master key that is being rotated out still opens what it wrapped.
+    private let previous: [MasterKey]
+    private let realms = Mutex<[RealmID: RealmKeys]>([:])
+    private let sealing = Mutex(SubjectKeyCache())
+
+    public init(_ database: Database, master: MasterKey, previous: [MasterKey] = []) {
+        self.database = database
+        self.master = master
+        self.previous = previous
+    }
+
+    /// The keys of a realm, made when it has none yet.
+    public func keys(of realm: RealmID) async throws(LogFailure) -> RealmKeys {
+        if let known = realms.withLock({ $0[realm] }) { return known }
+        let made = KeyPurpose.allCases.map { purpose in
+            (purpose, try? wrap(SecretBytes.random(32), realm, purpose, version: 1))
+        }
+        let masterID = master.id
+        let rows = try await database.tryRun { connection throws(Postgres.Failure) in
+            let found = try KeyTable.load(realm, on: connection)
+            guard found.isEmpty else { return found }
+            for (purpose, wrapped) in made {
+                guard let wrapped else { continue }
+                try KeyTable.insert(
+                    WrappedKey(purpose: purpose.rawValue, version: 1, master: masterID, wrapped: wrapped),
+                    realm, on: connection)
+            }
+            return try KeyTable.load(realm, on: connection)
+        }
+        guard let keys = RealmKeys(unwrap(rows, realm)) else { throw .damaged }
+        realms.withLock { $0[realm] = keys }
+        return keys
+    }
+
+    /// The key that seals for a subject, made when it has none yet. Nil: the subject is erased.
+    func sealingKey(of subject: UUID, in realm: RealmID) async throws(LogFailure) -> SecretBytes? {
+        let id = SubjectKeyCache.ID(realm: realm, subject: subject)
+        if let known = sealing.withLock({ $0.find(id) }) { return known }
+        let keys = try await keys(of: realm)
+        let fresh = SecretBytes.random(32)
+        guard let wrapping = keys.wrapping[keys.wrappingVersion],
+            let wrapped = try? AESGCM.seal(
+                fresh.exposedCopy(), key: wrapping, authenticating: subjectContext(realm, subject))
+        else { throw .damaged }
+        let version = keys.wrappingVersion
+        let row = try await database.tryRun { connection throws(Postgres.Failure) in
+            try KeyTable.subjectKey(
+                subject, orInsert: wrapped, by: version, realm, on: connection)
+        }
+        switch row {
+        case .erased:
+            return nil
+        case .outdated:
+            forget(realm)
+            throw .contended
+        case .held(let version, let wrapped):
+            var opened = open(wrapped, by: version, of: subject, in: realm, keys)
+            if opened == nil {
+                forget(realm)
+                let rotated = try await self.keys(of: realm)
+                opened = open(wrapped, by: version, of: subject, in: realm, rotated)
+            }
+            guard let key = opened else { throw .damaged }
+            sealing.withLock { $0.store(key, id) }
+            return key
+        }
+    }
+
+    /// Opens a subject's wrapped key as the database has it now: an erased one must stop at once,
+    /// so what opens is never cached.
+    func open(
+        _ wrapped: [UInt8], by version: Int, of subject: UUID, in realm: RealmID, _ keys: RealmKeys
+    ) -> SecretBytes? {
+        guard let wrapping = keys.wrapping[version],
+            let bytes = try? AESGCM.open(
+                wrapped, key: wrapping, authenticating: subjectContext(realm, subject))
+        else { return nil }
+        return SecretBytes(bytes)
+    }
+
+    /// Destroys a subject's key: what it sealed is gone for good, the tree still verifies.
+    public func destroyKey(of subject: UUID, in realm: RealmID) async throws(LogFailure) {
+        try await database.tryRun { connection throws(Postgres.Failure) in
+            try KeyTable.destroySubjectKey(subject, realm, on: connection)
+        }
+        sealing.withLock { $0.forget(.init(realm: realm, subject: subject)) }
+    }
+
+    private func wrap(
+        _ key: SecretBytes, _ realm: RealmID, _ purpose: KeyPurpose, version: Int
+    ) throws -> [UInt8] {
+        try AESGCM.seal(
+            key.exposedCopy(), key: master.secret,
+            authenticating: realmContext(realm, purpose.rawValue, version))
+    }
+
+    private func unwrap(
+        _ rows: [WrappedKey], _ realm: RealmID
+    ) -> [KeyPurpose: [Int: SecretBytes]] {
+        var unwrapped: [KeyPurpose: [Int: SecretBytes]] = [:]
+        for row in rows {
+            guard let purpose = KeyPurpose(rawValue: row.purpose),
+                let master = ([master] + previous).first(where: { $0.id == row.master }),
+                let bytes = try? AESGCM.open(
+                    row.wrapped, key: master.secret,
+                    authenticating: realmContext(realm, row.purpose, row.version))
+            else { continue }
+            unwrapped[purpose, default: [:]][row.version] = SecretBytes(bytes)
+        }
+        return unwrapped
+    }
+}
+
+// MARK: - Rotation
+
+extension Keyring {
+    /// Wraps every realm's keys anew under this keyring's master key.
+    /// - Returns: how many keys changed hands.
+    public func rotateMaster() async throws(LogFailure) -> Int {
+        let masters = [master] + previous
+        let master = master
+        return try await database.tryRun { connection throws(Postgres.Failure) in
+            try connection.transaction { connection throws(Postgres.Failure) in
+                var changed = 0
+                for (realmName, row) in try KeyTable.loadAll(notUnder: master.id, on: connection) {
+                    guard let realm = RealmID(realmName),
+                        let old = masters.first(where: { $0.id == row.master }),
+                        let bytes = try? AESGCM.open(
+                            row.wrapped, key: old.secret,
+                            authenticating: realmContext(realm, row.purpose, row.version)),
+                        let wrapped = try? AESGCM.seal(
+                            bytes, key: master.secret,
+                            authenticating: realmContext(realm, row.purpose, row.version))
+                    else { continue }
+                    try KeyTable.replace(
+                        WrappedKey(
+                            purpose: row.purpose, version: row.version, master: master.id,
+                            wrapped: wrapped), realm, on: connection)
+                    changed += 1
+                }
+                return changed
+            }
+        }
+    }
+
+    /// Gives a realm a new wrapping key and a new key for what the application writes, and wraps
+    /// every subject's key anew. The old wrapping key is destroyed, and with it whatever backups of
+    /// single rows still hold.
+    /// - Returns: how many subject keys were wrapped anew.
+    public func rotate(_ realm: RealmID) async throws(LogFailure) -> Int {
+        let keys = try await keys(of: realm)
+        let version = keys.wrappingVersion + 1
+        let wrapping = SecretBytes.random(32)
+        let authenticating = SecretBytes.random(32)
+        guard let wrappedWrap = try? wrap(wrapping, realm, .wrap, version: version),
+            let wrappedMac = try? wrap(authenticating, realm, .mac, version: version)
+        else { throw .damaged }
+        let masterID = master.id
+        let count = try await database.tryRun { connection throws(Postgres.Failure) in
+            try connection.transaction { connection throws(Postgres.Failure) in
+                try KeyTable.lock(realm, on: connection)
+                for (purpose, wrapped) in [(KeyPurpose.wrap, wrappedWrap), (.mac, wrappedMac)] {
+                    try KeyTable.insert(
+                        WrappedKey(
+                            purpose: purpose.rawValue, version: version, master: masterID,
+                            wrapped: wrapped), realm, on: connection)
+                }
+                var count = 0
+                for row in try KeyTable.subjectKeys(realm, on: connection) {
+                    guard let old = keys.wrapping[row.version],
+                        let bytes = try? AESGCM.open(
+                            row.wrapped, key: old,
+                            authenticating: subjectContext(realm, row.subject)),
+                        let wrapped = try? AESGCM.seal(
+                            bytes, key: wrapping,
+                            authenticating: subjectContext(realm, row.subject))
+                    else { continue }
+                    try KeyTable.replaceSubjectKey(
+                        row.subject, wrapped, by: version, realm, on: connection)
+                    count += 1
+                }
+                try KeyTable.dropUnusedWrappingKeys(realm, before: version, on: connection)
+                return count
+            }
+        }
+        forget(realm)
+        return count
+    }
+
+    /// Another node may have rotated: what is cached is read again.
+    func forget(_ realm: RealmID) {
+        realms.withLock { $0[realm] = nil }
+        sealing.withLock { $0.clear() }
+    }
+}
+
+/// What a wrapped key is bound to, so that it opens in its own place only.
+private func realmContext(_ realm: RealmID, _ purpose: String, _ version: Int) -> [UInt8] {
+    Array("urd realm key/\(realm.name)/\(purpose)/\(version)".utf8)
+}
+
+private func subjectContext(_ realm: RealmID, _ subject: UUID) -> [UInt8] {
+    Array("urd subject key/\(realm.name)/\(subject)".utf8)
+}

@@ -1,0 +1,18 @@
+/// Every step from an empty database to this binary's schema, in order. Steps are only ever added.
+enum Migrations {
+    struct Step: Sendable {
+        let version: Int
+        let name: String
+        let sql: [UInt8]
+    }
+
+    static let all: [Step] = [
+        Step(version: 1, name: "event_log", sql: PackageResources.m001_event_log_sql),
+        Step(version: 2, name: "append", sql: PackageResources.m002_append_sql),
+        Step(version: 3, name: "keys", sql: PackageResources.m003_keys_sql),
+        Step(version: 4, name: "projections", sql: PackageResources.m004_projections_sql),
+        Step(version: 6, name: "housekeeping", sql: PackageResources.m006_housekeeping_sql),
+    ]
+
+    static var newest: Int { all.last?.version ?? 0 }
+}

@@ -1,0 +1,158 @@
+public import EventSourcing
+import JSON
+public import Postgres
+public import Telemetry
+public import Values
+
+/// The log on PostgreSQL.
+public final class PostgresLog: EventLog {
+    public let hub: CommitHub
+    public let keyring: Keyring
+    private let database: Database
+    private let committer: Committer
+    private let encoder: CommitEncoder
+    private let epochs = Epochs()
+
+    public init(
+        _ database: Database, keyring: Keyring, lanes: Int = 2, hub: CommitHub = CommitHub(),
+        metrics: Metrics = Metrics(), log: Log = .silent
+    ) {
+        self.database = database
+        self.keyring = keyring
+        self.hub = hub
+        encoder = CommitEncoder(keyring: keyring)
+        committer = Committer(
+            address: database.address, lanes: lanes, limits: Admission.Limits(), epochs: epochs,
+            hub: hub, metrics: CommitMetrics(metrics), log: log)
+    }
+
+    /// Answers whoever waits and lets the threads end.
+    public func close() {
+        committer.close()
+    }
+
+    /// Commands that wait for their batch.
+    public var waiting: Int { committer.waiting }
+
+    public func append(_ commit: Commit) async throws(LogFailure) -> AppendOutcome {
+        let encoded = try await encoder.encode(commit)
+        return try await committer.append(encoded).get()
+    }
+
+    public func outcome(
+        of command: UUID, digest: [UInt8], in realm: RealmID
+    ) async throws(LogFailure) -> AppendOutcome? {
+        try await database.tryRun { connection throws(Failure) in
+            var parameters = Parameters()
+            parameters.add(realm.name)
+            parameters.add(command)
+            let rows = try connection.execute(findingOutcome, parameters)
+            guard !rows.isEmpty else { return nil }
+            guard rows.bytes(0, 3) == digest else { return .misused }
+            return .duplicate(
+                Positions(
+                    epoch: Int(rows.int32(0, 0)), first: rows.int64(0, 1),
+                    count: Int(rows.int32(0, 2))))
+        }
+    }
+
+    public func stream(
+        _ stream: UUID, after version: Int, in realm: RealmID
+    ) async throws(LogFailure) -> [Recorded] {
+        let page = try await database.tryRun { connection throws(Failure) in
+            var parameters = Parameters()
+            parameters.add(realm.name)
+            parameters.add(stream)
+            parameters.add(Int32(clamping: version))
+            return try EventPage(connection.execute(readingStream, parameters), realm)
+        }
+        if let epoch = page.epoch, !epochs.note(epoch, realm) { throw .fenced }
+        return try await open(page)
+    }
+
+    public func events(
+        from position: Int64, limit: Int, in realm: RealmID
+    ) async throws(LogFailure) -> [Recorded] {
+        let page = try await database.tryRun { connection throws(Failure) in
+            var parameters = Parameters()
+            parameters.add(realm.name)
+            parameters.add(position)
+            parameters.add(Int64(limit))
+            return try EventPage(connection.execute(readingLog, parameters), realm)
+        }
+        return try await open(page)
+    }
+
+    public func head(of realm: RealmID) async throws(LogFailure) -> Head {
+        try await database.tryRun { connection throws(Failure) in
+            var parameters = Parameters()
+            parameters.add(realm.name)
+            let rows = try connection.execute(readingHead, parameters)
+            guard !rows.isEmpty else { return Head(epoch: 0, position: 0) }
+            return Head(epoch: Int(rows.int32(0, 0)), position: rows.int64(0, 1))
+        }
+    }
+
+    /// Tells the hub how far other nodes are. One cheap query, again and again.
+    public func pollHeads(every interval: Duration = .milliseconds(100)) async throws {
+        while !Task.isCancelled {
+            let heads = try? await database.run { connection throws(Failure) in
+                let rows = try connection.execute(readingHeads)
+                return (0..<rows.count).map { (rows.text($0, 0), rows.int64($0, 1)) }
+            }
+            for (name, position) in heads ?? [] {
+                guard let realm = RealmID(name) else { continue }
+                hub.publish(position, of: realm)
+            }
+            try await Task.sleep(for: interval)
+        }
+    }
+
+    /// Forgets the outcomes of commands older than a week.
+    public func forgetOldCommands(in realm: RealmID) async throws(LogFailure) -> Int {
+        try await database.tryRun { connection throws(Failure) in
+            var parameters = Parameters()
+            parameters.add(realm.name)
+            return try Int(connection.execute(forgetting, parameters).int64(0, 0))
+        }
+    }
+
+    private func open(_ page: EventPage) async throws(LogFailure) -> [Recorded] {
+        guard page.hasSealed else { return try page.recorded(keyring, nil) }
+        return try page.recorded(keyring, await keyring.keys(of: page.realm))
+    }
+}
+
+private let columns = """
+    e.position, e.stream, e.version, e.type, e.revision, e.at, e.command, e.subject, e.meta, e.data,
+    e.sealed,
+    (select k.wrapped_by from urd.subject_key k where k.realm = e.realm and k.subject = e.subject
+        and e.sealed is not null),
+    (select k.wrapped from urd.subject_key k where k.realm = e.realm and k.subject = e.subject
+        and e.sealed is not null),
+    (select h.epoch from urd.realm_log h where h.realm = $1)
+    """
+
+private let readingStream = Statement(
+    "event_stream",
+    """
+    select \(columns) from urd.event e
+    where e.realm = $1 and e.stream = $2 and e.version > $3 order by e.version
+    """)
+private let readingLog = Statement(
+    "event_page",
+    """
+    select \(columns) from urd.event e
+    where e.realm = $1 and e.position >= $2 order by e.position limit $3
+    """)
+private let readingHead = Statement(
+    "head", "select epoch, position from urd.realm_log where realm = $1")
+private let readingHeads = Statement(
+    "heads", "select realm, position from urd.realm_log")
+private let findingOutcome = Statement(
+    "command_outcome",
+    """
+    select (select h.epoch from urd.realm_log h where h.realm = $1), position, events, digest
+    from urd.command where realm = $1 and command = $2
+    """)
+private let forgetting = Statement("command_forget", "select urd.forget_commands($1)")
