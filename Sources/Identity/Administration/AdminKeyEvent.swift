@@ -1,0 +1,71 @@
+public import EventSourcing
+public import JSON
+public import Values
+
+/// Which realms a key opens.
+public enum AdminScope: Equatable, Sendable {
+    case all
+    case only([RealmID])
+
+    public func allows(_ realm: RealmID) -> Bool {
+        switch self {
+        case .all: true
+        case .only(let realms): realms.contains(realm)
+        }
+    }
+}
+
+/// What happens to a key of the admin API.
+public enum AdminKeyEvent: Event {
+    case created(name: String, digest: SecretDigest, scope: AdminScope)
+    case revoked
+
+    public static let catalogue = [
+        // Without `realms` the key opens every realm.
+        EventShape("admin_key.created", open: ["name", "digest", "realms"]),
+        EventShape("admin_key.revoked"),
+    ]
+
+    public var name: String {
+        switch self {
+        case .created: "admin_key.created"
+        case .revoked: "admin_key.revoked"
+        }
+    }
+
+    public var subject: UUID? { nil }
+
+    public var fields: [String: JSON] {
+        switch self {
+        case .created(let name, let digest, let scope):
+            var fields: [String: JSON] = [
+                "name": .string(name), "digest": .string(digest.base64URL),
+            ]
+            if case .only(let realms) = scope {
+                fields["realms"] = .array(realms.map { .string($0.name) })
+            }
+            return fields
+        case .revoked: return [:]
+        }
+    }
+
+    public init?(name: String, fields: [String: JSON]) {
+        switch name {
+        case "admin_key.created":
+            guard let keyName = fields["name"]?.string,
+                let digest = fields["digest"]?.string.flatMap(SecretDigest.init(base64URL:))
+            else { return nil }
+            var scope = AdminScope.all
+            if let listed = fields["realms"] {
+                guard let names = listed.array else { return nil }
+                let realms = names.compactMap { $0.string.flatMap(RealmID.init) }
+                // A realm that cannot be read must never turn a narrow key into a wide one.
+                guard realms.count == names.count else { return nil }
+                scope = .only(realms)
+            }
+            self = .created(name: keyName, digest: digest, scope: scope)
+        case "admin_key.revoked": self = .revoked
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,50 @@
+public import EventSourcing
+public import Values
+
+/// Lets somebody administer all realms, or those named, with a key of their own.
+///
+/// Runs in the system realm.
+public struct CreateAdminKey: Command {
+    public var id: UUID
+    /// Whose it is, for the people who look through the keys.
+    public var name: String
+    public var digest: SecretDigest
+    public var scope: AdminScope
+
+    public init(id: UUID, name: String, digest: SecretDigest, scope: AdminScope) {
+        self.id = id
+        self.name = name
+        self.digest = digest
+        self.scope = scope
+    }
+
+    public enum Rejection: Error, Equatable, Sendable {
+        case idTaken
+        case invalid(FieldFault)
+    }
+
+    public func gather(
+        _ streams: some StreamReader
+    ) async throws(LogFailure) -> Versioned<AdminKey> {
+        try await streams.read(AdminKey.self, id)
+    }
+
+    public func decide(_ key: Versioned<AdminKey>) throws(Rejection) -> Decision {
+        guard !key.exists else { throw .idTaken }
+        do {
+            try TextRule.label(name, limit: 200)
+        } catch {
+            throw .invalid(FieldFault("name", error))
+        }
+        if case .only(let realms) = scope {
+            guard !realms.isEmpty else { throw .invalid(FieldFault("realms", .missing)) }
+            guard realms.count <= 100 else {
+                throw .invalid(FieldFault("realms", .tooMany(limit: 100)))
+            }
+            guard Set(realms).count == realms.count else {
+                throw .invalid(FieldFault("realms", .duplicate))
+            }
+        }
+        return Decision(AdminKeyEvent.created(name: name, digest: digest, scope: scope), in: id)
+    }
+}

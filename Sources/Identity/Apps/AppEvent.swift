@@ -1,0 +1,70 @@
+public import EventSourcing
+public import JSON
+public import Values
+
+/// What happens to an app: a face of a realm with its own sub-domain and settings.
+public enum AppEvent: Event {
+    /// What changed; the rest stayed.
+    public struct Change: Equatable, Sendable {
+        public var slug: String?
+        public var name: String?
+        /// Null: the realm's value holds again.
+        public var settings: [String: JSON]
+
+        public init(slug: String? = nil, name: String? = nil, settings: [String: JSON] = [:]) {
+            self.slug = slug
+            self.name = name
+            self.settings = settings
+        }
+    }
+
+    case created(slug: String, name: String)
+    case updated(Change)
+    case deleted
+
+    public static let catalogue = [
+        EventShape("app.created", open: ["slug", "name"]),
+        EventShape("app.updated", open: ["slug", "name", "settings"]),
+        EventShape("app.deleted"),
+    ]
+
+    public var name: String {
+        switch self {
+        case .created: "app.created"
+        case .updated: "app.updated"
+        case .deleted: "app.deleted"
+        }
+    }
+
+    public var subject: UUID? { nil }
+
+    public var fields: [String: JSON] {
+        switch self {
+        case .created(let slug, let name): return ["slug": .string(slug), "name": .string(name)]
+        case .updated(let change):
+            var fields: [String: JSON] = [:]
+            fields["slug"] = change.slug.map { .string($0) }
+            fields["name"] = change.name.map { .string($0) }
+            if !change.settings.isEmpty { fields["settings"] = .object(change.settings) }
+            return fields
+        case .deleted: return [:]
+        }
+    }
+
+    public init?(name: String, fields: [String: JSON]) {
+        switch name {
+        case "app.created":
+            guard let slug = fields["slug"]?.string, let name = fields["name"]?.string else {
+                return nil
+            }
+            self = .created(slug: slug, name: name)
+        case "app.updated":
+            self = .updated(
+                Change(
+                    slug: fields["slug"]?.string, name: fields["name"]?.string,
+                    settings: fields["settings"]?.object ?? [:]))
+        case "app.deleted": self = .deleted
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,30 @@
+public import EventSourcing
+public import Values
+
+/// Removes an app and frees its sub-domain; clients that belonged to it follow the realm again.
+public struct DeleteApp: Command {
+    public var id: UUID
+
+    public init(id: UUID) {
+        self.id = id
+    }
+
+    public enum Rejection: Error, Equatable, Sendable {
+        case realmNotFound
+        case realmDisabled
+        case notFound
+    }
+
+    public func gather(_ streams: some StreamReader) async throws(LogFailure) -> InRealm<App> {
+        try await .read(id, from: streams)
+    }
+
+    public func decide(_ facts: InRealm<App>) throws(Rejection) -> Decision {
+        try facts.realm.requireOpen(
+            missing: Rejection.realmNotFound, disabled: .realmDisabled)
+        guard facts.thing.isAlive else { throw .notFound }
+        var decision = Decision(AppEvent.deleted, in: id)
+        decision.release(App.claim(facts.thing.state.slug), by: id)
+        return decision
+    }
+}

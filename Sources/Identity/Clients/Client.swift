@@ -1,0 +1,72 @@
+public import EventSourcing
+internal import JSON
+internal import Values
+
+/// An OAuth client: its metadata, its secret's digest, and whether it may be used.
+public struct Client: StreamState {
+    public private(set) var clientID = ""
+    /// Nil until it was registered.
+    public private(set) var metadata: ClientMetadata?
+    public private(set) var secret: SecretDigest?
+    public private(set) var isDisabled = false
+    public private(set) var isDeleted = false
+
+    public init() {}
+
+    public mutating func apply(_ event: ClientEvent) {
+        switch event {
+        case .registered(let clientID, let metadata, let secret):
+            self.clientID = clientID
+            self.metadata = metadata
+            self.secret = secret
+        case .updated(let metadata):
+            self.metadata = metadata
+            if !metadata.authenticationMethod.usesSecret { secret = nil }
+        case .secretRotated(let secret): self.secret = secret
+        case .disabled: isDisabled = true
+        case .enabled: isDisabled = false
+        case .deleted:
+            isDeleted = true
+            secret = nil
+        }
+    }
+
+    static func claim(_ clientID: String) -> Claim { Claim("client_id", clientID) }
+}
+
+extension Versioned<Client> {
+    /// The client's metadata while it is registered and not deleted.
+    var aliveMetadata: ClientMetadata? { state.isDeleted ? nil : state.metadata }
+}
+
+/// What registering and updating look at: also the app that the metadata names.
+public struct ClientAndApp: Sendable {
+    public let realm: Versioned<Realm>
+    public let client: Versioned<Client>
+    public let app: Versioned<App>?
+
+    static func read(
+        _ client: UUID, app: UUID?, from streams: some StreamReader
+    ) async throws(LogFailure) -> ClientAndApp {
+        var named: Versioned<App>?
+        if let app { named = try await streams.read(App.self, app) }
+        return ClientAndApp(
+            realm: try await streams.read(Realm.self, Realm.stream),
+            client: try await streams.read(Client.self, client), app: named)
+    }
+
+    /// Reads a request's metadata in the light of what is there.
+    func metadata(
+        _ members: [String: JSON], of clientID: String
+    ) throws(FieldFault) -> ClientMetadata {
+        var members = members
+        if let named = members.removeValue(forKey: "client_id"), named != .string(clientID) {
+            throw FieldFault("client_id", .mismatch)
+        }
+        let metadata = try ClientMetadata(members)
+        if metadata.appID != nil {
+            guard let app, app.isAlive else { throw FieldFault("app_id", .notFound) }
+        }
+        return metadata
+    }
+}

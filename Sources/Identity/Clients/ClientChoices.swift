@@ -1,0 +1,48 @@
+/// How a client may come by tokens.
+public enum GrantType: String, CaseIterable, Sendable {
+    case authorizationCode = "authorization_code"
+    case refreshToken = "refresh_token"
+    case clientCredentials = "client_credentials"
+    case deviceCode = "urn:ietf:params:oauth:grant-type:device_code"
+    case nativeOTP = "urn:cocoar:otp"
+    case nativeMagicLink = "urn:cocoar:magic"
+    case nativePasskey = "urn:cocoar:passkey"
+
+    /// Whether its tokens speak for a person. A client that acts for itself must not do both, or
+    /// one kind of token could be taken for the other.
+    public var isForUsers: Bool {
+        switch self {
+        case .authorizationCode, .refreshToken, .deviceCode, .nativeOTP, .nativeMagicLink,
+            .nativePasskey:
+            true
+        case .clientCredentials: false
+        }
+    }
+}
+
+/// What the authorization endpoint may answer with.
+public enum ResponseType: String, CaseIterable, Sendable {
+    case code
+}
+
+/// How a client shows at the token endpoint that it is itself.
+public enum AuthenticationMethod: String, CaseIterable, Sendable {
+    /// It cannot: a public client.
+    case none
+    case secretBasic = "client_secret_basic"
+    case secretPost = "client_secret_post"
+    case privateKeyJWT = "private_key_jwt"
+
+    public var usesSecret: Bool {
+        switch self {
+        case .secretBasic, .secretPost: true
+        case .none, .privateKeyJWT: false
+        }
+    }
+}
+
+/// Where a client runs.
+public enum ApplicationType: String, CaseIterable, Sendable {
+    case web
+    case native
+}

@@ -1,0 +1,90 @@
+public import EventSourcing
+public import JSON
+public import Values
+
+/// What happens to an OAuth client.
+public enum ClientEvent: Event {
+    case registered(clientID: String, metadata: ClientMetadata, secret: SecretDigest?)
+    /// All of the metadata, as it is from now on.
+    case updated(ClientMetadata)
+    case secretRotated(SecretDigest)
+    case disabled
+    case enabled
+    case deleted
+
+    private static let openMetadata = MetadataField.all.filter { !$0.isPersonal }.map(\.name)
+    private static let personalMetadata = MetadataField.all.filter(\.isPersonal).map(\.name)
+
+    public static let catalogue = [
+        EventShape(
+            "client.registered", open: ["client_id", "secret_digest"] + openMetadata,
+            personal: personalMetadata),
+        EventShape("client.updated", open: openMetadata, personal: personalMetadata),
+        EventShape("client.secret_rotated", open: ["secret_digest"]),
+        EventShape("client.disabled"),
+        EventShape("client.enabled"),
+        EventShape("client.deleted"),
+    ]
+
+    public var name: String {
+        switch self {
+        case .registered: "client.registered"
+        case .updated: "client.updated"
+        case .secretRotated: "client.secret_rotated"
+        case .disabled: "client.disabled"
+        case .enabled: "client.enabled"
+        case .deleted: "client.deleted"
+        }
+    }
+
+    public var subject: UUID? { nil }
+
+    /// The people who answer for a client are known as part of it, and forgotten with it.
+    public func subject(in stream: UUID) -> UUID? {
+        switch self {
+        case .registered(_, let metadata, _), .updated(let metadata):
+            metadata.contacts.isEmpty ? nil : stream
+        case .secretRotated, .disabled, .enabled, .deleted: nil
+        }
+    }
+
+    public var fields: [String: JSON] {
+        switch self {
+        case .registered(let clientID, let metadata, let secret):
+            var fields = metadata.members
+            fields["client_id"] = .string(clientID)
+            fields["secret_digest"] = secret.map { .string($0.base64URL) }
+            return fields
+        case .updated(let metadata): return metadata.members
+        case .secretRotated(let secret): return ["secret_digest": .string(secret.base64URL)]
+        case .disabled, .enabled, .deleted: return [:]
+        }
+    }
+
+    public init?(name: String, fields: [String: JSON]) {
+        switch name {
+        case "client.registered":
+            guard let clientID = fields["client_id"]?.string,
+                let metadata = ClientMetadata(recorded: fields)
+            else { return nil }
+            var secret: SecretDigest?
+            if let digest = fields["secret_digest"] {
+                secret = digest.string.flatMap(SecretDigest.init(base64URL:))
+                guard secret != nil else { return nil }
+            }
+            self = .registered(clientID: clientID, metadata: metadata, secret: secret)
+        case "client.updated":
+            guard let metadata = ClientMetadata(recorded: fields) else { return nil }
+            self = .updated(metadata)
+        case "client.secret_rotated":
+            guard let digest = fields["secret_digest"]?.string,
+                let secret = SecretDigest(base64URL: digest)
+            else { return nil }
+            self = .secretRotated(secret)
+        case "client.disabled": self = .disabled
+        case "client.enabled": self = .enabled
+        case "client.deleted": self = .deleted
+        default: return nil
+        }
+    }
+}

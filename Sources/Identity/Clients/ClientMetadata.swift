@@ -1,0 +1,98 @@
+public import JSON
+public import Values
+
+/// What is known about a client, under its RFC 7591 names on the wire.
+///
+/// Made from a request, it has passed every rule. Read from the log, it is taken as it stands:
+/// what was accepted once is not refused by a rule that came later.
+public struct ClientMetadata: Sendable, Equatable {
+    public internal(set) var clientName: String?
+    public internal(set) var redirectURIs: [String] = []
+    public internal(set) var grantTypes: [GrantType] = []
+    public internal(set) var responseTypes: [ResponseType] = []
+    public internal(set) var authenticationMethod = AuthenticationMethod.secretBasic
+    public internal(set) var applicationType = ApplicationType.web
+    public internal(set) var scope: [String] = []
+    /// Personal: people, mostly by mail address.
+    public internal(set) var contacts: [String] = []
+    public internal(set) var clientURI: String?
+    public internal(set) var logoURI: String?
+    public internal(set) var policyURI: String?
+    public internal(set) var tosURI: String?
+    public internal(set) var jwks: JSON?
+    public internal(set) var jwksURI: String?
+    public internal(set) var softwareID: String?
+    public internal(set) var softwareVersion: String?
+    /// Seconds; nil where the app's or the realm's setting holds.
+    public internal(set) var accessTokenLifetime: Int64?
+    public internal(set) var refreshTokenLifetime: Int64?
+    /// The app that this client belongs to.
+    public internal(set) var appID: UUID?
+
+    /// Reads a request: unknown names, wrong types and broken rules are faults, in this order.
+    /// Null counts as left out (RFC 7591 section 2), and what is left out gets its default.
+    public init(_ members: [String: JSON]) throws(FieldFault) {
+        let given = members.filter { !$0.value.isNull }
+        for name in given.keys.sorted() where MetadataField.find(name) == nil {
+            throw FieldFault(name, .unknown)
+        }
+        grantTypes = [.authorizationCode]
+        for field in MetadataField.all {
+            guard let value = given[field.name] else { continue }
+            try field.set(&self, value)
+        }
+        if given["response_types"] == nil {
+            responseTypes = grantTypes.contains(.authorizationCode) ? [.code] : []
+        }
+        for field in MetadataField.all { try field.check(self) }
+        try MetadataRules.check(self)
+    }
+
+    /// Reads what the log holds; nil where it has a shape that was never written.
+    init?(recorded fields: [String: JSON]) {
+        for field in MetadataField.all {
+            guard let value = fields[field.name] else { continue }
+            do {
+                try field.set(&self, value)
+            } catch {
+                return nil
+            }
+        }
+    }
+
+    /// The metadata under its wire names; what is unset is left out.
+    public var members: [String: JSON] {
+        var members: [String: JSON] = [:]
+        for field in MetadataField.all { members[field.name] = field.get(self) }
+        return members
+    }
+
+    /// How a request says that the client will show who it is, so that a secret can be made for it
+    /// before the command is. Nil where it says nothing that Urd knows.
+    public static func authenticationMethod(
+        askedFor members: [String: JSON]
+    ) -> AuthenticationMethod? {
+        switch members["token_endpoint_auth_method"] {
+        case nil, .null: .secretBasic
+        case let method?: method.string.flatMap(AuthenticationMethod.init(rawValue:))
+        }
+    }
+
+    /// The app that a request names, for the commands that must look at it.
+    static func appID(askedFor members: [String: JSON]) -> UUID? {
+        members["app_id"]?.string.flatMap { UUID($0) }
+    }
+
+    /// A request's metadata as JSON Schema.
+    public static var schema: JSON {
+        let properties = MetadataField.all.map { field in
+            var schema = field.schema
+            schema["description"] = .string(field.about)
+            return (field.name, JSON.object(schema))
+        }
+        return [
+            "type": "object", "additionalProperties": false,
+            "properties": .object(Dictionary(properties, uniquingKeysWith: { first, _ in first })),
+        ]
+    }
+}

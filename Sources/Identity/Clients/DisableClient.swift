@@ -1,0 +1,29 @@
+public import EventSourcing
+public import Values
+
+/// Stops a client from getting or using tokens until it is enabled again.
+public struct DisableClient: Command {
+    public var id: UUID
+
+    public init(id: UUID) {
+        self.id = id
+    }
+
+    public enum Rejection: Error, Equatable, Sendable {
+        case realmNotFound
+        case realmDisabled
+        case notFound
+    }
+
+    public func gather(_ streams: some StreamReader) async throws(LogFailure) -> InRealm<Client> {
+        try await .read(id, from: streams)
+    }
+
+    public func decide(_ facts: InRealm<Client>) throws(Rejection) -> Decision {
+        try facts.realm.requireOpen(
+            missing: Rejection.realmNotFound, disabled: .realmDisabled)
+        guard facts.thing.aliveMetadata != nil else { throw .notFound }
+        guard !facts.thing.state.isDisabled else { return Decision() }
+        return Decision(ClientEvent.disabled, in: id)
+    }
+}

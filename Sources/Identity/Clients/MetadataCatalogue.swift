@@ -1,0 +1,129 @@
+internal import JSON
+internal import Values
+
+extension MetadataField {
+    public static func find(_ name: String) -> MetadataField? { byName[name] }
+
+    private static let byName = Dictionary(
+        all.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+
+    /// All that can be said about a client. A new member is a property of `ClientMetadata` and one
+    /// entry here. The order is that of checking.
+    public static let all: [MetadataField] = [
+        .choices("grant_types", \.grantTypes, "How the client may come by tokens"),
+        .choices(
+            "response_types", \.responseTypes, "What the authorization endpoint may answer with"),
+        .choice(
+            "token_endpoint_auth_method", \.authenticationMethod, default: .secretBasic,
+            "How the client shows at the token endpoint that it is itself"),
+        .choice("application_type", \.applicationType, default: .web, "Where the client runs"),
+        .texts(
+            "redirect_uris", \.redirectURIs, limit: 50, format: "uri",
+            "Where people may be sent back to", rule: RedirectRule.check),
+        .text("client_name", \.clientName, "The name that people see") {
+            text throws(FieldFault.Reason) in try TextRule.label(text, limit: 200)
+        },
+        .scopeNames,
+        .texts(
+            "contacts", \.contacts, limit: 10, isPersonal: true, "Whom to ask about the client"
+        ) { text throws(FieldFault.Reason) in try TextRule.label(text, limit: 254) },
+        .web("client_uri", \.clientURI, "The client's home page"),
+        .web("logo_uri", \.logoURI, "The client's logo"),
+        .web("policy_uri", \.policyURI, "What the client does with people's data"),
+        .web("tos_uri", \.tosURI, "The client's terms of service"),
+        .text("jwks_uri", \.jwksURI, format: "uri", "Where the client's public keys are") {
+            text throws(FieldFault.Reason) in
+            try WebAddressRule.check(text, mayBeLoopback: false)
+        },
+        .keySet,
+        .text("software_id", \.softwareID, "Which software the client is an instance of") {
+            text throws(FieldFault.Reason) in try TextRule.label(text, limit: 200)
+        },
+        .text("software_version", \.softwareVersion, "Which version of the software it is") {
+            text throws(FieldFault.Reason) in try TextRule.label(text, limit: 100)
+        },
+        .seconds(
+            "access_token_lifetime", \.accessTokenLifetime,
+            like: SettingCatalogue.accessTokenLifetime,
+            "How long the client's access tokens are valid"),
+        .seconds(
+            "refresh_token_lifetime", \.refreshTokenLifetime,
+            like: SettingCatalogue.refreshTokenLifetime,
+            "How long the client's refresh tokens can wait to be used"),
+        .app,
+    ]
+
+    private static func web(
+        _ name: String, _ path: Path<String?>, _ about: String
+    ) -> MetadataField {
+        text(name, path, format: "uri", about) { text throws(FieldFault.Reason) in
+            try WebAddressRule.check(text)
+        }
+    }
+
+    /// One text of names with spaces between them (RFC 6749 section 3.3).
+    private static var scopeNames: MetadataField {
+        MetadataField(
+            name: "scope", about: "The scopes that the client may ask for, separated by spaces",
+            schema: ["type": "string"], isPersonal: false,
+            get: { $0.scope.isEmpty ? nil : .string($0.scope.joined(separator: " ")) },
+            set: { metadata, value throws(FieldFault) in
+                guard let text = value.string else {
+                    throw FieldFault("scope", .wrongType(expected: .text))
+                }
+                metadata.scope = text.split(separator: " ").map(String.init)
+            },
+            check: { metadata throws(FieldFault) in
+                guard metadata.scope.count <= 100 else {
+                    throw FieldFault("scope", .tooMany(limit: 100))
+                }
+                for (index, name) in metadata.scope.enumerated() {
+                    guard name.utf8.count <= 128 else {
+                        throw FieldFault("scope", .tooLong(limit: 128), at: index)
+                    }
+                    guard TextRule.isScopeName(name) else {
+                        throw FieldFault("scope", .malformed, at: index)
+                    }
+                }
+                try distinct("scope", metadata.scope)
+            })
+    }
+
+    private static var keySet: MetadataField {
+        MetadataField(
+            name: "jwks", about: "The client's public keys (RFC 7517)",
+            schema: [
+                "type": "object", "required": ["keys"],
+                "properties": ["keys": ["type": "array", "items": ["type": "object"]]],
+            ],
+            isPersonal: false,
+            get: { $0.jwks },
+            set: { metadata, value throws(FieldFault) in
+                guard value.object != nil else {
+                    throw FieldFault("jwks", .wrongType(expected: .object))
+                }
+                metadata.jwks = value
+            },
+            check: { metadata throws(FieldFault) in
+                guard let keys = metadata.jwks else { return }
+                do throws(FieldFault.Reason) { try KeySetRule.check(keys) } catch {
+                    throw FieldFault("jwks", error)
+                }
+            })
+    }
+
+    private static var app: MetadataField {
+        MetadataField(
+            name: "app_id", about: "The app that the client belongs to",
+            schema: ["type": "string", "format": "uuid"], isPersonal: false,
+            get: { $0.appID.map { .string($0.description) } },
+            set: { metadata, value throws(FieldFault) in
+                guard let text = value.string else {
+                    throw FieldFault("app_id", .wrongType(expected: .text))
+                }
+                guard let id = UUID(text) else { throw FieldFault("app_id", .malformed) }
+                metadata.appID = id
+            },
+            check: { _ throws(FieldFault) in })
+    }
+}

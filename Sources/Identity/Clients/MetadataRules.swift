@@ -1,0 +1,40 @@
+/// Rules between the members of a client's metadata.
+enum MetadataRules {
+    static func check(_ metadata: ClientMetadata) throws(FieldFault) {
+        try checkGrants(metadata)
+        try checkKeys(metadata)
+    }
+
+    private static func checkGrants(_ metadata: ClientMetadata) throws(FieldFault) {
+        let grants = metadata.grantTypes
+        guard !grants.isEmpty else { throw FieldFault("grant_types", .missing) }
+        if grants.contains(.clientCredentials) {
+            guard metadata.authenticationMethod != .none else {
+                throw FieldFault(
+                    "grant_types", .conflicts(with: "token_endpoint_auth_method"),
+                    at: grants.firstIndex(of: .clientCredentials))
+            }
+            if let user = grants.firstIndex(where: \.isForUsers) {
+                throw FieldFault("grant_types", .conflicts(with: "grant_types"), at: user)
+            }
+        }
+        // RFC 7591 section 2.1: the two lists say the same about the authorization endpoint.
+        guard grants.contains(.authorizationCode) == metadata.responseTypes.contains(.code) else {
+            throw FieldFault("response_types", .conflicts(with: "grant_types"))
+        }
+        if grants.contains(.authorizationCode), metadata.redirectURIs.isEmpty {
+            throw FieldFault("redirect_uris", .missing)
+        }
+    }
+
+    private static func checkKeys(_ metadata: ClientMetadata) throws(FieldFault) {
+        if metadata.jwks != nil, metadata.jwksURI != nil {
+            throw FieldFault("jwks", .conflicts(with: "jwks_uri"))
+        }
+        if metadata.authenticationMethod == .privateKeyJWT, metadata.jwks == nil,
+            metadata.jwksURI == nil
+        {
+            throw FieldFault("jwks", .needed(by: "token_endpoint_auth_method"))
+        }
+    }
+}

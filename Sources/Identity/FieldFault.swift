@@ -1,0 +1,56 @@
+/// What is wrong with one field of a request. It names the field and never repeats its value.
+public struct FieldFault: Error, Equatable, Sendable {
+    /// The name of the field as the caller wrote it.
+    public let field: String
+    /// Which element is at fault, where the field is a list.
+    public let index: Int?
+    public let reason: Reason
+
+    public init(_ field: String, _ reason: Reason, at index: Int? = nil) {
+        self.field = field
+        self.index = index
+        self.reason = reason
+    }
+
+    public enum Reason: Error, Equatable, Sendable {
+        /// It must be given.
+        case missing
+        /// There is no such field.
+        case unknown
+        case wrongType(expected: ValueType)
+        case malformed
+        /// Longer than so many bytes.
+        case tooLong(limit: Int)
+        /// More elements than this.
+        case tooMany(limit: Int)
+        case outOfRange(lowest: Int64, highest: Int64)
+        /// Not one of the values that Urd knows.
+        case unsupported
+        /// The same element stands twice.
+        case duplicate
+        /// A scheme that may not be used here, such as `javascript:` or plain `http:`.
+        case unsafeScheme
+        case hasFragment
+        case hasUserInfo
+        /// It cannot stand together with what another field says.
+        case conflicts(with: String)
+        /// It is needed because of what another field says.
+        case needed(by: String)
+        /// A private or symmetric key where only public keys belong.
+        case privateKey
+        /// It differs from the name of the thing that is being changed.
+        case mismatch
+        /// What it points to is not there.
+        case notFound
+        /// It is set for the realm as a whole and not for one app.
+        case notPerApp
+    }
+
+    public enum ValueType: String, Equatable, Sendable {
+        case flag
+        case number
+        case text
+        case list
+        case object
+    }
+}

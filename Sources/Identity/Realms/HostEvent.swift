@@ -1,0 +1,43 @@
+public import EventSourcing
+public import JSON
+public import Values
+
+/// What happens to one host in the directory of hosts, which the system realm keeps.
+public enum HostEvent: Event {
+    case assigned(host: String, realm: RealmID)
+    case released
+
+    public static let catalogue = [
+        EventShape("host.assigned", open: ["host", "realm"]),
+        EventShape("host.released"),
+    ]
+
+    public var name: String {
+        switch self {
+        case .assigned: "host.assigned"
+        case .released: "host.released"
+        }
+    }
+
+    public var subject: UUID? { nil }
+
+    public var fields: [String: JSON] {
+        switch self {
+        case .assigned(let host, let realm):
+            ["host": .string(host), "realm": .string(realm.name)]
+        case .released: [:]
+        }
+    }
+
+    public init?(name: String, fields: [String: JSON]) {
+        switch name {
+        case "host.assigned":
+            guard let host = fields["host"]?.string,
+                let realm = fields["realm"]?.string.flatMap(RealmID.init)
+            else { return nil }
+            self = .assigned(host: host, realm: realm)
+        case "host.released": self = .released
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,36 @@
+public import EventSourcing
+public import JSON
+
+/// Changes some of a realm's settings and leaves the others as they are.
+public struct SetRealmSettings: Command {
+    /// By name; null returns a setting to its default.
+    public var changes: [String: JSON]
+
+    public init(_ changes: [String: JSON]) {
+        self.changes = changes
+    }
+
+    public enum Rejection: Error, Equatable, Sendable {
+        case notFound
+        case disabled
+        case invalid(FieldFault)
+    }
+
+    public func gather(
+        _ streams: some StreamReader
+    ) async throws(LogFailure) -> Versioned<Realm> {
+        try await streams.read(Realm.self, Realm.stream)
+    }
+
+    public func decide(_ realm: Versioned<Realm>) throws(Rejection) -> Decision {
+        try realm.requireOpen(missing: Rejection.notFound, disabled: .disabled)
+        let effective: [String: JSON]
+        do {
+            effective = try realm.state.settings.effective(changes, perApp: false)
+        } catch {
+            throw .invalid(error)
+        }
+        guard !effective.isEmpty else { return Decision() }
+        return Decision(RealmEvent.settingsChanged(effective), in: Realm.stream)
+    }
+}

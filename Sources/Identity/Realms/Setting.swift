@@ -1,0 +1,114 @@
+public import JSON
+
+/// One thing about a realm that can be set: its name, what it may hold, and what holds otherwise.
+public struct Setting: Sendable {
+    public enum Kind: Equatable, Sendable {
+        case flag
+        case seconds(lowest: Int64, highest: Int64)
+        case count(lowest: Int64, highest: Int64)
+        case choice([String])
+        /// A name to show, of at most so many bytes.
+        case label(limit: Int)
+        /// `https://…`, or plain http on this machine, without query and fragment.
+        case webAddress
+        case mailAddress
+        case hostName
+    }
+
+    public let name: String
+    /// One line for people.
+    public let about: String
+    public let kind: Kind
+    /// What holds where nothing was set. Null: nothing does.
+    public let fallback: JSON
+    /// It must always hold something, so it can be changed but not unset.
+    public let isRequired: Bool
+    /// An app may have its own value instead of the realm's.
+    public let perApp: Bool
+
+    /// Whether a value may be set; null asks for the default.
+    public func check(_ value: JSON) throws(FieldFault.Reason) {
+        if value.isNull {
+            guard !isRequired else { throw .missing }
+            return
+        }
+        switch kind {
+        case .flag:
+            guard value.bool != nil else { throw .wrongType(expected: .flag) }
+        case .seconds(let lowest, let highest), .count(let lowest, let highest):
+            guard let number = value.integer else { throw .wrongType(expected: .number) }
+            guard (lowest...highest).contains(number) else {
+                throw .outOfRange(lowest: lowest, highest: highest)
+            }
+        case .choice, .label, .webAddress, .mailAddress, .hostName:
+            guard let text = value.string else { throw .wrongType(expected: .text) }
+            try check(text)
+        }
+    }
+
+    private func check(_ text: String) throws(FieldFault.Reason) {
+        switch kind {
+        case .choice(let choices):
+            guard choices.contains(text) else { throw .unsupported }
+        case .label(let limit): try TextRule.label(text, limit: limit)
+        case .webAddress: try WebAddressRule.check(text, mayHaveQuery: false)
+        case .mailAddress: try TextRule.mailAddress(text)
+        case .hostName:
+            guard HostName(text) != nil else { throw .malformed }
+        case .flag, .seconds, .count: break
+        }
+    }
+
+    /// As JSON Schema, for the API's description.
+    public var schema: JSON {
+        var schema: [String: JSON] = ["description": .string(about)]
+        let type: JSON
+        switch kind {
+        case .flag: type = "boolean"
+        case .seconds(let lowest, let highest), .count(let lowest, let highest):
+            type = "integer"
+            schema["minimum"] = .integer(lowest)
+            schema["maximum"] = .integer(highest)
+        case .choice(let choices):
+            type = "string"
+            schema["enum"] = .array(choices.map { .string($0) } + (isRequired ? [] : [.null]))
+        case .label(let limit):
+            type = "string"
+            schema["minLength"] = 1
+            schema["maxLength"] = .integer(Int64(limit))
+        case .webAddress:
+            type = "string"
+            schema["format"] = "uri"
+        case .mailAddress:
+            type = "string"
+            schema["format"] = "email"
+        case .hostName: type = "string"
+        }
+        schema["type"] = isRequired ? type : [type, "null"]
+        if !fallback.isNull { schema["default"] = fallback }
+        return .object(schema)
+    }
+
+    /// What the command line says about it: the values it takes, its default, and what it is.
+    public var help: String {
+        let values =
+            switch kind {
+            case .flag: "true or false"
+            case .seconds(let lowest, let highest): "\(lowest) to \(highest) seconds"
+            case .count(let lowest, let highest): "\(lowest) to \(highest)"
+            case .choice(let choices): choices.joined(separator: ", ")
+            case .label(let limit): "text, at most \(limit) bytes"
+            case .webAddress: "https address"
+            case .mailAddress: "mail address"
+            case .hostName: "host name"
+            }
+        let usual: String? =
+            switch fallback {
+            case .bool(let flag): String(flag)
+            case .integer(let number): String(number)
+            case .string(let text): text
+            case .null, .array, .object: nil
+            }
+        return "\(about) (\(values)\(usual.map { "; default \($0)" } ?? ""))"
+    }
+}

@@ -1,0 +1,105 @@
+public import JSON
+
+/// Who may join a realm, and how.
+public enum RegistrationPosture: String, CaseIterable, Sendable {
+    /// Nobody registers by themselves.
+    case off
+    /// Whoever proves a new mail address gets an account.
+    case jitOnOTP = "jit_on_otp"
+    /// Only through the registration endpoint.
+    case explicitEndpoint = "explicit_endpoint"
+    /// Only with an invite code.
+    case inviteCode = "invite_code"
+}
+
+/// Whether a field is asked for at registration.
+public enum FieldDemand: String, CaseIterable, Sendable {
+    case off
+    case optional
+    case required
+}
+
+/// All settings there are. A new one is one declaration and one line in `all`.
+public enum SettingCatalogue {
+    private static let hour: Int64 = 3_600
+    private static let day: Int64 = 86_400
+
+    public static let displayName = Declare.required(
+        "display_name", .label(limit: 200), perApp: true, "The name that people see")
+    public static let primaryDomain = Declare.text(
+        "primary_domain", .hostName,
+        "The domain that passkeys belong to and that apps have their sub-domain under")
+    public static let linksBaseURL = Declare.text(
+        "links_base_url", .webAddress, perApp: true, "What the links in mails begin with")
+    public static let mailFrom = Declare.text(
+        "mail_from", .mailAddress, perApp: true, "The address that mails come from")
+    public static let mailFromName = Declare.text(
+        "mail_from_name", .label(limit: 100), perApp: true, "The name that mails come from")
+
+    public static let nativeGrants = Declare.flag(
+        "native_grants", false, perApp: true,
+        "Whether apps may sign people in by code, link or passkey without a browser")
+    public static let registration = Declare.choice(
+        "registration", RegistrationPosture.off, perApp: true, "Who may join, and how")
+    public static let registrationFirstName = Declare.choice(
+        "registration_first_name", FieldDemand.optional, perApp: true,
+        "Whether registration asks for the first name")
+    public static let registrationLastName = Declare.choice(
+        "registration_last_name", FieldDemand.optional, perApp: true,
+        "Whether registration asks for the last name")
+
+    public static let codeLifetime = Declare.seconds(
+        "code_lifetime", 60, in: 10...600, "How long an authorization code can be redeemed")
+    public static let accessTokenLifetime = Declare.seconds(
+        "access_token_lifetime", hour, in: 60...(7 * day), perApp: true,
+        "How long an access token is valid")
+    public static let nativeAccessTokenLifetime = Declare.seconds(
+        "native_access_token_lifetime", 900, in: 60...hour, perApp: true,
+        "How long an access token from a sign-in without a browser is valid")
+    public static let refreshTokenLifetime = Declare.seconds(
+        "refresh_token_lifetime", 14 * day, in: day...(3_650 * day), perApp: true,
+        "How long a refresh token can wait to be used")
+    public static let refreshTokenLeeway = Declare.seconds(
+        "refresh_token_leeway", 10, in: 0...300, perApp: true,
+        "How long a client that lost the response may repeat a refresh")
+    public static let sessionLifetime = Declare.seconds(
+        "session_lifetime", 365 * day, in: day...(3_650 * day), perApp: true,
+        "How long a session lasts, however often it is refreshed")
+
+    public static let otpLifetime = Declare.seconds(
+        "otp_lifetime", 600, in: 60...hour, perApp: true, "How long a mailed code is valid")
+    public static let otpAttempts = Declare.count(
+        "otp_attempts", 3, in: 1...10, perApp: true, "How many wrong guesses a mailed code bears")
+    public static let otpResendDelay = Declare.seconds(
+        "otp_resend_delay", 120, in: 0...hour, perApp: true,
+        "How long to wait before another code is mailed")
+    public static let magicLinkLifetime = Declare.seconds(
+        "magic_link_lifetime", 900, in: 60...hour, perApp: true, "How long a mailed link is valid")
+    public static let inviteLifetime = Declare.seconds(
+        "invite_lifetime", 14 * day, in: hour...(365 * day), perApp: true,
+        "How long an invite code is valid")
+
+    public static let all: [Setting] = [
+        displayName.setting, primaryDomain.setting, linksBaseURL.setting, mailFrom.setting,
+        mailFromName.setting, nativeGrants.setting, registration.setting,
+        registrationFirstName.setting, registrationLastName.setting, codeLifetime.setting,
+        accessTokenLifetime.setting, nativeAccessTokenLifetime.setting,
+        refreshTokenLifetime.setting, refreshTokenLeeway.setting, sessionLifetime.setting,
+        otpLifetime.setting, otpAttempts.setting, otpResendDelay.setting,
+        magicLinkLifetime.setting, inviteLifetime.setting,
+    ]
+
+    public static func find(_ name: String) -> Setting? { byName[name] }
+
+    private static let byName = Dictionary(
+        all.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+
+    /// A set of changes as JSON Schema: of a realm, or of an app, which has fewer.
+    public static func schema(perApp: Bool) -> JSON {
+        let properties = all.filter { $0.perApp || !perApp }.map { ($0.name, $0.schema) }
+        return [
+            "type": "object", "additionalProperties": false,
+            "properties": .object(Dictionary(properties, uniquingKeysWith: { first, _ in first })),
+        ]
+    }
+}

@@ -1,0 +1,54 @@
+public import JSON
+
+/// What was set for a realm or an app; all else is as the catalogue says.
+public struct Settings: Sendable, Equatable {
+    /// Only what differs from the defaults by somebody's will.
+    public private(set) var overrides: [String: JSON] = [:]
+
+    public init() {}
+
+    public subscript<Value>(_ setting: TypedSetting<Value>) -> Value {
+        overrides[setting.name].flatMap(setting.read) ?? setting.fallback
+    }
+
+    /// What holds for an app: its own values where it has some, else these.
+    public func overlaid(by app: Settings) -> Settings {
+        var settings = self
+        settings.overrides.merge(app.overrides) { _, own in own }
+        return settings
+    }
+
+    /// Every setting with the value that holds, defaults included.
+    public var all: [String: JSON] {
+        Dictionary(
+            SettingCatalogue.all.map { ($0.name, overrides[$0.name] ?? $0.fallback) },
+            uniquingKeysWith: { first, _ in first })
+    }
+
+    mutating func apply(_ changes: [String: JSON]) {
+        for (name, value) in changes {
+            overrides[name] = value.isNull ? nil : value
+        }
+    }
+
+    /// Those of the changes that change something. In an app a required setting may be unset: the
+    /// realm's value holds then.
+    func effective(
+        _ changes: [String: JSON], perApp: Bool
+    ) throws(FieldFault) -> [String: JSON] {
+        var effective: [String: JSON] = [:]
+        for (name, value) in changes.sorted(by: { $0.key < $1.key }) {
+            guard let setting = SettingCatalogue.find(name) else {
+                throw FieldFault(name, .unknown)
+            }
+            guard setting.perApp || !perApp else { throw FieldFault(name, .notPerApp) }
+            do {
+                if !perApp || !value.isNull { try setting.check(value) }
+            } catch {
+                throw FieldFault(name, error)
+            }
+            if (overrides[name] ?? .null) != value { effective[name] = value }
+        }
+        return effective
+    }
+}

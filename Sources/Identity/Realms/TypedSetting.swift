@@ -1,0 +1,84 @@
+internal import JSON
+
+/// A setting together with the Swift type of its values.
+public struct TypedSetting<Value: Sendable>: Sendable {
+    public let setting: Setting
+    let fallback: Value
+    /// Nil where the value isn't one, which the rules keep from happening.
+    let read: @Sendable (JSON) -> Value?
+
+    public var name: String { setting.name }
+}
+
+/// How a setting is put into the catalogue, one function for each type of value.
+enum Declare {
+    static func flag(
+        _ name: String, _ fallback: Bool, perApp: Bool = false, _ about: String
+    ) -> TypedSetting<Bool> {
+        TypedSetting(
+            setting: Setting(
+                name: name, about: about, kind: .flag, fallback: .bool(fallback),
+                isRequired: false, perApp: perApp),
+            fallback: fallback, read: \.bool)
+    }
+
+    static func seconds(
+        _ name: String, _ fallback: Int64, in range: ClosedRange<Int64>, perApp: Bool = false,
+        _ about: String
+    ) -> TypedSetting<Int64> {
+        number(
+            name, .seconds(lowest: range.lowerBound, highest: range.upperBound), fallback, perApp,
+            about)
+    }
+
+    static func count(
+        _ name: String, _ fallback: Int64, in range: ClosedRange<Int64>, perApp: Bool = false,
+        _ about: String
+    ) -> TypedSetting<Int64> {
+        number(
+            name, .count(lowest: range.lowerBound, highest: range.upperBound), fallback, perApp,
+            about)
+    }
+
+    private static func number(
+        _ name: String, _ kind: Setting.Kind, _ fallback: Int64, _ perApp: Bool, _ about: String
+    ) -> TypedSetting<Int64> {
+        TypedSetting(
+            setting: Setting(
+                name: name, about: about, kind: kind, fallback: .integer(fallback),
+                isRequired: false, perApp: perApp),
+            fallback: fallback, read: \.integer)
+    }
+
+    static func choice<Choice: RawRepresentable<String> & CaseIterable & Sendable>(
+        _ name: String, _ fallback: Choice, perApp: Bool = false, _ about: String
+    ) -> TypedSetting<Choice> {
+        TypedSetting(
+            setting: Setting(
+                name: name, about: about, kind: .choice(Choice.allCases.map(\.rawValue)),
+                fallback: .string(fallback.rawValue), isRequired: false, perApp: perApp),
+            fallback: fallback, read: { $0.string.flatMap(Choice.init(rawValue:)) })
+    }
+
+    /// A text that holds nothing until it is set.
+    static func text(
+        _ name: String, _ kind: Setting.Kind, perApp: Bool = false, _ about: String
+    ) -> TypedSetting<String?> {
+        TypedSetting(
+            setting: Setting(
+                name: name, about: about, kind: kind, fallback: .null, isRequired: false,
+                perApp: perApp),
+            fallback: nil, read: { .some($0.string) })
+    }
+
+    /// A text that is set from the beginning and can only be changed.
+    static func required(
+        _ name: String, _ kind: Setting.Kind, perApp: Bool = false, _ about: String
+    ) -> TypedSetting<String> {
+        TypedSetting(
+            setting: Setting(
+                name: name, about: about, kind: kind, fallback: .null, isRequired: true,
+                perApp: perApp),
+            fallback: "", read: \.string)
+    }
+}
