@@ -1,14 +1,20 @@
--- Read models, how far each one is, and the call that keeps the inline ones up with the log.
+-- Read models, how far each one is, and the calls that keep them up with the log.
 --
 -- A projection is a table set and a function that applies a range of positions. Each time it is
 -- built it gets a number, and its tables and function carry that number in their names, so that a
 -- new build can be filled beside the live one, compared with it and switched to.
+--
+-- An inline build is applied by append itself while it is attached. A following build, and an
+-- inline one that fell behind, is moved by `project`, page by page. Locks are always taken in one
+-- order: the realm's head, then the row that says how far a build is.
 
 create table urd.projection_build (
     projection text collate "C" not null,
-    build integer not null,
+    build integer not null check (build > 0),
     inline boolean not null,
-    -- SHA-256 of the projection's SQL text: another text needs another build.
+    -- The event types that it looks at. Null: every one.
+    types text[],
+    -- SHA-256 of the projection's SQL: another text needs another build.
     definition bytea not null,
     -- building: being filled. live: what the views show. previous: kept for rollback.
     status text collate "C" not null check (status in ('building', 'live', 'previous')),
@@ -23,47 +29,240 @@ create table urd.projection_position (
     projection text collate "C" not null,
     build integer not null,
     position bigint not null default 0,
-    -- Whether append applies it. False while it is behind.
+    -- Whether append applies it. False while it is behind, and always where it follows.
     attached boolean not null default false,
-    -- Where it stopped and why, without the event's content. Null while it goes on.
+    -- The event that it could not apply and why, without the event's content. Null while it goes on.
     halted_at bigint,
     halted_why text,
-    primary key (realm, projection, build)
+    halted_since timestamptz,
+    primary key (realm, projection, build),
+    foreign key (projection, build) references urd.projection_build on delete cascade,
+    check ((halted_at is null) = (halted_why is null) and (halted_at is null) = (halted_since is null)),
+    check (halted_at is null or not attached)
 ) with (
     fillfactor = 20, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000,
     autovacuum_vacuum_cost_delay = 0
 );
+create index projection_position_build on urd.projection_position (projection, build);
+
+-- Whether an error is the event's or the definition's fault, and will come again. All else is the
+-- world's: connections, deadlocks, resources, locks, shutdowns, the disk. Those are raised, and the
+-- caller tries again.
+create function urd.is_poison(p_state text) returns boolean
+language sql immutable parallel safe set search_path = pg_catalog, pg_temp
+return left(p_state, 2) not in ('08', '25', '40', '53', '55', '57', '58', 'F0');
+
+-- Applies the positions after `p_after` up to `p_last`. Where that fails the page is halved until
+-- the event that cannot be applied is found; all before it stays applied. Never steps over it.
+create function urd.advance(
+    p_realm text, p_projection text, p_build integer, p_after bigint, p_last bigint,
+    out o_position bigint, out o_problem text)
+language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
+declare
+    v_apply text := format('select urd.%I($1, $2, $3)', p_projection || '_' || p_build || '_apply');
+    v_page bigint := p_last - p_after;
+    v_to bigint;
+    v_constraint text;
+    v_column text;
+    v_context text;
+begin
+    o_position := p_after;
+    while o_position < p_last loop
+        v_to := least(o_position + v_page, p_last);
+        begin
+            execute v_apply using p_realm, o_position + 1, v_to;
+            o_position := v_to;
+        exception when others then
+            if not urd.is_poison(sqlstate) then
+                raise;
+            end if;
+            if v_to > o_position + 1 then
+                v_page := (v_to - o_position) / 2;
+                continue;
+            end if;
+            -- Messages may quote the event; the names of what it ran into may not.
+            get stacked diagnostics v_constraint = constraint_name, v_column = column_name,
+                v_context = pg_exception_context;
+            o_problem := concat_ws(' ', sqlstate, nullif(v_constraint, ''), nullif(v_column, ''),
+                substring(v_context from 'function (urd\.[a-z0-9_]+)\('),
+                substring(v_context from 'line [0-9]+ at'));
+            return;
+        end;
+    end loop;
+end $$;
 
 -- Called by append, under the head lock. A build that cannot apply an event stops there and says
 -- so; the log and the other builds go on. Its readers see that it is behind and refuse to answer.
 create function urd.apply_inline(p_realm text, p_first bigint, p_last bigint) returns void
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 declare
+    v_types text[];
     v_at record;
-    v_problem text;
+    v_reached record;
 begin
-    for v_at in
-        select p.projection, p.build, p.position
-        from urd.projection_position p
-        where p.realm = p_realm and p.attached
-        for no key update skip locked
-    loop
-        if v_at.position = p_first - 1 then
-            begin
+    if p_first = 1 then
+        insert into urd.projection_position (realm, projection, build, attached)
+            select p_realm, b.projection, b.build, b.inline
+            from urd.projection_build b where b.status <> 'previous'
+            on conflict do nothing;
+    end if;
+
+    select array_agg(distinct e.type::text) into v_types
+        from urd.event e
+        where e.realm = p_realm and e.position between p_first and p_last;
+
+    -- All goes well, nearly always: then one savepoint is enough for all of them.
+    begin
+        for v_at in
+            with mine as (
+                select p.projection, p.build
+                from urd.projection_position p
+                where p.realm = p_realm and p.attached and p.position = p_first - 1
+                for no key update skip locked
+            )
+            update urd.projection_position p set position = p_last
+            from mine, urd.projection_build b
+            where p.realm = p_realm and p.projection = mine.projection and p.build = mine.build
+                and b.projection = mine.projection and b.build = mine.build
+            returning p.projection, p.build, b.types
+        loop
+            if v_at.types is null or v_at.types && v_types then
                 execute format('select urd.%I($1, $2, $3)',
                     v_at.projection || '_' || v_at.build || '_apply') using p_realm, p_first, p_last;
-                update urd.projection_position p set position = p_last
-                    where p.realm = p_realm and p.projection = v_at.projection
-                        and p.build = v_at.build;
-            exception when others then
-                get stacked diagnostics v_problem = returned_sqlstate;
-                update urd.projection_position p
-                    set attached = false, halted_at = p_first, halted_why = v_problem
-                    where p.realm = p_realm and p.projection = v_at.projection
-                        and p.build = v_at.build;
-            end;
+            end if;
+        end loop;
+        return;
+    exception when others then
+        if not urd.is_poison(sqlstate) then
+            raise;
         end if;
+    end;
+
+    for v_at in
+        select p.projection, p.build
+        from urd.projection_position p
+        where p.realm = p_realm and p.attached and p.position = p_first - 1
+        order by p.projection, p.build
+        for no key update skip locked
+    loop
+        select * into v_reached
+            from urd.advance(p_realm, v_at.projection, v_at.build, p_first - 1, p_last);
+        update urd.projection_position p
+            set position = v_reached.o_position,
+                attached = v_reached.o_problem is null,
+                halted_at = case when v_reached.o_problem is not null
+                    then v_reached.o_position + 1 end,
+                halted_why = v_reached.o_problem,
+                halted_since = case when v_reached.o_problem is not null
+                    then clock_timestamp() end
+            where p.realm = p_realm and p.projection = v_at.projection and p.build = v_at.build;
     end loop;
 end $$;
 
+-- Moves one build by one page of a realm, and says how far it is. Nothing is returned where
+-- another node is at it, or where there is no such build.
+create function urd.project(
+    p_realm text, p_projection text, p_build integer, p_page integer, p_until bigint default null,
+    out o_position bigint, out o_head bigint, out o_attached boolean, out o_halted_at bigint,
+    out o_halted_why text)
+returns setof record
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+declare
+    v_at record;
+    v_last bigint;
+    v_found bigint;
+    v_problem text;
+begin
+    select p.position, p.attached, p.halted_since into v_at
+        from urd.projection_position p
+        where p.realm = p_realm and p.projection = p_projection and p.build = p_build
+        for no key update skip locked;
+    if not found then
+        return;
+    end if;
+    select h.position into o_head from urd.realm_log h where h.realm = p_realm;
+    o_head := coalesce(o_head, 0);
+    o_position := v_at.position;
+    o_attached := v_at.attached;
+    v_last := least(o_head, o_position + greatest(p_page, 1), p_until);
+    if v_last > o_position then
+        -- A hole cannot be. Where there is one nonetheless, it is an alarm and never stepped over.
+        select count(*) into v_found
+            from urd.event e
+            where e.realm = p_realm and e.position > o_position and e.position <= v_last;
+        if v_found < v_last - o_position then
+            select min(g.position) - 1, 'the log has a hole' into v_last, v_problem
+                from generate_series(o_position + 1, v_last) as g (position)
+                where not exists (
+                    select from urd.event e
+                    where e.realm = p_realm and e.position = g.position);
+        end if;
+        select a.o_position, coalesce(a.o_problem, v_problem) into o_position, v_problem
+            from urd.advance(p_realm, p_projection, p_build, o_position, v_last) a;
+        o_attached := o_attached and v_problem is null;
+        o_halted_at := case when v_problem is not null then o_position + 1 end;
+        o_halted_why := v_problem;
+        update urd.projection_position p
+            set position = o_position, attached = o_attached,
+                halted_at = o_halted_at, halted_why = o_halted_why,
+                halted_since = case when v_problem is not null
+                    then coalesce(v_at.halted_since, clock_timestamp()) end
+            where p.realm = p_realm and p.projection = p_projection and p.build = p_build;
+    end if;
+    return next;
+end $$;
+
+-- Hands an inline build that is nearly there over to append: applies what is left, at most
+-- `p_most` events, under the head lock. False: it is too far behind, halted, or in other hands.
+create function urd.attach(
+    p_realm text, p_projection text, p_build integer, p_most integer) returns boolean
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+declare
+    v_head bigint;
+    v_at record;
+    v_reached record;
+begin
+    select h.position into v_head from urd.realm_log h where h.realm = p_realm for no key update;
+    select p.position, p.attached into v_at
+        from urd.projection_position p join urd.projection_build b using (projection, build)
+        where p.realm = p_realm and p.projection = p_projection and p.build = p_build and b.inline
+        for no key update of p skip locked;
+    if not found or v_head is null or v_head - v_at.position > p_most then
+        return false;
+    end if;
+    select * into v_reached
+        from urd.advance(p_realm, p_projection, p_build, v_at.position, v_head);
+    update urd.projection_position p
+        set position = v_reached.o_position,
+            attached = v_reached.o_problem is null,
+            halted_at = case when v_reached.o_problem is not null
+                then v_reached.o_position + 1 end,
+            halted_why = v_reached.o_problem,
+            halted_since = case when v_reached.o_problem is not null
+                then coalesce(p.halted_since, clock_timestamp()) end
+        where p.realm = p_realm and p.projection = p_projection and p.build = p_build;
+    return v_reached.o_problem is null;
+end $$;
+
+-- Sees to it that every build has a row in every realm. A realm's first append does that by
+-- itself; this is for builds that came later than their realms.
+create function urd.enroll() returns integer
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+declare
+    v_new integer;
+begin
+    insert into urd.projection_position (realm, projection, build)
+        select h.realm, b.projection, b.build
+        from urd.realm_log h cross join urd.projection_build b
+        where h.position > 0 and b.status <> 'previous' and not exists (
+            select from urd.projection_position p
+            where p.realm = h.realm and p.projection = b.projection and p.build = b.build)
+        on conflict do nothing;
+    get diagnostics v_new = row_count;
+    return v_new;
+end $$;
+
+revoke all on function urd.advance, urd.apply_inline, urd.project, urd.attach, urd.enroll
+    from public;
+grant execute on function urd.project, urd.attach, urd.enroll to urd_app;
 grant select on urd.projection_build, urd.projection_position to urd_app, urd_observer;
