@@ -1,0 +1,84 @@
+import Glibc
+import JSON
+
+/// Where a command writes: results to the output, all else to the error output.
+struct Console: Sendable {
+    enum Stream: Sendable { case output, error }
+
+    let send: @Sendable ([UInt8], Stream) -> Void
+    let errorIsTerminal: Bool
+    let errorWidth: @Sendable () -> Int
+
+    init(
+        errorIsTerminal: Bool = false, errorWidth: @escaping @Sendable () -> Int = { 80 },
+        send: @escaping @Sendable ([UInt8], Stream) -> Void
+    ) {
+        self.send = send
+        self.errorIsTerminal = errorIsTerminal
+        self.errorWidth = errorWidth
+    }
+
+    static let standard = Console(
+        errorIsTerminal: isatty(STDERR_FILENO) == 1, errorWidth: { Console.terminalWidth() }
+    ) { bytes, stream in
+        Descriptor.writeAll(bytes, to: stream == .output ? STDOUT_FILENO : STDERR_FILENO)
+    }
+
+    /// One result, or several lines of one.
+    func write(_ text: String) {
+        send(Array(Printable.text(text).utf8) + [10], .output)
+    }
+
+    func write(_ json: JSON) {
+        send(Array(json.pretty().utf8) + [10], .output)
+    }
+
+    /// One JSON value a line: for what goes on and on.
+    func writeLine(_ json: JSON) {
+        send(json.canonical() + [10], .output)
+    }
+
+    /// A table for people, or the same for programs.
+    func write(_ table: @autoclosure () -> Table, json: @autoclosure () -> JSON, asJSON: Bool) {
+        if asJSON { write(json()) } else { write(table().render()) }
+    }
+
+    /// Said to the person at the terminal; never part of a result.
+    func complain(_ text: String) {
+        send(Array(Printable.text(text).utf8) + [10], .error)
+    }
+
+    private static func terminalWidth() -> Int {
+        var size = winsize()
+        guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+        return Int(size.ws_col)
+    }
+}
+
+/// Text that a terminal only shows.
+///
+/// What is printed may come from anybody who can send a request; an escape sequence in it could
+/// rewrite what the operator sees. Control characters and direction overrides are shown as codes.
+enum Printable {
+    static func text(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: { isUnsafe($0) }) else { return text }
+        var shown = ""
+        for scalar in text.unicodeScalars {
+            if isUnsafe(scalar) {
+                shown += "\\u{" + String(scalar.value, radix: 16) + "}"
+            } else {
+                shown.unicodeScalars.append(scalar)
+            }
+        }
+        return shown
+    }
+
+    private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x0A: false
+        case 0...0x1F, 0x7F...0x9F: true
+        case 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069, 0xFEFF: true
+        default: false
+        }
+    }
+}

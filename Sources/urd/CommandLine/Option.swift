@@ -1,0 +1,64 @@
+/// An option of a command: `--name` or `--name value`.
+struct Option: Equatable, Sendable {
+    enum Form: Equatable, Sendable {
+        case flag
+        case value(String)
+        /// May be given again and again.
+        case values(String)
+    }
+
+    let name: String
+    let form: Form
+    let summary: String
+
+    static func flag(_ name: String, _ summary: String) -> Option {
+        Option(name: name, form: .flag, summary: summary)
+    }
+
+    static func value(_ name: String, _ placeholder: String, _ summary: String) -> Option {
+        Option(name: name, form: .value(placeholder), summary: summary)
+    }
+
+    static func values(_ name: String, _ placeholder: String, _ summary: String) -> Option {
+        Option(name: name, form: .values(placeholder), summary: summary)
+    }
+
+    static let json = Option.flag("json", "Write JSON for programs instead of a table")
+    static let help = Option.flag("help", "Show this help")
+
+    /// As help shows it.
+    var usage: String {
+        switch form {
+        case .flag: "--\(name)"
+        case .value(let placeholder), .values(let placeholder): "--\(name) \(placeholder)"
+        }
+    }
+}
+
+/// A word of a command that is not an option: `urd proof <position>`.
+struct Operand: Equatable, Sendable {
+    enum Count: Equatable, Sendable {
+        case one
+        case optional
+        /// All words that are left; last in the list.
+        case rest
+    }
+
+    let name: String
+    let count: Count
+    let summary: String
+
+    init(_ name: String, _ summary: String, count: Count = .one) {
+        self.name = name
+        self.count = count
+        self.summary = summary
+    }
+
+    var usage: String {
+        switch count {
+        case .one: "<\(name)>"
+        case .optional: "[\(name)]"
+        case .rest: "[\(name)…]"
+        }
+    }
+}

@@ -1,0 +1,98 @@
+/// Finds the command that the words name, runs it, and turns what it throws into text and a code.
+struct Program: Sendable {
+    let name: String
+    let version: String
+    let commands: [any Subcommand]
+    let environment: Environment
+    let console: Console
+
+    func run(_ words: [String]) async -> ExitCode {
+        do {
+            return try await dispatch(words)
+        } catch let error as UsageError {
+            console.complain("\(name): \(error.description)")
+            console.complain("`\(helpCommand(for: words))` shows how to ask.")
+            return .usage
+        } catch let error as SettingsFailure {
+            console.complain("\(name): \(error.description)")
+            return .usage
+        } catch let error as CommandFailure {
+            console.complain("\(name): \(error.description)")
+            return error.code
+        } catch {
+            console.complain("\(name): \(error)")
+            return .failure
+        }
+    }
+
+    private func dispatch(_ words: [String]) async throws -> ExitCode {
+        let path = Array(words.prefix(while: { !$0.hasPrefix("-") }))
+        if let command = command(at: path) {
+            let type = Swift.type(of: command)
+            let rest = words.dropFirst(type.path.count)
+            let options = rest.prefix(while: { $0 != "--" })
+            if options.contains("--help") || options.contains("-h") {
+                console.write(HelpText.page(of: type, program: name))
+                return .success
+            }
+            let arguments = try Arguments(
+                rest, options: type.allOptions + [.help], operands: type.operands)
+            return try await command.run(
+                Invocation(
+                    arguments: arguments, environment: environment, console: console,
+                    settingsOfCommand: type.settings))
+        }
+        if path == ["help"] || path.isEmpty { return try overview(words) }
+        if path.first == "help" { return try await dispatch(Array(path.dropFirst()) + ["--help"]) }
+        if isGroup(path) {
+            console.write(HelpText.list(of: commands, under: path, program: name))
+            return words.contains("--help") || words.contains("-h") ? .success : .usage
+        }
+        throw UsageError(unknown(path))
+    }
+
+    /// `urd`, `urd --help`, `urd --version`: whoever asks for nothing gets the list on stderr.
+    private func overview(_ words: [String]) throws(UsageError) -> ExitCode {
+        let text = HelpText.list(of: commands, under: [], program: name)
+        switch words.first {
+        case nil:
+            console.complain(text)
+            return .usage
+        case "--help", "-h", "help":
+            console.write(text)
+            return .success
+        case "--version":
+            console.write("\(name) \(version)")
+            return .success
+        case .some(let option):
+            throw UsageError("unknown option \(option)")
+        }
+    }
+
+    /// The longest path that the words begin with: `client register` before `client`.
+    private func command(at words: [String]) -> (any Subcommand)? {
+        commands
+            .filter { words.starts(with: type(of: $0).path) }
+            .max { type(of: $0).path.count < type(of: $1).path.count }
+    }
+
+    private func isGroup(_ path: [String]) -> Bool {
+        commands.contains { type(of: $0).path.starts(with: path) }
+    }
+
+    private func unknown(_ path: [String]) -> String {
+        let known = commands.map { type(of: $0).name }
+        // Two words name at most one command: what follows is its operands.
+        let asked = path.prefix(2).joined(separator: " ")
+        let hint =
+            NearestName.find(asked, among: known)
+            ?? NearestName.find(path[0], among: known + commands.map { type(of: $0).path[0] })
+        return "unknown command '\(asked)'" + (hint.map { "; did you mean '\($0)'?" } ?? "")
+    }
+
+    private func helpCommand(for words: [String]) -> String {
+        let path = Array(words.prefix(while: { !$0.hasPrefix("-") }))
+        let known = command(at: path).map { type(of: $0).path } ?? []
+        return ([name] + known + ["--help"]).joined(separator: " ")
+    }
+}

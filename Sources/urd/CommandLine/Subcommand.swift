@@ -1,0 +1,73 @@
+/// One command of `urd`. To add one: a file with a type like this, and a line in `Commands.all`.
+protocol Subcommand: Sendable {
+    /// The words that call it: `["client", "register"]`.
+    static var path: [String] { get }
+    /// One sentence for the list of commands, without a full stop.
+    static var summary: String { get }
+    /// More for its own help page; paragraphs are separated by an empty line.
+    static var details: String { get }
+    static var options: [Option] { get }
+    static var operands: [Operand] { get }
+    /// The settings that it reads: each is a flag of this command, too.
+    static var settings: [any AnySetting] { get }
+
+    func run(_ call: Invocation) async throws -> ExitCode
+}
+
+extension Subcommand {
+    static var details: String { "" }
+    static var options: [Option] { [] }
+    static var operands: [Operand] { [] }
+    static var settings: [any AnySetting] { [] }
+
+    static var name: String { path.joined(separator: " ") }
+    static var allOptions: [Option] { options + settings.map(\.option) }
+}
+
+/// What the shell gets to see.
+struct ExitCode: Equatable, Sendable {
+    let rawValue: Int32
+
+    init(_ rawValue: Int32) {
+        self.rawValue = rawValue
+    }
+
+    static let success = ExitCode(0)
+    /// It was asked rightly and could not be done, or what was looked for is wrong.
+    static let failure = ExitCode(1)
+    /// It was asked wrongly: an unknown option, a missing word, a setting that cannot be.
+    static let usage = ExitCode(2)
+}
+
+/// A call of a command: its words, the surroundings, and where to write.
+struct Invocation: Sendable {
+    let arguments: Arguments
+    let environment: Environment
+    let console: Console
+    let settingsOfCommand: [any AnySetting]
+
+    /// The settings that the command declared, from flags, environment, files and defaults.
+    ///
+    /// `strictly` refuses `URD_…` variables that nobody knows: for what runs unattended, where a
+    /// misspelt name would silently mean the default.
+    func settings(strictly: Bool = false) throws(SettingsFailure) -> Settings {
+        let sources = SettingsSources(
+            flags: arguments.values, environment: environment, readFile: { try? File.text($0) })
+        return try Settings(settingsOfCommand, from: sources, strictly: strictly)
+    }
+}
+
+/// A command could not do what it was asked for; the text is for the person at the terminal.
+struct CommandFailure: Error, Equatable, CustomStringConvertible {
+    let what: String
+    let remedy: String?
+    let code: ExitCode
+
+    init(_ what: String, remedy: String? = nil, code: ExitCode = .failure) {
+        self.what = what
+        self.remedy = remedy
+        self.code = code
+    }
+
+    var description: String { remedy.map { "\(what)\n\($0)" } ?? what }
+}

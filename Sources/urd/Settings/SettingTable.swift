@@ -1,0 +1,86 @@
+/// Every setting of Urd. A line here is the flag, the variable, the help and the check.
+extension Settings {
+    static let databaseURL = Setting.text(
+        "database-url", "url", secret: true, credential: .content("database_url"),
+        "PostgreSQL, as the application's role: postgresql://urd_app@host/urd")
+    static let databaseOwnerURL = Setting.text(
+        "database-owner-url", "url", secret: true, credential: .content("database_owner_url"),
+        "PostgreSQL, as the owner of the schema; only migrations use it")
+    static let databaseConnections = Setting.count(
+        "database-connections", 1...128, default: 4,
+        "Connections for queries, beside those of the committer and the projections")
+    static let masterKeyFile = Setting.text(
+        "master-key-file", "path", credential: .path("master_key"),
+        "File with the master key that wraps all others: 32 bytes, or 64 hexadecimal digits")
+    static let checkpointDirectory = Setting.text(
+        "checkpoint-directory", "path",
+        "Where the last signed checkpoint of each realm is kept outside the database")
+
+    static let listenAddress = Setting.text(
+        "listen-address", "address", default: "127.0.0.1",
+        "Address of the public listener; not used with socket activation")
+    static let listenPort = Setting.port(
+        "listen-port", default: 8080, "Port of the public listener")
+    static let privateAddress = Setting.text(
+        "private-address", "address", default: "127.0.0.1",
+        "Address of the listener for health and metrics")
+    static let privatePort = Setting.port(
+        "private-port", default: 8081, "Port of the listener for health and metrics")
+    static let listenThreads = Setting.count(
+        "listen-threads", 2...64, default: 2, "Threads that read and write connections")
+
+    static let maximumConnections = Setting.count(
+        "maximum-connections", 1...1_000_000, default: 4096,
+        "Connections at once; further ones are closed as they come")
+    static let maximumConnectionsPerSource = Setting.count(
+        "maximum-connections-per-source", 0...1_000_000, default: 0,
+        "Connections at once from one address; 0 is no limit, as behind a proxy")
+    static let maximumHeader = Setting.bytes(
+        "maximum-header", 1024...1024 * 1024, default: "32KiB",
+        "Bytes of a request's headers; beyond it 431")
+    static let maximumBody = Setting.bytes(
+        "maximum-body", 1024...64 * 1024 * 1024, default: "1MiB",
+        "Bytes of a request's body; beyond it 413")
+    static let idleTimeout = Setting.duration(
+        "idle-timeout", .seconds(1) ... .seconds(3600), default: "30s",
+        "How long a connection may wait for its next request")
+    static let transferTimeout = Setting.duration(
+        "transfer-timeout", .seconds(1) ... .seconds(3600), default: "30s",
+        "How long a request may take to arrive")
+    static let requestDeadline = Setting.duration(
+        "request-deadline", .milliseconds(100) ... .seconds(600), default: "10s",
+        "How long an answer may take; beyond it 503")
+    static let commandQueue = Setting.count(
+        "command-queue", 1...1_000_000, default: 4096,
+        "Commands that may wait for the log; beyond it 503 with Retry-After")
+    static let queryQueue = Setting.count(
+        "query-queue", 1...1_000_000, default: 1024,
+        "Queries that may wait for a connection; beyond it 503 with Retry-After")
+    static let drain = Setting.duration(
+        "drain", .zero ... .seconds(600), default: "10s",
+        "How long requests may finish when Urd is asked to stop")
+    static let readyLag = Setting.count(
+        "ready-lag", 0...1_000_000_000, default: 10_000,
+        "Events a projection may be behind before Urd says that it isn't ready")
+
+    static let logFormat = Setting.choice(
+        "log-format", ["json", "journal"], default: "json",
+        "JSON lines on the error output, or the same with the journal's priorities")
+    static let logLevel = Setting.choice(
+        "log-level", ["debug", "info", "notice", "warning", "error"], default: "info",
+        "The least that is logged")
+
+    static let table: [any AnySetting] = [
+        databaseURL, databaseOwnerURL, databaseConnections, masterKeyFile, checkpointDirectory,
+        listenAddress, listenPort, privateAddress, privatePort, listenThreads,
+        maximumConnections, maximumConnectionsPerSource, maximumHeader, maximumBody,
+        idleTimeout, transferTimeout, requestDeadline, commandQueue, queryQueue, drain, readyLag,
+        logFormat, logLevel,
+    ]
+
+    /// What `dev.env` and the commands call by such names without being a setting of the server.
+    static let otherVariables: Set<String> = [
+        "URD_URL", "URD_PRIVATE_URL", "URD_ADMIN_KEY", "URD_REALM", "URD_CLIENT_ID",
+        "URD_CLIENT_SECRET", "URD_DATA", "URD_PORT",
+    ]
+}
