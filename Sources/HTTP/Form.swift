@@ -12,13 +12,17 @@ public enum Form {
             return nil
         }
         var pairs: [Pair] = []
-        for part in bytes.split(separator: UInt8(ascii: "&")) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let end = rest.firstIndex(of: UInt8(ascii: "&")) ?? rest.endIndex
+            let part = rest[..<end]
+            rest = rest[min(end + 1, rest.endIndex)...]
+            if part.isEmpty { continue }
             guard pairs.count < maximumPairs else { return nil }
-            let sign = part.firstIndex(of: UInt8(ascii: "="))
-            guard
-                let name = Percent.decode(part[..<(sign ?? part.endIndex)], plusIsSpace: true),
+            let sign = part.firstIndex(of: UInt8(ascii: "=")) ?? part.endIndex
+            guard let name = Percent.decode(part[..<sign], plusIsSpace: true),
                 let value = Percent.decode(
-                    sign.map { part[($0 + 1)...] } ?? [], plusIsSpace: true)
+                    part[min(sign + 1, part.endIndex)...], plusIsSpace: true)
             else { return nil }
             pairs.append((name, value))
         }

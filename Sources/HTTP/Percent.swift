@@ -21,6 +21,10 @@ public enum Percent {
     }
 
     static func decode(_ bytes: ArraySlice<UInt8>, plusIsSpace: Bool) -> String? {
+        let isPlain = bytes.allSatisfy { byte in
+            byte != UInt8(ascii: "%") && !(plusIsSpace && byte == UInt8(ascii: "+"))
+        }
+        if isPlain { return text(bytes.span) }
         var output: [UInt8] = []
         output.reserveCapacity(bytes.count)
         var index = bytes.startIndex
@@ -40,7 +44,12 @@ public enum Percent {
                 output.append(byte)
             }
         }
-        return String(validating: output, as: UTF8.self)
+        return text(output.span)
+    }
+
+    private static func text(_ bytes: Span<UInt8>) -> String? {
+        guard let valid = try? UTF8Span(validating: bytes) else { return nil }
+        return String(copying: valid)
     }
 }
 

@@ -6,7 +6,7 @@ extension Parser {
         while position < bytes.count {
             let byte = bytes[position]
             if byte == UInt8(ascii: "\"") {
-                let text = try text(of: bytes[start..<position], from: start)
+                let text = try text(of: bytes.span.extracting(start..<position), from: start)
                 position += 1
                 return text
             }
@@ -26,7 +26,7 @@ extension Parser {
             let byte = bytes[position]
             switch byte {
             case UInt8(ascii: "\""):
-                let text = try text(of: unescaped[...], from: start)
+                let text = try text(of: unescaped.span, from: start)
                 position += 1
                 return text
             case UInt8(ascii: "\\"):
@@ -41,11 +41,16 @@ extension Parser {
         throw unexpected()
     }
 
-    private func text(of slice: ArraySlice<UInt8>, from start: Int) throws(JSONError) -> String {
-        guard let text = String(validating: slice, as: UTF8.self) else {
-            throw JSONError(offset: start, reason: .invalidUTF8)
+    /// Makes the string, when it is UTF-8. Escapes are ASCII and complete in themselves, so that the
+    /// input is broken where the string is.
+    private func text(of span: Span<UInt8>, from start: Int) throws(JSONError) -> String {
+        if let valid = try? UTF8Span(validating: span) { return String(copying: valid) }
+        do throws(UTF8.ValidationError) {
+            _ = try UTF8Span(validating: bytes.span.extracting(start..<position))
+            return ""
+        } catch {
+            throw JSONError(offset: start + error.byteOffsets.lowerBound, reason: .invalidUTF8)
         }
-        return text
     }
 
     /// Stands on the backslash; ends behind the escape.

@@ -93,13 +93,16 @@ extension [UInt8] {
     /// Escapes what must be escaped and nothing else, as RFC 8785 section 3.2.2.2 has it.
     fileprivate mutating func append(quoting text: String) {
         append(UInt8(ascii: "\""))
-        let isPlain =
-            text.utf8.withContiguousStorageIfAvailable { bytes in
-                guard bytes.allSatisfy({ !needsEscape($0) }) else { return false }
-                append(contentsOf: bytes)
-                return true
-            } ?? false
-        if !isPlain {
+        let isDone: Void? = text.utf8.withContiguousStorageIfAvailable { bytes in
+            var start = 0
+            for index in bytes.indices where needsEscape(bytes[index]) {
+                append(contentsOf: UnsafeBufferPointer(rebasing: bytes[start..<index]))
+                append(escaping: bytes[index])
+                start = index + 1
+            }
+            append(contentsOf: UnsafeBufferPointer(rebasing: bytes[start...]))
+        }
+        if isDone == nil {
             for byte in text.utf8 { append(escaping: byte) }
         }
         append(UInt8(ascii: "\""))

@@ -1,0 +1,211 @@
+import JSON
+import Testing
+
+@Suite struct `The parser reads` {
+    @Test(
+        arguments: [
+            ("null", .null),
+            ("true", true),
+            ("false", false),
+            ("0", 0),
+            ("-0", 0),
+            ("-1", -1),
+            ("123", 123),
+            ("9007199254740991", 9_007_199_254_740_991),
+            ("-9007199254740991", -9_007_199_254_740_991),
+            ("\"\"", ""),
+            ("\"asd\"", "asd"),
+            (" \t\r\n[ ] \t\r\n", []),
+            ("[[]]", [[]]),
+            ("[\"\"]", [""]),
+            ("[null, 1, \"1\", {}]", [.null, 1, "1", [:]]),
+            ("[1\n]", [1]),
+            ("{}", [:]),
+            ("{\"\":0}", ["": 0]),
+            ("{\"a\":[]}", ["a": []]),
+            ("{\"a\\u0000b\":1}", ["a\u{0}b": 1]),
+            ("{ \"min\" : -1, \"max\" : 1 }", ["min": -1, "max": 1]),
+            ("{\n\"a\": \"b\"\n}", ["a": "b"]),
+        ] as [(String, JSON)])
+    func `every kind of value`(input: String, expected: JSON) throws {
+        #expect(try parse(input) == expected)
+    }
+
+    @Test(arguments: [
+        (#""\"\\\/\b\f\n\r\t""#, "\"\\/\u{8}\u{C}\n\r\t"),
+        (#""\u0060\u012a\u12AB""#, "\u{60}\u{12A}\u{12AB}"),
+        (#""\uD801\udc37""#, "\u{10437}"),
+        (#""\ud83d\ude39\ud83d\udc8d""#, "\u{1F639}\u{1F48D}"),
+        (#""\uDBFF\uDFFF""#, "\u{10FFFF}"),
+        (#""\uFFFF\uFFFE""#, "\u{FFFF}\u{FFFE}"),
+        (#""\u0000\u001f\u007f""#, "\u{0}\u{1F}\u{7F}"),
+        (#""\\u0061""#, "\\u0061"),
+        (#""a\u20acb€""#, "a€b€"),
+        ("\"\u{2028}\u{2029}\u{7F}\u{FEFF}\"", "\u{2028}\u{2029}\u{7F}\u{FEFF}"),
+        ("\"\u{10FFFF}\"", "\u{10FFFF}"),
+    ])
+    func `every escape and every scalar`(input: String, expected: String) throws {
+        let read = try #require(try parse(input).string)
+        #expect(Array(read.utf8) == Array(expected.utf8))
+    }
+
+    @Test func `a string as long as it comes`() throws {
+        let long = String(repeating: "é\\n", count: 20_000)
+        let read = try #require(try parse("\"\(long)\"").string)
+        #expect(read.utf8.count == 60_000)
+    }
+}
+
+@Suite struct `The parser refuses` {
+    @Test(arguments: [
+        "", " ", "[", "{", "[1", "[1,", "[\"a", "[\"\\", "[\"\\u", "[\"\\u00", "{\"a", "{\"a\"",
+        "{\"a\":", "{\"a\":1", "{\"a\":1,", "tru", "[nul", "-", "\"", "\"\\uD834\\", "[[[",
+    ])
+    func `a text that ends too early`(input: String) throws {
+        let error = try #require(refusal(input))
+        #expect([.unexpectedEnd, .loneSurrogate].contains(error.reason))
+        #expect(error.offset <= input.utf8.count)
+    }
+
+    @Test(arguments: [
+        "[1 true]", "[,1]", "[1,,2]", "[1,]", "[,]", "[1;2]", "[a]", "['a']", "[+1]", "[.5]",
+        "[Infinity]", "[NaN]", "[-NaN]", "[--1]", "[- 1]", "[TRUE]", "[nulL]", "[True]", "{1:1}",
+        "{a:1}", "{'a':1}", "{\"a\" 1}", "{\"a\":1,}", "{\"a\":1,,\"b\":2}", "{,}", "{\"a\"}",
+        "{\"a\":1 \"b\":2}", "{\"a\":\"b\",null}", "{[1]:2}", "[1}", "{\"a\":1]", "[/*c*/1]",
+        "[1//\n]", "\u{FEFF}[]", "[\u{A0}1]", "[\u{C}1]", "[\u{2060}]", "[\\n]", "]", "}", ",",
+        "[1\u{0}]", "*", "<null>", "[-a]", "[0x1]", "[1_000]", "[１]",
+    ])
+    func `what stands in the wrong place`(input: String) throws {
+        #expect(refusal(input)?.reason == .unexpectedByte)
+    }
+
+    @Test(arguments: ["1 2", "[]]", "{}}", "[]x", "null null", "1,", "\"a\"b", "{}#", "[]\u{0}"])
+    func `anything behind the value`(input: String) throws {
+        #expect(refusal(input)?.reason == .trailingBytes)
+    }
+
+    @Test(arguments: ["1.0", "0.1", "-0.0", "1e5", "1E5", "1e-2", "0e1", "1.", "-1e+9", "[1.5]"])
+    func `fractions and exponents, even where the number is whole`(input: String) throws {
+        #expect(refusal(input)?.reason == .notAnInteger)
+    }
+
+    @Test(arguments: ["01", "-01", "00", "-00", "[012]", "00000000000000000000"])
+    func `leading zeros`(input: String) throws {
+        #expect(refusal(input)?.reason == .leadingZero)
+    }
+
+    @Test(arguments: [
+        "9007199254740992", "-9007199254740992", "9223372036854775807", "-9223372036854775808",
+        "9223372036854775808", "18446744073709551616", "123456789012345678901234567890",
+    ])
+    func `integers that not every reader keeps`(input: String) throws {
+        #expect(refusal(input) == JSONError(offset: 0, reason: .integerOutOfRange))
+    }
+
+    @Test func `a number of a million digits`() throws {
+        let number = String(repeating: "9", count: 1_000_000)
+        #expect(refusal(number)?.reason == .integerOutOfRange)
+        #expect(refusal("-" + number)?.reason == .integerOutOfRange)
+    }
+
+    @Test(arguments: [
+        #""\ud800""#, #""\udc00""#, #""\uD800\u0041""#, #""\uD800\uD800""#, #""\uDC00\uD800""#,
+        #""\ud800x""#, #""\ud800\n""#, #""a\uDFFF""#, #"{"\ud800":1}"#, #""\ud800\\udc00""#,
+    ])
+    func `lone surrogates`(input: String) throws {
+        #expect(refusal(input)?.reason == .loneSurrogate)
+    }
+
+    @Test(arguments: [
+        #""\a""#, #""\x00""#, #""\'""#, #""\0""#, #""\U0041""#, #""\u00g0""#, #""\u 041""#,
+        #""\u+041""#, #""\u{41}""#, "\"\\\u{1F600}\"", "\"\\\n\"", #""\u00""#, #""\ud83d\u""#,
+        "\"\\ \"",
+    ])
+    func `escapes that don't exist`(input: String) throws {
+        #expect(refusal(input)?.reason == .invalidEscape)
+    }
+
+    @Test(arguments: Array(UInt8(0)..<0x20))
+    func `control characters in strings`(byte: UInt8) throws {
+        let plain = [0x22, 0x61, byte, 0x22]
+        #expect(refusal(plain) == JSONError(offset: 2, reason: .controlCharacter))
+        let afterEscape = [0x22, 0x5C, 0x6E, byte, 0x22]
+        #expect(refusal(afterEscape) == JSONError(offset: 3, reason: .controlCharacter))
+    }
+
+    @Test(
+        arguments: [
+            [0x80], [0xBF], [0xC0, 0xAF], [0xC1, 0x81], [0xC3], [0xE2, 0x82], [0xE0, 0x80, 0xAF],
+            [0xED, 0xA0, 0x80], [0xED, 0xBF, 0xBF], [0xF0, 0x80, 0x80, 0xAF],
+            [0xF4, 0x90, 0x80, 0x80],
+            [0xF5, 0x80, 0x80, 0x80], [0xFE], [0xFF], [0xC3, 0x28], [0xE9],
+            [0xF8, 0x88, 0x80, 0x80, 0x80],
+        ] as [[UInt8]])
+    func `bytes that are no UTF-8`(bytes: [UInt8]) throws {
+        #expect(refusal([0x22] + bytes + [0x22])?.reason == .invalidUTF8)
+        #expect(refusal([0x22, 0x5C, 0x6E] + bytes + [0x22])?.reason == .invalidUTF8)
+        #expect(refusal([0x7B, 0x22] + bytes + [0x22, 0x3A, 0x31, 0x7D])?.reason == .invalidUTF8)
+        #expect(refusal([0x5B] + bytes + [0x5D])?.reason == .unexpectedByte)
+    }
+
+    @Test func `the place of an invalid byte by its offset`() throws {
+        #expect(refusal([0x22, 0x61, 0x62, 0xFF, 0x22])?.offset == 3)
+    }
+
+    @Test(arguments: [
+        (#"{"a":1,"a":1}"#, 7),
+        (#"{"a":1,"a":2}"#, 7),
+        (#"{"a":1,"\u0061":2}"#, 7),
+        (#"{"x":{"b":1,"c":2,"b":3}}"#, 18),
+        (#"{"":1,"":2}"#, 6),
+        ("{\"\u{E9}\":1,\"e\u{301}\":2}", 8),
+    ])
+    func `a name that an object has twice`(input: String, offset: Int) throws {
+        #expect(refusal(input) == JSONError(offset: offset, reason: .duplicateKey))
+    }
+
+    @Test func `other encodings than UTF-8`() throws {
+        #expect(refusal([0xFF, 0xFE, 0x5B, 0x00, 0x5D, 0x00]) != nil)
+        #expect(refusal([0x00, 0x5B, 0x00, 0x5D]) != nil)
+        #expect(refusal([0xEF, 0xBB, 0xBF, 0x5B, 0x5D])?.offset == 0)
+    }
+}
+
+@Suite struct `The parser's limits` {
+    @Test func `depth 64 is read and 65 is not`() throws {
+        let deepest = String(repeating: "[", count: 64) + String(repeating: "]", count: 64)
+        #expect(refusal(deepest) == nil)
+        #expect(refusal("[" + deepest + "]") == JSONError(offset: 64, reason: .tooDeep))
+    }
+
+    @Test(arguments: ["[", "{\"a\":", "[{\"\":"])
+    func `a bomb of a hundred thousand brackets is refused`(unit: String) throws {
+        #expect(refusal(String(repeating: unit, count: 100_000))?.reason == .tooDeep)
+    }
+
+    @Test func `nobody can ask for more than depth 512`() throws {
+        let limits = JSON.Limits(depth: .max)
+        let deepest = String(repeating: "[", count: 512) + String(repeating: "]", count: 512)
+        #expect(refusal(deepest, limits: limits) == nil)
+        #expect(refusal("[" + deepest + "]", limits: limits)?.reason == .tooDeep)
+    }
+
+    @Test func `a text over the size is not even looked at`() throws {
+        let limits = JSON.Limits(size: 4)
+        #expect(refusal("true", limits: limits) == nil)
+        #expect(refusal("false", limits: limits) == JSONError(offset: 4, reason: .tooLarge))
+        #expect(refusal("!!!!!!", limits: limits)?.reason == .tooLarge)
+    }
+
+    @Test func `many members are no trouble`() throws {
+        let members = (0..<50_000).map { "\"k\($0)\":\($0)" }.joined(separator: ",")
+        #expect(try parse("{\(members)}").object?.count == 50_000)
+    }
+}
+
+@Suite struct `A JSON error` {
+    @Test func `tells reason and place and nothing of the input`() throws {
+        let error = try #require(refusal("{\"password\":hunter2}"))
+        #expect(error.description == "unexpected character at byte 12")
+    }
+}

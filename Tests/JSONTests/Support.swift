@@ -1,0 +1,37 @@
+import JSON
+
+/// Parses text; the tests read better with strings.
+func parse(_ text: String, limits: JSON.Limits = .default) throws(JSONError) -> JSON {
+    try JSON.parse(Array(text.utf8), limits: limits)
+}
+
+/// Why the bytes are refused; nil when they are read.
+func refusal(_ bytes: [UInt8], limits: JSON.Limits = .default) -> JSONError? {
+    do {
+        _ = try JSON.parse(bytes, limits: limits)
+        return nil
+    } catch {
+        return error
+    }
+}
+
+func refusal(_ text: String, limits: JSON.Limits = .default) -> JSONError? {
+    refusal(Array(text.utf8), limits: limits)
+}
+
+func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+
+/// Random numbers that a printed seed gives again.
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}
