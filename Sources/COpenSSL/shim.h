@@ -1,7 +1,8 @@
 #pragma once
 
 // What Swift needs of libcrypto, and in front of it a few inline functions: variadic calls, which
-// Swift cannot make, and the low-level SHA-256 calls.
+// Swift cannot make, parameter lists, which point into the caller's memory, and the low-level
+// SHA-256 calls.
 //
 // Why the low-level calls although OpenSSL 3 deprecates them: SHA256_CTX is a plain struct, so a
 // hash needs no allocation and a prepared HMAC key is two structs that are copied. The EVP way
@@ -14,6 +15,7 @@
 #include <openssl/ec.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
+#include <openssl/param_build.h>
 #include <openssl/params.h>
 #include <openssl/rand.h>
 #include <openssl/sha.h>
@@ -60,4 +62,43 @@ static inline EVP_PKEY *shim_generate_p256(void) {
 
 static inline EVP_PKEY *shim_generate_rsa(size_t bits) {
     return EVP_PKEY_Q_keygen(NULL, NULL, "RSA", bits);
+}
+
+static inline EVP_PKEY *shim_public_key(const char *type, OSSL_PARAM *parameters) {
+    EVP_PKEY *key = NULL;
+    EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_name(NULL, type, NULL);
+    if (context != NULL && EVP_PKEY_fromdata_init(context) == 1)
+        EVP_PKEY_fromdata(context, &key, EVP_PKEY_PUBLIC_KEY, parameters);
+    EVP_PKEY_CTX_free(context);
+    return key;
+}
+
+// `point` is 0x04, x, y.
+static inline EVP_PKEY *shim_p256_public_key(const uint8_t *point, size_t count) {
+    OSSL_PARAM parameters[] = {
+        OSSL_PARAM_construct_utf8_string(OSSL_PKEY_PARAM_GROUP_NAME, (char *)"prime256v1", 0),
+        OSSL_PARAM_construct_octet_string(OSSL_PKEY_PARAM_PUB_KEY, (void *)point, count),
+        OSSL_PARAM_construct_end(),
+    };
+    return shim_public_key("EC", parameters);
+}
+
+static inline EVP_PKEY *shim_rsa_public_key(
+    const uint8_t *modulus, int modulus_count, const uint8_t *exponent, int exponent_count) {
+    EVP_PKEY *key = NULL;
+    OSSL_PARAM *parameters = NULL;
+    BIGNUM *n = BN_bin2bn(modulus, modulus_count, NULL);
+    BIGNUM *e = BN_bin2bn(exponent, exponent_count, NULL);
+    OSSL_PARAM_BLD *builder = OSSL_PARAM_BLD_new();
+    if (n != NULL && e != NULL && builder != NULL
+        && OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_RSA_N, n) == 1
+        && OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_RSA_E, e) == 1)
+        parameters = OSSL_PARAM_BLD_to_param(builder);
+    if (parameters != NULL)
+        key = shim_public_key("RSA", parameters);
+    OSSL_PARAM_free(parameters);
+    OSSL_PARAM_BLD_free(builder);
+    BN_free(e);
+    BN_free(n);
+    return key;
 }

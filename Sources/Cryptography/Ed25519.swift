@@ -3,7 +3,8 @@ import COpenSSL
 /// Ed25519 (RFC 8032): signatures that need no randomness, of a fixed small size.
 ///
 /// Keys go in and out as the 32 raw bytes of the standard: the seed for the private key, because
-/// that is what must be kept, and the encoded point for the public one.
+/// that is what must be kept, and the encoded point for the public one. PKCS #8 and
+/// SubjectPublicKeyInfo are there for those who exchange keys with other programs.
 public enum Ed25519 {
     public static let seedLength = 32
     public static let publicKeyLength = 32
@@ -32,6 +33,21 @@ public enum Ed25519 {
             self.seed = seed
         }
 
+        public init(pkcs8: SecretBytes) throws(Failure) {
+            let key = try EVPKey(pkcs8: pkcs8, kind: "ED25519")
+            let seed = try unsafe SecretBytes(count: seedLength) { (room) throws(Failure) in
+                var length = room.count
+                let done = unsafe EVP_PKEY_get_raw_private_key(
+                    key.pointer, room.baseAddress?.assumingMemoryBound(to: UInt8.self), &length)
+                guard done == 1, length == seedLength else {
+                    throw Failure.afterCall("EVP_PKEY_get_raw_private_key", .malformed)
+                }
+            }
+            try self.init(seed: seed)
+        }
+
+        public func pkcs8() throws(Failure) -> SecretBytes { try key.pkcs8() }
+
         public func sign(_ message: [UInt8]) throws(Failure) -> [UInt8] {
             try key.sign(message, digest: nil)
         }
@@ -51,6 +67,20 @@ public enum Ed25519 {
                 owning: pointer, from: "EVP_PKEY_new_raw_public_key_ex", .malformed)
             self.bytes = bytes
         }
+
+        public init(spki: [UInt8]) throws(Failure) {
+            guard spki.starts(with: PublicKey.prefix) else {
+                throw Failure(.malformed, "not a public key of Ed25519")
+            }
+            try self.init(Array(spki.dropFirst(PublicKey.prefix.count)))
+        }
+
+        public var spki: [UInt8] { PublicKey.prefix + bytes }
+
+        /// All of RFC 8410's structure that comes before the 32 bytes; it is the same for all keys.
+        private static let prefix: [UInt8] = [
+            0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00,
+        ]
 
         init(of privateKey: EVPKey) throws(Failure) {
             var bytes = [UInt8](repeating: 0, count: publicKeyLength)

@@ -1,0 +1,124 @@
+import Glibc
+import Testing
+
+@testable import Cryptography
+
+/// The `openssl` command reads and writes the same keys and signatures through its own code paths.
+@Suite(.enabled(if: Command.isThere, "the openssl command is not installed"))
+struct `The openssl command` {
+    enum Kind: String, CaseIterable { case ed25519, es256, rs256 }
+
+    @Test(arguments: Kind.allCases)
+    func `agrees about keys and signatures`(kind: Kind) throws {
+        let folder = try Folder()
+        let message = Array("a message for both".utf8)
+        try folder.write(message, "message")
+        let signature: [UInt8]
+        let isValid: ([UInt8]) -> Bool
+        switch kind {
+        case .ed25519:
+            let key = try Ed25519.PrivateKey.generate()
+            try folder.write(key.pkcs8().exposedCopy(), "private")
+            try folder.write(key.publicKey.spki, "public")
+            #expect(try Ed25519.PrivateKey(pkcs8: key.pkcs8()).seed == key.seed)
+            #expect(try Ed25519.PublicKey(spki: key.publicKey.spki) == key.publicKey)
+            signature = try key.sign(message)
+            isValid = { key.publicKey.isValid($0, for: message) }
+        case .es256:
+            let key = try ES256.PrivateKey.generate()
+            try folder.write(key.pkcs8().exposedCopy(), "private")
+            try folder.write(key.publicKey.spki, "public")
+            signature = try ECDSASignature(joined: key.sign(message)).der()
+            isValid = { key.publicKey.isValid(der: $0, for: message) }
+        case .rs256:
+            let key = try RS256.PrivateKey.generate()
+            try folder.write(key.pkcs8().exposedCopy(), "private")
+            try folder.write(key.publicKey.spki(), "public")
+            signature = try key.sign(message)
+            isValid = { key.publicKey.isValid($0, for: message) }
+        }
+        try folder.write(signature, "ours")
+        let digest = kind == .ed25519 ? "" : "-digest sha256"
+        #expect(
+            folder.run("openssl pkey -inform DER -in private -pubout -outform DER -out derived"))
+        #expect(try folder.read("derived") == folder.read("public"))
+        #expect(
+            folder.run(
+                """
+                openssl pkeyutl -verify -rawin \(digest) -in message -sigfile ours \
+                -pubin -keyform DER -inkey public
+                """))
+        #expect(
+            folder.run(
+                """
+                openssl pkeyutl -sign -rawin \(digest) -in message -out theirs \
+                -keyform DER -inkey private
+                """))
+        #expect(try isValid(folder.read("theirs")))
+    }
+
+    /// The same curve, but spelled out in the key instead of named.
+    @Test func `writes keys with a spelled out curve, which are refused`() throws {
+        let folder = try Folder()
+        #expect(
+            folder.run(
+                """
+                openssl ecparam -name prime256v1 -genkey -noout -param_enc explicit -out explicit \
+                && openssl pkcs8 -topk8 -nocrypt -in explicit -outform DER -out private \
+                && openssl pkey -in explicit -pubout -outform DER -out public
+                """))
+        #expect(throws: Failure(.malformed, "")) {
+            try ES256.PrivateKey(pkcs8: SecretBytes(folder.read("private")))
+        }
+        #expect(throws: Failure(.malformed, "")) {
+            try ES256.PublicKey(spki: folder.read("public"))
+        }
+    }
+
+    @Test(arguments: ["-algorithm EC -pkeyopt ec_paramgen_curve:secp384r1", "-algorithm RSA-PSS"])
+    func `writes keys of other kinds, which are refused`(kind: String) throws {
+        let folder = try Folder()
+        #expect(folder.run("openssl genpkey \(kind) -outform DER -out key 2>/dev/null"))
+        #expect(folder.run("openssl pkcs8 -topk8 -nocrypt -inform DER -in key -outform DER -out p"))
+        let encoded = try SecretBytes(folder.read("p"))
+        #expect(throws: Failure(.malformed, "")) { try ES256.PrivateKey(pkcs8: encoded) }
+        #expect(throws: Failure(.malformed, "")) { try RS256.PrivateKey(pkcs8: encoded) }
+        #expect(throws: Failure(.malformed, "")) { try Ed25519.PrivateKey(pkcs8: encoded) }
+    }
+}
+
+private enum Command {
+    static let isThere = system("openssl version >/dev/null 2>&1") == 0
+}
+
+/// A folder of its own for each test, removed with everything in it.
+private final class Folder {
+    private struct Unreadable: Error {}
+    private let path: String
+
+    init() throws {
+        var template = Array("/tmp/cryptography-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw Unreadable() }
+        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    deinit { _ = system("rm -r '\(path)'") }
+
+    func run(_ command: String) -> Bool {
+        system("cd '\(path)' && { \(command); } >/dev/null") == 0
+    }
+
+    func write(_ bytes: [UInt8], _ name: String) throws {
+        guard let file = fopen("\(path)/\(name)", "w") else { throw Unreadable() }
+        defer { fclose(file) }
+        guard fwrite(bytes, 1, bytes.count, file) == bytes.count else { throw Unreadable() }
+    }
+
+    func read(_ name: String) throws -> [UInt8] {
+        guard let file = fopen("\(path)/\(name)", "r") else { throw Unreadable() }
+        defer { fclose(file) }
+        var bytes = [UInt8](repeating: 0, count: 65536)
+        let count = fread(&bytes, 1, bytes.count, file)
+        return Array(bytes.prefix(count))
+    }
+}
