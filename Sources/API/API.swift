@@ -3,7 +3,8 @@ internal import JSON
 /// The public listener: the one table of its routes, and the document that is made from it.
 public enum API {
     public static let table: [Route<AdminContext>] =
-        PublicRoutes.table + EventRoutes.table + LogRoutes.table
+        PublicRoutes.table + RealmRoutes.table + HostRoutes.table + AppRoutes.table
+        + ClientRoutes.table + AdminKeyRoutes.table + EventRoutes.table + LogRoutes.table
 
     /// The bytes of `/openapi.json`.
     public static let document: [UInt8] = OpenAPI.document(

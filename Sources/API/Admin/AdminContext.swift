@@ -1,6 +1,7 @@
 internal import Cryptography
 public import EventSourcing
 public import HTTP
+internal import Identity
 public import Values
 
 /// What the admin API stands on.
@@ -38,9 +39,9 @@ public struct AdminContext: RouteContext {
         switch right {
         case .nothing: break
         case .everything:
-            guard key.realms == .all else { throw Problem(.forbidden) }
+            guard key.scope == .all else { throw Problem(.forbidden) }
         case .realm:
-            guard key.realms.include(realm) else { throw Problem(.forbidden) }
+            guard key.scope.opens(realm) else { throw Problem(.forbidden) }
         }
         return .key(key)
     }
@@ -65,6 +66,16 @@ public struct AdminContext: RouteContext {
             String(line.unicodeScalars.prefix(scheme.utf8.count)).lowercased() == scheme
         else { return nil }
         return BearerKey(String(line.unicodeScalars.dropFirst(scheme.utf8.count)))
+    }
+}
+
+extension AdminScope {
+    /// A name that no realm can have opens nothing to whoever is not let in everywhere.
+    fileprivate func opens(_ realm: RealmID?) -> Bool {
+        switch self {
+        case .all: true
+        case .only: realm.map(allows) ?? false
+        }
     }
 }
 
@@ -103,6 +114,7 @@ extension Problem {
         case .unavailable, .fenced: self.init(.unavailable)
         case .contended: self.init(.contended)
         case .misusedCommand: self.init(.idempotencyKeyReused, field: "Idempotency-Key")
+        case .refused: self.init(.internalError)
         case .damaged: self.init(.logDamaged)
         }
     }

@@ -31,21 +31,3 @@ public struct LogPosition: Sendable, Equatable, CustomStringConvertible {
             .some(Characters("0-9"), 1...15),
         ]))
 }
-
-/// Patterns that several resources share.
-enum Names {
-    /// A DNS label in lower case.
-    static let label = Pattern.sequence([
-        .one(Characters("a-z0-9")),
-        .optional(
-            .sequence([
-                .some(Characters("-a-z0-9"), 0...61), .one(Characters("a-z0-9")),
-            ])),
-    ])
-
-    static let uuid = Pattern.sequence([
-        .some(Characters("0-9a-f"), 8...8), .text("-"), .some(Characters("0-9a-f"), 4...4),
-        .text("-"), .some(Characters("0-9a-f"), 4...4), .text("-"),
-        .some(Characters("0-9a-f"), 4...4), .text("-"), .some(Characters("0-9a-f"), 12...12),
-    ])
-}

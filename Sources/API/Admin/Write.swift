@@ -28,6 +28,13 @@ struct Done: Sendable {
     let positions: Positions
 }
 
+/// A stream's state, and when its first and its last event happened.
+struct Folded<State: StreamState>: Sendable {
+    let state: State
+    let createdAt: Timestamp
+    let changedAt: Timestamp
+}
+
 extension Call<AdminContext> {
     /// The write that this request asks for. With an `Idempotency-Key` the command's id follows
     /// from who asks, in which realm, and the key; what is asked does not count, so that the same
@@ -68,20 +75,49 @@ extension Call<AdminContext> {
         }
     }
 
-    /// The stream as the command left it, also when the command is repeated long after.
+    /// The stream as the command left it, also when the command is repeated long after. A command
+    /// that changed nothing left the stream as it is.
     func state<State: StreamState>(
         _ type: State.Type, of stream: UUID, after done: Done
-    ) async throws(Problem) -> State {
+    ) async throws(Problem) -> Folded<State> {
+        try await state(
+            type, of: stream, in: done.write.realm,
+            upTo: done.positions.count > 0 ? done.positions.last : .max)
+    }
+
+    func state<State: StreamState>(
+        _ type: State.Type, of stream: UUID, in realm: RealmID, upTo position: Int64 = .max
+    ) async throws(Problem) -> Folded<State> {
         let events = try await reading { () throws(LogFailure) in
-            try await context.commands.events(of: stream, in: done.write.realm)
+            try await context.commands.events.stream(stream, after: 0, in: realm)
         }
         var state = State()
-        for recorded in events {
-            if done.positions.count > 0 && recorded.position > done.positions.last { break }
+        var times: (first: Timestamp, last: Timestamp)?
+        for recorded in events where recorded.position <= position {
             guard let event = State.Event(recorded) else { throw Problem(.logDamaged) }
             state.apply(event)
+            times = (times?.first ?? recorded.at, recorded.at)
         }
-        return state
+        // Whoever asks knows that the stream is there.
+        guard let times else { throw Problem(.internalError) }
+        return Folded(state: state, createdAt: times.first, changedAt: times.last)
+    }
+
+    /// How this very write ended before, and in which stream; nil if it is a new one. For what is
+    /// looked up by a name that the write itself may have ended.
+    func earlier(_ write: Write) async throws(Problem) -> (done: Done, stream: UUID)? {
+        try await reading { () throws(LogFailure) in
+            let log = context.commands.events
+            switch try await log.outcome(of: write.command, digest: write.digest, in: write.realm) {
+            case .duplicate(let positions)?:
+                let events = try await log.events(
+                    from: positions.first, limit: 1, in: write.realm)
+                guard let first = events.first, first.command == write.command else { return nil }
+                return (Done(write: write, positions: positions), first.stream)
+            case .misused?: throw .misusedCommand
+            case .won?, .conflict?, .taken?, nil: return nil
+            }
+        }
     }
 
     func secret(_ purpose: String, of write: Write) async throws(Problem) -> [UInt8] {

@@ -23,7 +23,10 @@ public protocol AdminQueries: Sendable {
         in realm: RealmID, after: UUID?, limit: Int
     ) async throws(LogFailure) -> [AppView]
 
-    func client(_ client: UUID, in realm: RealmID) async throws(LogFailure) -> ClientView?
+    /// By the name that it goes by in OAuth. Deleted clients are not found.
+    func client(
+        _ clientID: String, in realm: RealmID
+    ) async throws(LogFailure) -> ClientView?
 
     func clients(
         in realm: RealmID, after: UUID?, limit: Int

@@ -7,14 +7,9 @@ public protocol CommandPort: Sendable {
         _ command: C, in realm: RealmID, id: UUID, digest: [UInt8], origin: Origin
     ) async throws -> Dispatched
 
-    /// All events of a stream, oldest first.
-    func events(of stream: UUID, in realm: RealmID) async throws(LogFailure) -> [Recorded]
+    var events: any EventLog { get }
 }
 
 extension Dispatcher: CommandPort {
-    public func events(
-        of stream: UUID, in realm: RealmID
-    ) async throws(LogFailure) -> [Recorded] {
-        try await log.stream(stream, after: 0, in: realm)
-    }
+    public var events: any EventLog { log }
 }

@@ -1,38 +1,25 @@
 public import EventSourcing
+public import Identity
 public import JSON
 public import Values
-
-/// Which realms an admin key may manage.
-public enum KeyRealms: Sendable, Equatable {
-    case all
-    case some(Set<RealmID>)
-
-    /// A realm that there can't be is in no list of names.
-    func include(_ realm: RealmID?) -> Bool {
-        switch self {
-        case .all: true
-        case .some(let realms): realm.map(realms.contains) ?? false
-        }
-    }
-}
 
 public struct AdminKeyView: Sendable, Equatable {
     public var id: UUID
     public var name: String
     /// SHA-256 of the secret: see `BearerKey`.
     public var digest: [UInt8]
-    public var realms: KeyRealms
+    public var scope: AdminScope
     public var createdAt: Timestamp
     public var revokedAt: Timestamp?
 
     public init(
-        id: UUID, name: String, digest: [UInt8], realms: KeyRealms, createdAt: Timestamp,
+        id: UUID, name: String, digest: [UInt8], scope: AdminScope, createdAt: Timestamp,
         revokedAt: Timestamp? = nil
     ) {
         self.id = id
         self.name = name
         self.digest = digest
-        self.realms = realms
+        self.scope = scope
         self.createdAt = createdAt
         self.revokedAt = revokedAt
     }
@@ -40,19 +27,16 @@ public struct AdminKeyView: Sendable, Equatable {
 
 public struct RealmView: Sendable, Equatable {
     public var realm: RealmID
-    public var displayName: String
-    public var isEnabled: Bool
-    /// Those that are set, by name.
+    public var isDisabled: Bool
+    /// The settings that were set, by name; the display name is always among them.
     public var settings: [String: JSON]
     public var createdAt: Timestamp
 
     public init(
-        realm: RealmID, displayName: String, isEnabled: Bool, settings: [String: JSON],
-        createdAt: Timestamp
+        realm: RealmID, isDisabled: Bool, settings: [String: JSON], createdAt: Timestamp
     ) {
         self.realm = realm
-        self.displayName = displayName
-        self.isEnabled = isEnabled
+        self.isDisabled = isDisabled
         self.settings = settings
         self.createdAt = createdAt
     }
@@ -60,37 +44,52 @@ public struct RealmView: Sendable, Equatable {
 
 public struct HostView: Sendable, Equatable {
     public var host: String
+    public var realm: RealmID
     public var assignedAt: Timestamp
 
-    public init(host: String, assignedAt: Timestamp) {
+    public init(host: String, realm: RealmID, assignedAt: Timestamp) {
         self.host = host
+        self.realm = realm
         self.assignedAt = assignedAt
     }
 }
 
 public struct AppView: Sendable, Equatable {
     public var id: UUID
-    public var fields: [String: JSON]
+    public var slug: String
+    public var name: String
+    /// The settings that it has for itself, by name.
+    public var settings: [String: JSON]
     public var createdAt: Timestamp
 
-    public init(id: UUID, fields: [String: JSON], createdAt: Timestamp) {
+    public init(
+        id: UUID, slug: String, name: String, settings: [String: JSON], createdAt: Timestamp
+    ) {
         self.id = id
-        self.fields = fields
+        self.slug = slug
+        self.name = name
+        self.settings = settings
         self.createdAt = createdAt
     }
 }
 
 public struct ClientView: Sendable, Equatable {
+    /// The client's stream.
     public var id: UUID
-    /// Under the names of RFC 7591.
+    public var clientID: String
+    /// Under the names of RFC 7591, without the personal members.
     public var metadata: [String: JSON]
-    public var isEnabled: Bool
+    public var isDisabled: Bool
     public var issuedAt: Timestamp
 
-    public init(id: UUID, metadata: [String: JSON], isEnabled: Bool, issuedAt: Timestamp) {
+    public init(
+        id: UUID, clientID: String, metadata: [String: JSON], isDisabled: Bool,
+        issuedAt: Timestamp
+    ) {
         self.id = id
+        self.clientID = clientID
         self.metadata = metadata
-        self.isEnabled = isEnabled
+        self.isDisabled = isDisabled
         self.issuedAt = issuedAt
     }
 }

@@ -30,21 +30,15 @@ public enum ProblemKind: String, CaseIterable, Sendable {
 
     case realmExists = "realm-exists"
     case realmDisabled = "realm-disabled"
-    case realmEnabled = "realm-enabled"
     case reservedRealm = "reserved-realm"
     case hostTaken = "host-taken"
     case appExists = "app-exists"
     case clientExists = "client-exists"
-    case clientDisabled = "client-disabled"
-    case clientEnabled = "client-enabled"
     case clientHasNoSecret = "client-has-no-secret"
-    case keyRevoked = "key-revoked"
     case positionLost = "position-lost"
 
     case unsupportedMediaType = "unsupported-media-type"
 
-    case refusedMetadata = "refused-metadata"
-    case refusedSetting = "refused-setting"
     case idempotencyKeyReused = "idempotency-key-reused"
 
     case internalError = "internal-error"
@@ -70,12 +64,11 @@ extension ProblemKind {
             .noSuchEvent, .noSuchCheckpoint, .noSuchProblem:
             .notFound
         case .methodNotAllowed: .methodNotAllowed
-        case .realmExists, .realmDisabled, .realmEnabled, .reservedRealm, .hostTaken, .appExists,
-            .clientExists, .clientDisabled, .clientEnabled, .clientHasNoSecret, .keyRevoked,
-            .positionLost:
+        case .realmExists, .realmDisabled, .reservedRealm, .hostTaken, .appExists,
+            .clientExists, .clientHasNoSecret, .positionLost:
             .conflict
         case .unsupportedMediaType: .unsupportedMediaType
-        case .refusedMetadata, .refusedSetting, .idempotencyKeyReused: .unprocessable
+        case .idempotencyKeyReused: .unprocessable
         case .internalError, .logDamaged: .internalError
         case .busy, .unavailable, .contended, .positionNotReached: .serviceUnavailable
         }
@@ -107,19 +100,13 @@ extension ProblemKind {
         case .methodNotAllowed: "This path does not know the method."
         case .realmExists: "A realm of this name exists."
         case .realmDisabled: "The realm is disabled."
-        case .realmEnabled: "The realm is enabled."
         case .reservedRealm: "The realm's name belongs to Urd itself."
         case .hostTaken: "The host belongs to a realm."
         case .appExists: "An app of this name exists."
         case .clientExists: "A client of this id exists."
-        case .clientDisabled: "The client is disabled."
-        case .clientEnabled: "The client is enabled."
         case .clientHasNoSecret: "The client has no secret."
-        case .keyRevoked: "The admin key is revoked."
         case .positionLost: "The position belongs to an earlier life of the log."
         case .unsupportedMediaType: "The body must be JSON."
-        case .refusedMetadata: "The client's metadata cannot be accepted."
-        case .refusedSetting: "The settings cannot be accepted."
         case .idempotencyKeyReused: "The idempotency key was used for another request."
         case .internalError: "Something is wrong on our side."
         case .logDamaged: "The log holds something that cannot be read."

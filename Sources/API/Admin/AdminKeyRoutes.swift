@@ -1,0 +1,142 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// The keys of this very API.
+enum AdminKeyRoutes {
+    static let table: [Route<AdminContext>] = [create, list, get, revoke]
+
+    private static let name = Schema.text(1...200, Names.showable(200))
+    private static let realms = Schema.list(of: Fields.realm, 1...100, unique: true)
+    private static let keyID = Parameter(
+        "key_id", in: .path, Fields.id, "The key's id.",
+        example: "0193a0e7-5e0c-8000-9000-2f6b1c1d9a12")
+
+    private static let create = Route<AdminContext>(
+        .post, "/api/admin/keys", id: "createAdminKey", tag: "Admin keys",
+        summary: "Makes an admin key.",
+        detail: "The key itself is in this answer, and in repeats of it, and nowhere else.",
+        right: .everything, parameters: [.idempotencyKey],
+        body: Body(
+            schema: .named(
+                "NewAdminKey",
+                .object(
+                    .required("name", name, "Whose it is.", example: "deployment"),
+                    .optional(
+                        "realms", .nullable(realms),
+                        "The realms that it opens; without it, all of them.",
+                        example: ["demo"]))),
+            example: ["name": "deployment", "realms": ["demo"]]),
+        answer: .created(
+            "The key.",
+            .named("FreshAdminKey", .object(members + [secret])),
+            example: .object((example.object ?? [:]).merging(["key": exampleKey]) { $1 }))
+    ) { call throws(Problem) in
+        let write = call.write(in: .system)
+        let id = write.newID("admin key")
+        let key = BearerKey(id: id, secret: try await call.secret("admin key", of: write))
+        guard let digest = SecretDigest(key.digest) else { throw Problem(.internalError) }
+        let listed = call.body["realms"]?.array?.compactMap { $0.string.flatMap { RealmID($0) } }
+        let command = CreateAdminKey(
+            id: id, name: call.body["name"]?.string ?? "", digest: digest,
+            scope: listed.map { .only($0) } ?? .all)
+        let done = try await call.run(command, as: write)
+        var view = json(try await call.view(id, done)).object ?? [:]
+        view["key"] = .string(key.text)
+        return Response.json(.created, .object(view)).at(done)
+            .located("/api/admin/keys/\(id)")
+    }
+
+    private static let list = Route<AdminContext>(
+        .get, "/api/admin/keys", id: "listAdminKeys", tag: "Admin keys",
+        summary: "All admin keys, revoked ones included.", right: .everything,
+        parameters: [Lists.limit, Lists.after(Cursor.uuid)],
+        answer: Lists.answer("AdminKeyList", of: schema, next: Cursor.uuid, example: example),
+        refusals: [.busy, .logDamaged]
+    ) { call throws(Problem) in
+        let after = call.text("after").flatMap(Cursor.uuid)
+        let items = try await reading { () throws(LogFailure) in
+            try await call.context.queries.adminKeys(after: after, limit: call.limit + 1)
+        }
+        return Lists.page(call.limit, of: items, item: json) { Cursor.encode($0.id) }
+    }
+
+    private static let get = Route<AdminContext>(
+        .get, "/api/admin/keys/{key_id}", id: "getAdminKey", tag: "Admin keys",
+        summary: "One admin key.", right: .everything, parameters: [keyID],
+        answer: .ok("The key.", schema, example: example),
+        refusals: [.noSuchKey, .busy, .logDamaged]
+    ) { call throws(Problem) in
+        let id = try call.requiredID("key_id")
+        let found = try await reading { () throws(LogFailure) in
+            try await call.context.queries.adminKey(id)
+        }
+        guard let found else { throw Problem(.noSuchKey) }
+        return .json(.ok, json(found))
+    }
+
+    private static let revoke = Route<AdminContext>(
+        .post, "/api/admin/keys/{key_id}/revoke", id: "revokeAdminKey", tag: "Admin keys",
+        summary: "Makes an admin key useless for ever.", right: .everything,
+        parameters: [keyID, .idempotencyKey],
+        answer: .written(.ok, "The key.", schema, example: example), refusals: [.noSuchKey]
+    ) { call throws(Problem) in
+        let id = try call.requiredID("key_id")
+        let done = try await call.run(RevokeAdminKey(id: id), as: call.write(in: .system))
+        return Response.json(.ok, json(try await call.view(id, done))).at(done)
+    }
+
+    private static let members: [Member] = [
+        .required("id", Fields.id, "Its id."),
+        .required("name", .text(1...200), "Whose it is."),
+        .required("realms", .nullable(realms), "The realms that it opens; null: all."),
+        .required("created_at", Fields.time, "Since when it is there."),
+        .required("revoked_at", .nullable(Fields.time), "Since when it opens nothing."),
+    ]
+
+    private static let schema = Schema.named("AdminKey", .object(members))
+
+    private static let secret = Member.required(
+        "key",
+        .text(
+            73...73,
+            .sequence([
+                .text(BearerKey.prefix), .some(Characters("-a-zA-Z0-9_"), 22...22), .text("_"),
+                .some(Characters("-a-zA-Z0-9_"), 43...43),
+            ])),
+        "What to send as bearer token.")
+
+    private static let example: JSON = [
+        "id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a12", "name": "deployment", "realms": ["demo"],
+        "created_at": "2026-11-21T01:23:45.123456Z", "revoked_at": .null,
+    ]
+
+    /// All zeros: an example that opens nothing.
+    private static let exampleKey = JSON.string(
+        BearerKey(id: .zero, secret: Array(repeating: 0, count: BearerKey.secretLength)).text)
+
+    private static func json(_ key: AdminKeyView) -> JSON {
+        let realms: JSON =
+            switch key.scope {
+            case .all: .null
+            case .only(let realms): .array(realms.map { .string($0.name) })
+            }
+        return [
+            "id": .string(key.id.description), "name": .string(key.name), "realms": realms,
+            "created_at": .string(key.createdAt.description),
+            "revoked_at": key.revokedAt.map { .string($0.description) } ?? .null,
+        ]
+    }
+}
+
+extension Call<AdminContext> {
+    fileprivate func view(_ id: UUID, _ done: Done) async throws(Problem) -> AdminKeyView {
+        let key = try await state(AdminKey.self, of: id, after: done)
+        return AdminKeyView(
+            id: id, name: key.state.name, digest: key.state.digest?.bytes ?? [],
+            scope: key.state.scope, createdAt: key.createdAt,
+            revokedAt: key.state.isRevoked ? key.changedAt : nil)
+    }
+}

@@ -1,0 +1,50 @@
+internal import HTTP
+internal import JSON
+internal import Values
+
+extension Answer {
+    static func ok(_ description: String, _ schema: Schema, example: JSON) -> Answer {
+        Answer(
+            status: .ok, description: description, content: .json(schema, example: example))
+    }
+
+    /// What a write answers: it says where in the log it stands.
+    static func written(
+        _ status: Status, _ description: String, _ schema: Schema, example: JSON
+    ) -> Answer {
+        Answer(
+            status: status, description: description, content: .json(schema, example: example),
+            headers: [position])
+    }
+
+    static func created(_ description: String, _ schema: Schema, example: JSON) -> Answer {
+        Answer(
+            status: .created, description: description, content: .json(schema, example: example),
+            headers: [position, ("Location", "Where it is found from now on.")])
+    }
+
+    static func gone(_ description: String) -> Answer {
+        Answer(
+            status: .noContent, description: description, content: .nothing, headers: [position])
+    }
+
+    private static let position = (
+        name: "Urd-Position",
+        description: "Where in the log this stands, as `realm:epoch:position`."
+    )
+}
+
+extension Response {
+    func located(_ path: String) -> Response {
+        var response = self
+        response.headers["Location"] = path
+        return response
+    }
+}
+
+extension Call {
+    func requiredID(_ name: String) throws(Problem) -> UUID {
+        guard let id = UUID(try required(name)) else { throw Problem(.internalError) }
+        return id
+    }
+}

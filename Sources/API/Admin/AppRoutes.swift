@@ -1,0 +1,144 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// The faces of a realm.
+enum AppRoutes {
+    static let table: [Route<AdminContext>] = [create, list, get, update, delete]
+
+    private static let slug = Schema.text(1...63, Names.label)
+    private static let name = Schema.text(1...200, Names.showable(200))
+    private static let appID = Parameter(
+        "app_id", in: .path, Fields.id, "The app's id.",
+        example: "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10")
+
+    private static let create = Route<AdminContext>(
+        .post, "/api/admin/realms/{realm}/apps", id: "createApp", tag: "Apps",
+        summary: "Gives the realm another face.", right: .realm,
+        parameters: [.realm, .idempotencyKey],
+        body: Body(
+            schema: .named(
+                "NewApp",
+                .object(
+                    .required("slug", slug, "Its sub-domain.", example: "shop"),
+                    .required("name", name, "What people see.", example: "Web shop"))),
+            example: ["slug": "shop", "name": "Web shop"]),
+        answer: .created("The app.", schema, example: example),
+        refusals: [.noSuchRealm, .realmDisabled, .appExists]
+    ) { call throws(Problem) in
+        let write = call.write(in: try call.realm)
+        let command = CreateApp(
+            id: write.newID("app"), slug: call.body["slug"]?.string ?? "",
+            name: call.body["name"]?.string ?? "")
+        let done = try await call.run(command, as: write)
+        return try await call.answer(.created, command.id, done)
+            .located("/api/admin/realms/\(write.realm)/apps/\(command.id)")
+    }
+
+    private static let list = Route<AdminContext>(
+        .get, "/api/admin/realms/{realm}/apps", id: "listApps", tag: "Apps",
+        summary: "The realm's apps.", right: .realm,
+        parameters: [.realm, Lists.limit, Lists.after(Cursor.uuid)],
+        answer: Lists.answer("AppList", of: schema, next: Cursor.uuid, example: example),
+        refusals: [.noSuchRealm, .busy, .logDamaged]
+    ) { call throws(Problem) in
+        let realm = try call.realm
+        let after = call.text("after").flatMap(Cursor.uuid)
+        let items = try await reading { () throws(LogFailure) in
+            try await call.context.queries.apps(in: realm, after: after, limit: call.limit + 1)
+        }
+        if items.isEmpty { try await call.knownRealm() }
+        return Lists.page(call.limit, of: items, item: json) { Cursor.encode($0.id) }
+    }
+
+    private static let get = Route<AdminContext>(
+        .get, "/api/admin/realms/{realm}/apps/{app_id}", id: "getApp", tag: "Apps",
+        summary: "One app.", right: .realm, parameters: [.realm, appID],
+        answer: .ok("The app.", schema, example: example),
+        refusals: [.noSuchRealm, .noSuchApp, .busy, .logDamaged]
+    ) { call throws(Problem) in
+        let realm = try call.realm
+        let id = try call.requiredID("app_id")
+        let found = try await reading { () throws(LogFailure) in
+            try await call.context.queries.app(id, in: realm)
+        }
+        guard let found else {
+            try await call.knownRealm()
+            throw Problem(.noSuchApp)
+        }
+        return .json(.ok, json(found))
+    }
+
+    private static let update = Route<AdminContext>(
+        .patch, "/api/admin/realms/{realm}/apps/{app_id}", id: "updateApp", tag: "Apps",
+        summary: "Changes an app.",
+        detail: """
+            What is not named stays as it is. A setting that is null is the realm's again.
+            """,
+        right: .realm, parameters: [.realm, appID, .idempotencyKey],
+        body: Body(
+            schema: .named(
+                "AppChange",
+                .object(
+                    .optional("slug", slug, "Its sub-domain."),
+                    .optional("name", name, "What people see."),
+                    .optional("settings", SettingSchema.appChanges, "Its own settings."))),
+            example: ["name": "Shop", "settings": ["registration": "off"]]),
+        answer: .written(.ok, "The app.", schema, example: example),
+        refusals: [.noSuchRealm, .realmDisabled, .noSuchApp, .appExists]
+    ) { call throws(Problem) in
+        let write = call.write(in: try call.realm)
+        let command = UpdateApp(
+            id: try call.requiredID("app_id"), slug: call.body["slug"]?.string,
+            name: call.body["name"]?.string, settings: call.body["settings"]?.object ?? [:])
+        return try await call.answer(.ok, command.id, try await call.run(command, as: write))
+    }
+
+    private static let delete = Route<AdminContext>(
+        .delete, "/api/admin/realms/{realm}/apps/{app_id}", id: "deleteApp", tag: "Apps",
+        summary: "Removes an app.",
+        detail: "Its sub-domain is free again; its clients follow the realm.", right: .realm,
+        parameters: [.realm, appID, .idempotencyKey], answer: .gone("The app is gone."),
+        refusals: [.noSuchRealm, .realmDisabled, .noSuchApp]
+    ) { call throws(Problem) in
+        let write = call.write(in: try call.realm)
+        let done = try await call.run(DeleteApp(id: try call.requiredID("app_id")), as: write)
+        return Response(status: .noContent).at(done)
+    }
+
+    private static let schema = Schema.named(
+        "App",
+        .object(
+            .required("id", Fields.id, "Its id, which never changes."),
+            .required("slug", slug, "Its sub-domain."),
+            .required("name", .text(1...200), "What people see."),
+            .required("settings", SettingSchema.app, "What it has for itself."),
+            .required("created_at", Fields.time, "Since when it is there.")))
+
+    private static let example: JSON = [
+        "id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10", "slug": "shop", "name": "Web shop",
+        "settings": [:], "created_at": "2026-11-21T01:23:45.123456Z",
+    ]
+
+    fileprivate static func json(_ app: AppView) -> JSON {
+        [
+            "id": .string(app.id.description), "slug": .string(app.slug),
+            "name": .string(app.name), "settings": .object(app.settings),
+            "created_at": .string(app.createdAt.description),
+        ]
+    }
+}
+
+extension Call<AdminContext> {
+    fileprivate func answer(
+        _ status: Status, _ id: UUID, _ done: Done
+    ) async throws(Problem) -> Response {
+        let app = try await state(App.self, of: id, after: done)
+        let view = AppView(
+            id: id, slug: app.state.slug, name: app.state.name,
+            settings: app.state.settings.overrides, createdAt: app.createdAt)
+        return Response.json(status, AppRoutes.json(view)).at(done)
+    }
+}

@@ -1,0 +1,73 @@
+internal import Cryptography
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// The secret that a write would give to a client.
+struct ClientSecret: Sendable {
+    let text: String
+    let digest: SecretDigest
+
+    /// The digest is of the text as the client will send it.
+    init?(_ bytes: [UInt8]) {
+        text = Base64URL.encode(bytes)
+        guard bytes.count == 32, let digest = SecretDigest(SHA256.hash(Array(text.utf8))) else {
+            return nil
+        }
+        self.digest = digest
+    }
+}
+
+extension ClientRoutes {
+    static func view(_ id: UUID, _ client: Folded<Client>) -> ClientView {
+        ClientView(
+            id: id, clientID: client.state.clientID,
+            metadata: client.state.metadata?.members ?? [:],
+            isDisabled: client.state.isDisabled, issuedAt: client.createdAt)
+    }
+
+    static func json(_ client: ClientView) -> JSON {
+        var members = client.metadata
+        members["client_id"] = .string(client.clientID)
+        members["client_id_issued_at"] = .integer(client.issuedAt.seconds)
+        members["enabled"] = .bool(!client.isDisabled)
+        return .object(members)
+    }
+}
+
+extension Call<AdminContext> {
+    func clientSecret(of write: Write) async throws(Problem) -> ClientSecret {
+        guard let secret = ClientSecret(try await secret("client secret", of: write)) else {
+            throw Problem(.internalError)
+        }
+        return secret
+    }
+
+    /// The stream of the client that the path names. A repeat finds it through what it did: the
+    /// client may have been deleted since, by this very write perhaps.
+    func client(for write: Write) async throws(Problem) -> UUID {
+        let name = try required("client_id")
+        let found = try await reading { () throws(LogFailure) in
+            try await context.queries.client(name, in: write.realm)
+        }
+        if let found { return found.id }
+        if let earlier = try await earlier(write) { return earlier.stream }
+        try await knownRealm()
+        throw Problem(.noSuchClient)
+    }
+
+    /// The client as the write left it, with its secret if it has it from this very write.
+    func answer(
+        _ status: Status, _ id: UUID, _ done: Done, _ secret: ClientSecret?
+    ) async throws(Problem) -> Response {
+        let client = try await state(Client.self, of: id, after: done)
+        var members = ClientRoutes.json(ClientRoutes.view(id, client)).object ?? [:]
+        if let secret, secret.digest == client.state.secret {
+            members["client_secret"] = .string(secret.text)
+            members["client_secret_expires_at"] = 0
+        }
+        return Response.json(status, .object(members)).at(done)
+    }
+}

@@ -1,0 +1,172 @@
+internal import Cryptography
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// OAuth clients, under the names of RFC 7591.
+enum ClientRoutes {
+    static let table: [Route<AdminContext>] = [
+        register, list, get, update, rotateSecret, disable, enable, delete,
+    ]
+
+    private static let clientID = Parameter(
+        "client_id", in: .path, ClientSchema.clientID, "The client's name in OAuth.",
+        example: "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10")
+
+    private static let register = Route<AdminContext>(
+        .post, "/api/admin/realms/{realm}/clients", id: "registerClient", tag: "Clients",
+        summary: "Registers an OAuth client.",
+        detail: """
+            A client that authenticates by a secret gets one in the answer, once; a repeat under \
+            the same Idempotency-Key gets the same one.
+            """,
+        right: .realm, parameters: [.realm, .idempotencyKey],
+        body: Body(schema: ClientSchema.registration, example: ClientSchema.exampleMetadata),
+        answer: .created("The client.", ClientSchema.freshClient, example: exampleFresh),
+        refusals: [.noSuchRealm, .realmDisabled, .clientExists]
+    ) { call throws(Problem) in
+        let write = call.write(in: try call.realm)
+        let secret = try await call.clientSecret(of: write)
+        var metadata = call.body.object ?? [:]
+        let id = write.newID("client")
+        let chosen = metadata.removeValue(forKey: "client_id")?.string
+        let usesSecret =
+            ClientMetadata.authenticationMethod(askedFor: metadata)?.usesSecret ?? false
+        let command = RegisterClient(
+            id: id, clientID: chosen ?? id.description, metadata: metadata,
+            secret: usesSecret ? secret.digest : nil)
+        let done = try await call.run(command, as: write)
+        return try await call.answer(.created, id, done, secret)
+            .located("/api/admin/realms/\(write.realm)/clients/\(command.clientID)")
+    }
+
+    private static let list = Route<AdminContext>(
+        .get, "/api/admin/realms/{realm}/clients", id: "listClients", tag: "Clients",
+        summary: "The realm's clients.",
+        detail: "Contacts are personal and stand only in the client's own answer.",
+        right: .realm, parameters: [.realm, Lists.limit, Lists.after(Cursor.uuid)],
+        answer: Lists.answer(
+            "ClientList", of: ClientSchema.client, next: Cursor.uuid,
+            example: ClientSchema.example),
+        refusals: [.noSuchRealm, .busy, .logDamaged]
+    ) { call throws(Problem) in
+        let realm = try call.realm
+        let after = call.text("after").flatMap(Cursor.uuid)
+        let items = try await reading { () throws(LogFailure) in
+            try await call.context.queries.clients(
+                in: realm, after: after, limit: call.limit + 1)
+        }
+        if items.isEmpty { try await call.knownRealm() }
+        return Lists.page(call.limit, of: items, item: json) { Cursor.encode($0.id) }
+    }
+
+    private static let get = Route<AdminContext>(
+        .get, "/api/admin/realms/{realm}/clients/{client_id}", id: "getClient", tag: "Clients",
+        summary: "One client.", right: .realm, parameters: [.realm, clientID],
+        answer: .ok("The client.", ClientSchema.client, example: ClientSchema.example),
+        refusals: [.noSuchRealm, .noSuchClient, .busy, .logDamaged]
+    ) { call throws(Problem) in
+        let realm = try call.realm
+        let name = try call.required("client_id")
+        let found = try await reading { () throws(LogFailure) in
+            try await call.context.queries.client(name, in: realm)
+        }
+        guard let found else {
+            try await call.knownRealm()
+            throw Problem(.noSuchClient)
+        }
+        // From its stream, because what is personal stands nowhere else.
+        let client = try await call.state(Client.self, of: found.id, in: realm)
+        return .json(.ok, json(view(found.id, client)))
+    }
+
+    private static let update = Route<AdminContext>(
+        .put, "/api/admin/realms/{realm}/clients/{client_id}", id: "updateClient",
+        tag: "Clients", summary: "Replaces all metadata of a client.",
+        detail: """
+            What is left out returns to its default. A client that had no secret and shall \
+            authenticate by one gets it in the answer.
+            """,
+        right: .realm, parameters: [.realm, clientID, .idempotencyKey],
+        body: Body(schema: ClientSchema.metadata, example: ClientSchema.exampleMetadata),
+        answer: .written(.ok, "The client.", ClientSchema.freshClient, example: exampleFresh),
+        refusals: [.noSuchRealm, .realmDisabled, .noSuchClient]
+    ) { call throws(Problem) in
+        let write = call.write(in: try call.realm)
+        let id = try await call.client(for: write)
+        let secret = try await call.clientSecret(of: write)
+        let metadata = call.body.object ?? [:]
+        let usesSecret =
+            ClientMetadata.authenticationMethod(askedFor: metadata)?.usesSecret ?? false
+        var command = UpdateClient(id: id, metadata: metadata)
+        if usesSecret {
+            let client = try await call.state(Client.self, of: id, in: write.realm)
+            if client.state.secret == nil { command.secret = secret.digest }
+        }
+        let done = try await call.run(command, as: write)
+        return try await call.answer(.ok, id, done, secret)
+    }
+
+    private static let rotateSecret = Route<AdminContext>(
+        .post, "/api/admin/realms/{realm}/clients/{client_id}/rotate-secret",
+        id: "rotateClientSecret", tag: "Clients", summary: "Gives a client a new secret.",
+        detail: "The old one stops working at once.", right: .realm,
+        parameters: [.realm, clientID, .idempotencyKey],
+        answer: .written(.ok, "The client.", ClientSchema.freshClient, example: exampleFresh),
+        refusals: [.noSuchRealm, .realmDisabled, .noSuchClient, .clientHasNoSecret]
+    ) { call throws(Problem) in
+        let write = call.write(in: try call.realm)
+        let id = try await call.client(for: write)
+        let secret = try await call.clientSecret(of: write)
+        let done = try await call.run(
+            RotateClientSecret(id: id, secret: secret.digest), as: write)
+        return try await call.answer(.ok, id, done, secret)
+    }
+
+    private static let disable = Route<AdminContext>(
+        .post, "/api/admin/realms/{realm}/clients/{client_id}/disable", id: "disableClient",
+        tag: "Clients", summary: "Stops a client until it is enabled again.", right: .realm,
+        parameters: [.realm, clientID, .idempotencyKey],
+        answer: .written(.ok, "The client.", ClientSchema.client, example: ClientSchema.example),
+        refusals: [.noSuchRealm, .realmDisabled, .noSuchClient]
+    ) { call throws(Problem) in
+        let write = call.write(in: try call.realm)
+        let id = try await call.client(for: write)
+        return try await call.answer(
+            .ok, id, try await call.run(DisableClient(id: id), as: write), nil)
+    }
+
+    private static let enable = Route<AdminContext>(
+        .post, "/api/admin/realms/{realm}/clients/{client_id}/enable", id: "enableClient",
+        tag: "Clients", summary: "Lets a disabled client work again, as it was.", right: .realm,
+        parameters: [.realm, clientID, .idempotencyKey],
+        answer: .written(.ok, "The client.", ClientSchema.client, example: ClientSchema.example),
+        refusals: [.noSuchRealm, .realmDisabled, .noSuchClient]
+    ) { call throws(Problem) in
+        let write = call.write(in: try call.realm)
+        let id = try await call.client(for: write)
+        return try await call.answer(
+            .ok, id, try await call.run(EnableClient(id: id), as: write), nil)
+    }
+
+    private static let delete = Route<AdminContext>(
+        .delete, "/api/admin/realms/{realm}/clients/{client_id}", id: "deleteClient",
+        tag: "Clients", summary: "Removes a client for good.",
+        detail: "Its client id is free again.", right: .realm,
+        parameters: [.realm, clientID, .idempotencyKey], answer: .gone("The client is gone."),
+        refusals: [.noSuchRealm, .realmDisabled, .noSuchClient]
+    ) { call throws(Problem) in
+        let write = call.write(in: try call.realm)
+        let id = try await call.client(for: write)
+        let done = try await call.run(DeleteClient(id: id), as: write)
+        return Response(status: .noContent).at(done)
+    }
+
+    private static let exampleFresh = JSON.object(
+        (ClientSchema.example.object ?? [:]).merging([
+            "client_secret": .string(String(repeating: "A", count: 43)),
+            "client_secret_expires_at": 0,
+        ]) { $1 })
+}

@@ -1,0 +1,108 @@
+internal import Identity
+internal import JSON
+
+/// The schemas of a client's metadata, made from the list of its fields.
+enum ClientSchema {
+    static let clientID = Schema.text(
+        1...128, .some(Characters("-._~a-zA-Z0-9"), 1...128))
+
+    static let clientSecret = Schema.text(
+        43...43, .some(Characters("-a-zA-Z0-9_"), 43...43))
+
+    /// A null counts as left out (RFC 7591 section 2).
+    static let members: [Member] = MetadataField.all.map { field in
+        .optional(field.name, .nullable(shape(of: field)), field.about)
+    }
+
+    static let metadata = Schema.named("ClientMetadata", .object(members))
+
+    static let registration = Schema.named(
+        "NewClient",
+        .object(
+            [.optional("client_id", clientID, "Its name in OAuth; without it, one is made.")]
+                + members))
+
+    /// A client as it is answered.
+    static let client = Schema.named("Client", .object(answered))
+
+    /// The same with its secret, which is shown when it is made and never again.
+    static let freshClient = Schema.named(
+        "FreshClient",
+        .object(
+            answered + [
+                .optional(
+                    "client_secret", clientSecret,
+                    "Shown in this answer, and in repeats of it, and nowhere else."),
+                .optional(
+                    "client_secret_expires_at", .integer(0...0),
+                    "0: it is valid until it is rotated."),
+            ]))
+
+    private static let answered: [Member] =
+        [
+            .required("client_id", clientID, "Its name in OAuth."),
+            .required(
+                "client_id_issued_at", .integer(0...JSON.exactIntegers.upperBound),
+                "Since when it is there, in seconds since 1970."),
+            .required("enabled", .boolean, "Whether it may get and use tokens."),
+        ]
+        + MetadataField.all.map { .optional($0.name, shape(of: $0), $0.about) }
+
+    static let example: JSON = [
+        "client_id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10", "client_id_issued_at": 1_795_224_225,
+        "enabled": true, "client_name": "Web shop",
+        "redirect_uris": ["https://shop.example.com/signed-in"],
+        "grant_types": ["authorization_code", "refresh_token"], "response_types": ["code"],
+        "token_endpoint_auth_method": "client_secret_basic", "application_type": "web",
+        "scope": "openid email",
+    ]
+
+    static let exampleMetadata: JSON = [
+        "client_name": "Web shop", "redirect_uris": ["https://shop.example.com/signed-in"],
+        "grant_types": ["authorization_code", "refresh_token"], "scope": "openid email",
+    ]
+
+    /// All but what the field itself describes is as narrow as a pattern can say; the domain's own
+    /// rules have the last word.
+    private static func shape(of field: MetadataField) -> Schema {
+        narrow[field.name] ?? converted(field.schema)
+    }
+
+    private static let narrow: [String: Schema] = [
+        "client_name": .text(1...200, Names.showable(200)),
+        "software_id": .text(1...200, Names.showable(200)),
+        "software_version": .text(1...100, Names.showable(100)),
+        "contacts": .list(of: .text(1...254, Names.showable(254)), 0...10, unique: true),
+        "redirect_uris": .list(
+            of: .text(3...2000, Names.redirectURI, format: "uri"), 0...50, unique: true),
+        "scope": .text(0...12_899, Names.scope),
+        "grant_types": .list(
+            of: .oneOf(GrantType.allCases.map(\.rawValue)), 1...GrantType.allCases.count,
+            unique: true),
+    ]
+
+    private static func converted(_ schema: [String: JSON]) -> Schema {
+        switch schema["type"]?.string {
+        case "string":
+            if let values = schema["enum"]?.array { return .oneOf(values.compactMap(\.string)) }
+            switch schema["format"]?.string {
+            case "uri": return .text(8...2000, Names.webAddress, format: "uri")
+            case "uuid": return Fields.id
+            default: return .text(0...10_000)
+            }
+        case "integer":
+            let limits = JSON.exactIntegers
+            return .integer(
+                (schema["minimum"]?.integer
+                    ?? limits.lowerBound)...(schema["maximum"]?.integer ?? limits.upperBound))
+        case "boolean": return .boolean
+        case "array":
+            let most = schema["maxItems"]?.integer.flatMap { Int(exactly: $0) } ?? 100
+            return .list(
+                of: converted(schema["items"]?.object ?? [:]), count: 0...most,
+                unique: schema["uniqueItems"]?.bool ?? false)
+        case "object": return .openObject
+        default: return .anything
+        }
+    }
+}

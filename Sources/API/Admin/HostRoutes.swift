@@ -1,0 +1,117 @@
+internal import Cryptography
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+public import Values
+
+/// Which host names lead to a realm.
+enum HostRoutes {
+    static let table: [Route<AdminContext>] = [assign, list, release]
+
+    private static let assign = Route<AdminContext>(
+        .post, "/api/admin/realms/{realm}/hosts", id: "assignHost", tag: "Hosts",
+        summary: "Makes a host name lead to the realm.",
+        detail: "A host leads to one realm only.", right: .everything,
+        parameters: [.realm, .idempotencyKey],
+        body: Body(
+            schema: .named(
+                "NewHost",
+                .object(
+                    .required(
+                        "host", .text(1...259, Names.host),
+                        """
+                        As it stands in a request: lower case, IDN labels in ASCII, a port only \
+                        if it is neither 80 nor 443.
+                        """,
+                        example: "login.example.com"))),
+            example: ["host": "login.example.com"]),
+        answer: .created("The host.", schema, example: example),
+        refusals: [.noSuchRealm, .hostTaken]
+    ) { call throws(Problem) in
+        let realm = try await call.knownRealm().realm
+        let host = call.body["host"]?.string ?? ""
+        let id = Hosts.id(of: host)
+        let done = try await call.run(
+            AssignHost(id: id, host: host, realm: realm), as: call.write(in: .system))
+        let state = try await call.state(Host.self, of: id, after: done)
+        let view = HostView(host: host, realm: realm, assignedAt: state.changedAt)
+        return Response.json(.created, json(view)).at(done)
+            .located("/api/admin/realms/\(realm)/hosts/\(Percent.encode(host))")
+    }
+
+    private static let list = Route<AdminContext>(
+        .get, "/api/admin/realms/{realm}/hosts", id: "listHosts", tag: "Hosts",
+        summary: "The hosts that lead to the realm, by name.", right: .realm,
+        parameters: [.realm, Lists.limit, Lists.after(Cursor.name)],
+        answer: Lists.answer("HostList", of: schema, next: Cursor.name, example: example),
+        refusals: [.noSuchRealm, .busy, .logDamaged]
+    ) { call throws(Problem) in
+        let realm = try call.realm
+        let after = call.text("after").flatMap(Cursor.name)
+        let items = try await reading { () throws(LogFailure) in
+            try await call.context.queries.hosts(of: realm, after: after, limit: call.limit + 1)
+        }
+        if items.isEmpty { try await call.knownRealm() }
+        return Lists.page(call.limit, of: items, item: json) { Cursor.encode(name: $0.host) }
+    }
+
+    private static let release = Route<AdminContext>(
+        .delete, "/api/admin/realms/{realm}/hosts/{host}", id: "releaseHost", tag: "Hosts",
+        summary: "Frees a host name.", right: .everything,
+        parameters: [
+            .realm, .idempotencyKey,
+            Parameter(
+                "host", in: .path, .text(1...259, Names.host), "The host name.",
+                example: "login.example.com"),
+        ],
+        answer: .gone("The host leads nowhere."), refusals: [.noSuchRealm, .noSuchHost]
+    ) { call throws(Problem) in
+        let host = try call.required("host")
+        let command = ReleaseHostOfRealm(
+            release: ReleaseHost(id: Hosts.id(of: host)), realm: try call.realm)
+        let done = try await call.run(command, as: call.write(in: .system))
+        return Response(status: .noContent).at(done)
+    }
+
+    private static let schema = Schema.named(
+        "Host",
+        .object(
+            .required("host", .text(1...259, Names.host), "The host name."),
+            .required("realm", Fields.realm, "Where it leads."),
+            .required("assigned_at", Fields.time, "Since when it does.")))
+
+    private static let example: JSON = [
+        "host": "login.example.com", "realm": "demo", "assigned_at": "2026-11-21T01:23:45.123456Z",
+    ]
+
+    private static func json(_ host: HostView) -> JSON {
+        [
+            "host": .string(host.host), "realm": .string(host.realm.name),
+            "assigned_at": .string(host.assignedAt.description),
+        ]
+    }
+}
+
+/// The directory of hosts.
+public enum Hosts {
+    /// A host's stream follows from its name, so that it is found without a look-up.
+    public static func id(of host: String) -> UUID {
+        .v8(SHA256.hash([Array("urd host\0".utf8), Array(host.utf8)]))
+    }
+}
+
+/// Frees a host name of a given realm: of another realm's it knows nothing.
+private struct ReleaseHostOfRealm: Command {
+    let release: ReleaseHost
+    let realm: RealmID
+
+    func gather(_ streams: some StreamReader) async throws(LogFailure) -> Versioned<Host> {
+        try await release.gather(streams)
+    }
+
+    func decide(_ host: Versioned<Host>) throws(ReleaseHost.Rejection) -> Decision {
+        guard host.state.realm == realm else { throw .notFound }
+        return try release.decide(host)
+    }
+}

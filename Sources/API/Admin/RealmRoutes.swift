@@ -1,0 +1,171 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// Tenants.
+enum RealmRoutes {
+    static let table: [Route<AdminContext>] = [
+        create, list, get, getSettings, setSettings, disable, enable,
+    ]
+
+    private static let create = Route<AdminContext>(
+        .post, "/api/admin/realms", id: "createRealm", tag: "Realms",
+        summary: "Opens a new tenant.", right: .everything, parameters: [.idempotencyKey],
+        body: Body(
+            schema: .named(
+                "NewRealm",
+                .object(
+                    .required(
+                        "realm", Fields.realm, "Its name, which never changes.", example: "demo"),
+                    .required(
+                        "display_name", .text(1...200, Names.showable(200)),
+                        "What people see; it can be changed.", example: "Demo"))),
+            example: ["realm": "demo", "display_name": "Demo"]),
+        answer: .created("The realm.", schema, example: example),
+        refusals: [.realmExists, .reservedRealm]
+    ) { call throws(Problem) in
+        guard let realm = RealmID(call.body["realm"]?.string ?? ""),
+            let displayName = call.body["display_name"]?.string
+        else { throw Problem(.internalError) }
+        guard realm != .system else { throw Problem(.reservedRealm, field: "realm") }
+        let done = try await call.run(
+            CreateRealm(displayName: displayName), as: call.write(in: realm))
+        return try await call.answer(.created, done)
+            .located("/api/admin/realms/\(realm)")
+    }
+
+    private static let list = Route<AdminContext>(
+        .get, "/api/admin/realms", id: "listRealms", tag: "Realms",
+        summary: "All tenants, by name.", right: .everything,
+        parameters: [Lists.limit, Lists.after(Cursor.name)],
+        answer: Lists.answer("RealmList", of: schema, next: Cursor.name, example: example),
+        refusals: [.busy, .logDamaged]
+    ) { call throws(Problem) in
+        let after = call.text("after").flatMap(Cursor.name)
+        let items = try await reading { () throws(LogFailure) in
+            try await call.context.queries.realms(after: after, limit: call.limit + 1)
+        }
+        return Lists.page(call.limit, of: items, item: json) {
+            Cursor.encode(name: $0.realm.name)
+        }
+    }
+
+    private static let get = Route<AdminContext>(
+        .get, "/api/admin/realms/{realm}", id: "getRealm", tag: "Realms",
+        summary: "One tenant.", right: .realm, parameters: [.realm],
+        answer: .ok("The realm.", schema, example: example),
+        refusals: [.noSuchRealm, .busy, .logDamaged]
+    ) { call throws(Problem) in
+        .json(.ok, json(try await call.knownRealm()))
+    }
+
+    private static let getSettings = Route<AdminContext>(
+        .get, "/api/admin/realms/{realm}/settings", id: "getRealmSettings", tag: "Realms",
+        summary: "The settings that hold in a realm, defaults included.", right: .realm,
+        parameters: [.realm],
+        answer: .ok("The settings.", SettingSchema.realm, example: exampleSettings),
+        refusals: [.noSuchRealm, .busy, .logDamaged]
+    ) { call throws(Problem) in
+        .json(.ok, .object(inForce(try await call.knownRealm().settings)))
+    }
+
+    private static let setSettings = Route<AdminContext>(
+        .patch, "/api/admin/realms/{realm}/settings", id: "setRealmSettings", tag: "Realms",
+        summary: "Changes some settings of a realm.",
+        detail: """
+            What is not named stays as it is; null returns a setting to its default \
+            (RFC 7396 without depth).
+            """,
+        right: .realm, parameters: [.realm, .idempotencyKey],
+        body: Body(
+            schema: SettingSchema.realmChanges,
+            example: ["access_token_lifetime": 900, "links_base_url": .null]),
+        answer: .written(
+            .ok, "The settings that hold now.", SettingSchema.realm, example: exampleSettings),
+        refusals: [.noSuchRealm, .realmDisabled]
+    ) { call throws(Problem) in
+        let write = call.write(in: try call.realm)
+        let done = try await call.run(SetRealmSettings(call.body.object ?? [:]), as: write)
+        let realm = try await call.state(Realm.self, of: Realm.stream, after: done)
+        return Response.json(.ok, .object(realm.state.settings.all)).at(done)
+    }
+
+    private static let disable = Route<AdminContext>(
+        .post, "/api/admin/realms/{realm}/disable", id: "disableRealm", tag: "Realms",
+        summary: "Closes a realm until it is enabled again.",
+        detail: "Nobody signs in and nothing in the realm changes.", right: .everything,
+        parameters: [.realm, .idempotencyKey],
+        answer: .written(.ok, "The realm.", schema, example: example),
+        refusals: [.noSuchRealm]
+    ) { call throws(Problem) in
+        let write = call.write(in: try call.realm)
+        return try await call.answer(.ok, try await call.run(DisableRealm(), as: write))
+    }
+
+    private static let enable = Route<AdminContext>(
+        .post, "/api/admin/realms/{realm}/enable", id: "enableRealm", tag: "Realms",
+        summary: "Opens a disabled realm, as it was.", right: .everything,
+        parameters: [.realm, .idempotencyKey],
+        answer: .written(.ok, "The realm.", schema, example: example),
+        refusals: [.noSuchRealm]
+    ) { call throws(Problem) in
+        let write = call.write(in: try call.realm)
+        return try await call.answer(.ok, try await call.run(EnableRealm(), as: write))
+    }
+
+    private static let schema = Schema.named(
+        "Realm",
+        .object(
+            .required("realm", Fields.realm, "Its name."),
+            .required("display_name", .text(1...200), "What people see."),
+            .required("enabled", .boolean, "Whether people can sign in."),
+            .required("created_at", Fields.time, "Since when it is there.")))
+
+    private static let example: JSON = [
+        "realm": "demo", "display_name": "Demo", "enabled": true,
+        "created_at": "2026-11-21T01:23:45.123456Z",
+    ]
+
+    private static let exampleSettings = JSON.object(
+        inForce(["display_name": "Demo", "access_token_lifetime": 900]))
+
+    fileprivate static func json(_ realm: RealmView) -> JSON {
+        [
+            "realm": .string(realm.realm.name),
+            "display_name": realm.settings[SettingCatalogue.displayName.name] ?? "",
+            "enabled": .bool(!realm.isDisabled),
+            "created_at": .string(realm.createdAt.description),
+        ]
+    }
+
+    private static func inForce(_ set: [String: JSON]) -> [String: JSON] {
+        var values: [String: JSON] = [:]
+        for setting in SettingCatalogue.all {
+            values[setting.name] = set[setting.name] ?? setting.fallback
+        }
+        return values
+    }
+}
+
+extension Call<AdminContext> {
+    fileprivate func answer(_ status: Status, _ done: Done) async throws(Problem) -> Response {
+        let realm = try await state(Realm.self, of: Realm.stream, after: done)
+        let view = RealmView(
+            realm: done.write.realm, isDisabled: realm.state.isDisabled,
+            settings: realm.state.settings.overrides, createdAt: realm.createdAt)
+        return Response.json(status, RealmRoutes.json(view)).at(done)
+    }
+
+    /// The realm that the path names, if it is there.
+    @discardableResult
+    func knownRealm() async throws(Problem) -> RealmView {
+        let id = try realm
+        let found = try await reading { () throws(LogFailure) in
+            try await context.queries.realm(id)
+        }
+        guard let found else { throw Problem(.noSuchRealm) }
+        return found
+    }
+}

@@ -1,0 +1,216 @@
+internal import HTTP
+internal import Identity
+
+// What the domain refuses, as problems: one exhaustive switch for each command, so that a new
+// rejection does not compile before somebody has said what it means to a client.
+
+extension Problem {
+    /// Whatever is wrong with one field is a bad request that names the field.
+    init(of fault: FieldFault) {
+        let field = fault.index.map { "\(fault.field)/\($0)" } ?? fault.field
+        let kind: ProblemKind =
+            switch fault.reason {
+            case .missing, .needed: .missingField
+            case .unknown: .unknownField
+            case .wrongType, .malformed, .tooLong, .tooMany, .outOfRange, .unsupported, .duplicate,
+                .unsafeScheme, .hasFragment, .hasUserInfo, .conflicts, .privateKey, .mismatch,
+                .notFound, .notPerApp:
+                .invalidField
+            }
+        self.init(kind, "\(field) \(fault.reason.sentence).", field: field)
+    }
+}
+
+extension FieldFault.Reason {
+    /// Goes on after the field's name.
+    fileprivate var sentence: String {
+        switch self {
+        case .missing: "is required"
+        case .unknown: "is not known here"
+        case .wrongType(let type): "must be a \(type.rawValue)"
+        case .malformed: "is malformed"
+        case .tooLong(let limit): "is longer than \(limit) bytes"
+        case .tooMany(let limit): "has more than \(limit) elements"
+        case .outOfRange(let lowest, let highest): "must be from \(lowest) to \(highest)"
+        case .unsupported: "has a value that Urd does not know"
+        case .duplicate: "has an element twice"
+        case .unsafeScheme: "has a scheme that is not safe here"
+        case .hasFragment: "must have no fragment"
+        case .hasUserInfo: "must have no user info"
+        case .conflicts(let other): "cannot stand together with \(other)"
+        case .needed(let other): "is required because of \(other)"
+        case .privateKey: "must hold public keys only"
+        case .mismatch: "differs from what is being changed"
+        case .notFound: "points to nothing"
+        case .notPerApp: "is set for the realm and not for an app"
+        }
+    }
+}
+
+extension CreateRealm.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .alreadyExists: Problem(.realmExists, field: "realm")
+        case .invalid(let fault): Problem(of: fault)
+        }
+    }
+}
+
+extension SetRealmSettings.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .notFound: Problem(.noSuchRealm)
+        case .disabled: Problem(.realmDisabled)
+        case .invalid(let fault): Problem(of: fault)
+        }
+    }
+}
+
+extension DisableRealm.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .notFound: Problem(.noSuchRealm)
+        }
+    }
+}
+
+extension EnableRealm.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .notFound: Problem(.noSuchRealm)
+        }
+    }
+}
+
+extension AssignHost.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        // The id is made from the name: a name that it doesn't fit is one that we can't tell apart.
+        case .idTaken, .hostTaken: Problem(.hostTaken, field: "host")
+        case .invalid(let fault): Problem(of: fault)
+        }
+    }
+}
+
+extension ReleaseHost.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .notFound: Problem(.noSuchHost)
+        }
+    }
+}
+
+extension CreateApp.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.noSuchRealm)
+        case .realmDisabled: Problem(.realmDisabled)
+        case .idTaken: Problem(.appExists)
+        case .slugTaken: Problem(.appExists, field: "slug")
+        case .invalid(let fault): Problem(of: fault)
+        }
+    }
+}
+
+extension UpdateApp.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.noSuchRealm)
+        case .realmDisabled: Problem(.realmDisabled)
+        case .notFound: Problem(.noSuchApp)
+        case .slugTaken: Problem(.appExists, field: "slug")
+        case .invalid(let fault): Problem(of: fault)
+        }
+    }
+}
+
+extension DeleteApp.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.noSuchRealm)
+        case .realmDisabled: Problem(.realmDisabled)
+        case .notFound: Problem(.noSuchApp)
+        }
+    }
+}
+
+extension CreateAdminKey.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .idTaken: Problem(.internalError)
+        case .invalid(let fault): Problem(of: fault)
+        }
+    }
+}
+
+extension RevokeAdminKey.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .notFound: Problem(.noSuchKey)
+        }
+    }
+}
+
+extension RegisterClient.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.noSuchRealm)
+        case .realmDisabled: Problem(.realmDisabled)
+        case .idTaken: Problem(.clientExists)
+        case .clientIDTaken: Problem(.clientExists, field: "client_id")
+        case .invalid(let fault): Problem(of: fault)
+        }
+    }
+}
+
+extension UpdateClient.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.noSuchRealm)
+        case .realmDisabled: Problem(.realmDisabled)
+        case .notFound: Problem(.noSuchClient)
+        case .invalid(let fault): Problem(of: fault)
+        }
+    }
+}
+
+extension RotateClientSecret.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.noSuchRealm)
+        case .realmDisabled: Problem(.realmDisabled)
+        case .notFound: Problem(.noSuchClient)
+        case .usesNoSecret: Problem(.clientHasNoSecret)
+        }
+    }
+}
+
+extension DisableClient.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.noSuchRealm)
+        case .realmDisabled: Problem(.realmDisabled)
+        case .notFound: Problem(.noSuchClient)
+        }
+    }
+}
+
+extension EnableClient.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.noSuchRealm)
+        case .realmDisabled: Problem(.realmDisabled)
+        case .notFound: Problem(.noSuchClient)
+        }
+    }
+}
+
+extension DeleteClient.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.noSuchRealm)
+        case .realmDisabled: Problem(.realmDisabled)
+        case .notFound: Problem(.noSuchClient)
+        }
+    }
+}

@@ -1,0 +1,59 @@
+internal import Identity
+internal import JSON
+
+/// The schemas of settings, made from their catalogue.
+enum SettingSchema {
+    /// What a change may say: null returns a setting to what holds without it.
+    static let realmChanges = Schema.named(
+        "RealmSettingsChange",
+        .object(
+            SettingCatalogue.all.map { setting in
+                .optional(
+                    setting.name,
+                    setting.isRequired ? setting.shape : .nullable(setting.shape), setting.about)
+            }))
+
+    static let appChanges = Schema.named(
+        "AppSettingsChange",
+        .object(
+            SettingCatalogue.all.filter(\.perApp).map { setting in
+                .optional(setting.name, .nullable(setting.shape), setting.about)
+            }))
+
+    /// What holds in a realm, defaults included.
+    static let realm = Schema.named(
+        "RealmSettings",
+        .object(
+            SettingCatalogue.all.map { setting in
+                .required(
+                    setting.name,
+                    setting.isRequired || setting.fallback != .null
+                        ? setting.shape : .nullable(setting.shape),
+                    setting.about)
+            }))
+
+    /// What an app has for itself.
+    static let app = Schema.named(
+        "AppSettings",
+        .object(
+            SettingCatalogue.all.filter(\.perApp).map { setting in
+                .optional(setting.name, setting.shape, setting.about)
+            }))
+}
+
+extension Setting {
+    /// What a value of it looks like. Where the domain asks for more than a schema can say, the
+    /// schema says less.
+    fileprivate var shape: Schema {
+        switch kind {
+        case .flag: .boolean
+        case .seconds(let lowest, let highest), .count(let lowest, let highest):
+            .integer(lowest...highest)
+        case .choice(let choices): .oneOf(choices)
+        case .label(let limit): .text(1...limit, Names.showable(limit))
+        case .webAddress: .text(8...2000, Names.webAddress, format: "uri")
+        case .mailAddress: .text(3...254, Names.mailAddress, format: "email")
+        case .hostName: .text(1...259, Names.host)
+        }
+    }
+}
