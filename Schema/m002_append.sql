@@ -5,133 +5,151 @@
 -- and no claim and no command id occurs twice; a slip ends in a unique violation, not in a wrong log.
 --
 -- Commands are numbered from 1; events, reads and claims name their command by that number.
--- Outcomes: w won, d duplicate (position and events are those of the first time), m command id
--- used for another request, c a stream has moved on, t a claim is taken (kind says which).
-
-create type urd.earlier as (position bigint, events integer, digest bytea);
+-- When all win, which is nearly always, nothing is worked out per command: the caller knows how many
+-- events stand before each one (c_before), and the outcomes stay null. Otherwise they are: w won,
+-- d duplicate (position and events are those of the first time), m command id used for another
+-- request, c a stream has moved on, t a claim is taken (kind says which).
 
 create function urd.append(
     p_realm text, p_epoch integer,
-    c_command uuid[], c_digest bytea[], c_at timestamptz[], c_events integer[],
+    c_command uuid[], c_digest bytea[], c_at timestamptz[], c_events integer[], c_before integer[],
     r_number integer[], r_stream uuid[], r_version integer[], r_events integer[],
     k_number integer[], k_kind text[], k_key bytea[], k_stream uuid[], k_take boolean[],
     e_number integer[], e_offset integer[], e_stream uuid[], e_version integer[], e_type text[],
     e_revision smallint[], e_at timestamptz[], e_command uuid[], e_subject uuid[], e_leaf bytea[],
     e_mac bytea[], e_meta json[], e_data json[], e_sealed bytea[],
-    out o_epoch integer, out o_outcome "char"[], out o_position bigint[], out o_events integer[],
-    out o_kind text[]
+    out o_epoch integer, out o_first bigint, out o_outcome "char"[], out o_position bigint[],
+    out o_events integer[], out o_kind text[]
 )
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
-    v_base bigint;
     v_last bigint;
+    v_known integer[];
     v_moved integer[];
     v_taken integer[];
     v_taken_kind text[];
-    v_first bigint[];
+    -- How many winning events stand before a command; -1 for one that lost.
+    v_before integer[] := c_before;
+    v_count bigint := coalesce(cardinality(e_number), 0);
 begin
     if p_epoch = 0 then
         insert into urd.realm_log (realm) values (p_realm) on conflict do nothing;
     end if;
-    select h.position, h.epoch into v_base, o_epoch
+    select h.position + 1, h.epoch into o_first, o_epoch
         from urd.realm_log h where h.realm = p_realm for no key update;
     if not found or (p_epoch <> o_epoch and p_epoch <> 0) then
         raise exception 'the epoch has changed' using errcode = 'UR001';
     end if;
 
-    select array_agg(r.number) into v_moved
-        from unnest(r_number, r_stream, r_version) as r (number, stream, version)
-        where r.version <> coalesce(
-            (select s.version from urd.stream s where s.realm = p_realm and s.stream = r.stream), 0);
-
+    select
+        (select array_agg(r.number)
+            from unnest(r_number, r_stream, r_version) as r (number, stream, version)
+            where r.version <> coalesce((select s.version from urd.stream s
+                where s.realm = p_realm and s.stream = r.stream), 0)),
+        (select array_agg(c.number)
+            from unnest(c_command) with ordinality as c (command, number)
+            where exists (select from urd.command d
+                where d.realm = p_realm and d.command = c.command))
+        into v_moved, v_known;
     if k_number <> '{}' then
         select array_agg(k.number), array_agg(k.kind) into v_taken, v_taken_kind
             from unnest(k_number, k_kind, k_key, k_take) as k (number, kind, key, take)
-            where k.take and exists (
-                select from urd.claim x
+            where k.take and exists (select from urd.claim x
                 where x.realm = p_realm and x.kind = k.kind and x.key = k.key);
     end if;
 
-    with asked as (
-        select c.number, c.events, c.digest,
-            (select row(d.position, d.events, d.digest)::urd.earlier
-                from urd.command d where d.realm = p_realm and d.command = c.command) as earlier
-        from unnest(c_command, c_digest, c_events) with ordinality
-            as c (command, digest, events, number)
-    ), judged as (
-        select a.number, a.events, a.earlier,
-            (case
-                when (a.earlier).position is not null then
-                    case when (a.earlier).digest = a.digest then 'd' else 'm' end
-                when v_moved is not null and a.number = any (v_moved) then 'c'
-                when v_taken is not null and a.number = any (v_taken) then 't'
-                else 'w'
-            end)::"char" as outcome
-        from asked a
-    ), placed as (
-        select j.number, j.events, j.earlier, j.outcome,
-            v_base + 1 + coalesce(sum(case when j.outcome = 'w' then j.events else 0 end) over (
-                order by j.number rows between unbounded preceding and 1 preceding), 0) as first
-        from judged j
-    )
-    select
-        array_agg(p.outcome order by p.number),
-        array_agg(case when p.outcome = 'w' then p.first else coalesce((p.earlier).position, 0) end
-            order by p.number),
-        array_agg(case when p.outcome = 'w' then p.events else coalesce((p.earlier).events, 0) end
-            order by p.number),
-        array_agg(case when p.outcome = 'w' then p.first else 0 end order by p.number),
-        v_base + coalesce(sum(p.events) filter (where p.outcome = 'w'), 0),
-        case when v_taken is not null then array_agg(
-            coalesce(v_taken_kind[array_position(v_taken, p.number::integer)], '') order by p.number)
-        end
-    into o_outcome, o_position, o_events, v_first, v_last, o_kind
-    from placed p;
+    if v_moved is not null or v_known is not null or v_taken is not null then
+        select j.o_outcome, j.o_position, j.o_events, j.o_kind, j.v_before, j.v_count
+            into o_outcome, o_position, o_events, o_kind, v_before, v_count
+            from urd.judge(p_realm, o_first, c_command, c_digest, c_events, v_known, v_moved,
+                v_taken, v_taken_kind) j;
+    end if;
 
     insert into urd.command (realm, command, position, events, digest, at)
-        select p_realm, c.command, v_first[c.number], c.events, c.digest, c.at
+        select p_realm, c.command, o_first + v_before[c.number], c.events, c.digest, c.at
         from unnest(c_command, c_digest, c_events, c_at) with ordinality
             as c (command, digest, events, at, number)
-        where v_first[c.number] > 0;
-
-    if v_last = v_base then
+        where v_before[c.number] >= 0;
+    if v_count = 0 then
         return;
     end if;
 
     insert into urd.stream (realm, stream, version)
         select p_realm, r.stream, r.version + r.events
         from unnest(r_number, r_stream, r_version, r_events) as r (number, stream, version, events)
-        where r.events > 0 and v_first[r.number] > 0
+        where r.events > 0 and v_before[r.number] >= 0
         on conflict (realm, stream) do update set version = excluded.version;
 
     if k_number <> '{}' then
         delete from urd.claim x
-            using unnest(k_number, k_kind, k_key, k_stream, k_take) as k (number, kind, key, stream, take)
-            where not k.take and v_first[k.number] > 0 and x.realm = p_realm
+            using unnest(k_number, k_kind, k_key, k_stream, k_take)
+                as k (number, kind, key, stream, take)
+            where not k.take and v_before[k.number] >= 0 and x.realm = p_realm
                 and x.kind = k.kind and x.key = k.key and x.stream = k.stream;
         insert into urd.claim (realm, kind, key, stream)
             select p_realm, k.kind, k.key, k.stream
-            from unnest(k_number, k_kind, k_key, k_stream, k_take) as k (number, kind, key, stream, take)
-            where k.take and v_first[k.number] > 0;
+            from unnest(k_number, k_kind, k_key, k_stream, k_take)
+                as k (number, kind, key, stream, take)
+            where k.take and v_before[k.number] >= 0;
     end if;
 
     insert into urd.event (
         realm, position, stream, version, type, revision, at, command, subject, leaf, mac, meta,
         data, sealed)
-        select p_realm, v_first[e.number] + e.place, e.stream, e.version, e.type, e.revision, e.at,
-            e.command, e.subject, e.leaf, e.mac, e.meta, e.data, e.sealed
+        select p_realm, o_first + v_before[e.number] + e.place, e.stream, e.version, e.type,
+            e.revision, e.at, e.command, e.subject, e.leaf, e.mac, e.meta, e.data, e.sealed
         from unnest(
                 e_number, e_offset, e_stream, e_version, e_type, e_revision, e_at, e_command,
                 e_subject, e_leaf, e_mac, e_meta, e_data, e_sealed)
             as e (number, place, stream, version, type, revision, at, command, subject, leaf, mac,
                 meta, data, sealed)
-        where v_first[e.number] > 0;
+        where v_before[e.number] >= 0;
 
+    v_last := o_first + v_count - 1;
     update urd.realm_log set position = v_last where realm = p_realm;
 
-    perform urd.apply_inline(p_realm, v_base + 1, v_last);
+    perform urd.apply_inline(p_realm, o_first, v_last);
 end $$;
 
-revoke all on function urd.append from public;
+-- Tells the winners of a batch from the others, once it is known that there are others.
+create function urd.judge(
+    p_realm text, p_first bigint, c_command uuid[], c_digest bytea[], c_events integer[],
+    p_known integer[], p_moved integer[], p_taken integer[], p_taken_kind text[],
+    out o_outcome "char"[], out o_position bigint[], out o_events integer[], out o_kind text[],
+    out v_before integer[], out v_count bigint
+)
+language sql stable set search_path = pg_catalog, pg_temp as $$
+    with judged as materialized (
+        select c.number, c.events, d.position as earlier, d.events as earlier_events,
+            (case
+                when d.position is not null then case when d.digest = c.digest then 'd' else 'm' end
+                when c.number = any (p_moved) then 'c'
+                when c.number = any (p_taken) then 't'
+                else 'w'
+            end)::"char" as outcome
+        from unnest(c_command, c_digest, c_events) with ordinality
+            as c (command, digest, events, number)
+        left join lateral (
+            select x.position, x.events, x.digest from urd.command x
+            where c.number = any (p_known) and x.realm = p_realm and x.command = c.command
+        ) d on true
+    ), placed as (
+        select j.*, coalesce(sum(j.events) filter (where j.outcome = 'w') over (
+            order by j.number rows between unbounded preceding and 1 preceding), 0) as before
+        from judged j
+    )
+    select array_agg(p.outcome order by p.number),
+        array_agg(case when p.outcome = 'w' then p_first + p.before else coalesce(p.earlier, 0) end
+            order by p.number),
+        array_agg(case when p.outcome = 'w' then p.events else coalesce(p.earlier_events, 0) end
+            order by p.number),
+        array_agg(coalesce(p_taken_kind[array_position(p_taken, p.number::integer)], '')
+            order by p.number),
+        array_agg(case when p.outcome = 'w' then p.before::integer else -1 end order by p.number),
+        coalesce(sum(p.events) filter (where p.outcome = 'w'), 0)
+    from placed p;
+$$;
+
+revoke all on function urd.append, urd.judge from public;
 grant execute on function urd.append to urd_app;

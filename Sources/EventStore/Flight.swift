@@ -7,9 +7,9 @@ enum Flight {
     static let statement = Statement(
         "append",
         """
-        select o_epoch, o_outcome, o_position, o_events, o_kind from urd.append(
+        select o_epoch, o_first, o_outcome, o_position, o_events, o_kind from urd.append(
             $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19,
-            $20, $21, $22, $23, $24, $25, $26, $27, $28, $29)
+            $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30)
         """)
 
     /// The arguments. An epoch of 0 takes whatever epoch the realm has, and opens its log.
@@ -27,10 +27,13 @@ enum Flight {
 
     static func answers(_ rows: Rows, _ batch: Batch) -> [AppendOutcome] {
         let epoch = Int(rows.int32(0, 0))
-        let outcomes = rows.array(0, 1)
-        let positions = rows.array(0, 2)
-        let counts = rows.array(0, 3)
-        let kinds = rows.isNull(0, 4) ? [] : rows.array(0, 4)
+        if rows.isNull(0, 2) {
+            return allWon(batch, epoch: epoch, first: rows.int64(0, 1))
+        }
+        let outcomes = rows.array(0, 2)
+        let positions = rows.array(0, 3)
+        let counts = rows.array(0, 4)
+        let kinds = rows.array(0, 5)
         return batch.commands.indices.map { index in
             let at = Positions(
                 epoch: epoch, first: number(positions, index), count: Int(number(counts, index)))
@@ -41,6 +44,15 @@ enum Flight {
             case UInt8(ascii: "t"): .taken(kind: kind(kinds, index))
             default: .conflict
             }
+        }
+    }
+
+    private static func allWon(_ batch: Batch, epoch: Int, first: Int64) -> [AppendOutcome] {
+        var next = first
+        return batch.commands.map { pending in
+            let count = pending.commit.events.count
+            defer { next += Int64(count) }
+            return .won(Positions(epoch: epoch, first: next, count: count))
         }
     }
 
@@ -61,6 +73,7 @@ private struct Columns {
     var digest = ArrayParameter(of: .bytea)
     var at = ArrayParameter(of: .timestamptz)
     var events = ArrayParameter(of: .int4)
+    var before = ArrayParameter(of: .int4)
     var readNumber = ArrayParameter(of: .int4)
     var readStream = ArrayParameter(of: .uuid)
     var readVersion = ArrayParameter(of: .int4)
@@ -84,12 +97,15 @@ private struct Columns {
     var eventMeta = ArrayParameter(of: .json)
     var eventBody = ArrayParameter(of: .json)
     var eventSealed = ArrayParameter(of: .bytea)
+    private var total: Int32 = 0
 
     mutating func append(_ commit: EncodedCommit, number: Int32) {
         command.append(commit.command)
         digest.append(bytes: commit.digest)
         at.append(time: commit.at.microseconds)
         events.append(Int32(commit.events.count))
+        before.append(total)
+        total += Int32(commit.events.count)
         for read in commit.reads {
             readNumber.append(number)
             readStream.append(read.stream)
@@ -138,7 +154,7 @@ private struct Columns {
     /// In the order of `urd.append`'s parameters.
     func add(to parameters: inout Parameters) {
         for array in [
-            command, digest, at, events, readNumber, readStream, readVersion, readEvents,
+            command, digest, at, events, before, readNumber, readStream, readVersion, readEvents,
             claimNumber, claimKind, claimKey, claimStream, claimTake, eventNumber, eventOffset,
             eventStream, eventVersion, eventType, eventRevision, eventAt, eventCommand,
             eventSubject, eventLeaf, eventMAC, eventMeta, eventBody, eventSealed,
