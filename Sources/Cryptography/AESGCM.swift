@@ -20,23 +20,14 @@ public enum AESGCM {
         try seal(plain, key: key, nonce: nil, authenticating: authenticating)
     }
 
-    /// With a chosen nonce, for known-answer tests only; `nil` draws one.
-    static func seal(
-        _ plain: [UInt8], key: SecretBytes, nonce: [UInt8]?, authenticating: [UInt8]
+    /// A key wrapped by another key: what is sealed never lies in an array.
+    public static func seal(
+        _ plain: SecretBytes, key: SecretBytes, authenticating: [UInt8] = []
     ) throws(Failure) -> [UInt8] {
-        precondition((nonce?.count ?? nonceLength) == nonceLength, "A nonce has 12 bytes")
-        let length = try int32(plain.count)
-        let cipher = try Cipher()
-        return try unsafe filled(plain.count + overhead) { (room) throws(Failure) in
-            let start = unsafe UnsafeMutableRawBufferPointer(start: room, count: nonceLength)
-            if let nonce { unsafe start.copyBytes(from: nonce) } else { unsafe Random.fill(start) }
-            try unsafe cipher.start(key: key, nonce: room, sealing: true)
-            try cipher.absorb(authenticating)
-            try unsafe plain.withUnsafeBufferPointer { (input) throws(Failure) in
-                try unsafe cipher.convert(
-                    input.baseAddress, count: length, into: room + nonceLength)
-            }
-            try unsafe cipher.finish(givingTag: room + nonceLength + plain.count)
+        try unsafe plain.withUnsafeBytes { (plain) throws(Failure) in
+            try unsafe seal(
+                plain.baseAddress?.assumingMemoryBound(to: UInt8.self), count: plain.count,
+                key: key, nonce: nil, authenticating: authenticating)
         }
     }
 
@@ -45,25 +36,77 @@ public enum AESGCM {
     public static func open(
         _ sealed: [UInt8], key: SecretBytes, authenticating: [UInt8] = []
     ) throws(Failure) -> [UInt8] {
+        try unsafe filled(plainCount(sealed)) { (room) throws(Failure) in
+            try unsafe open(sealed, key: key, authenticating: authenticating, into: room)
+        }
+    }
+
+    /// The same for what is a secret itself: it is opened into memory that will be wiped.
+    public static func openSecret(
+        _ sealed: [UInt8], key: SecretBytes, authenticating: [UInt8] = []
+    ) throws(Failure) -> SecretBytes {
+        try unsafe SecretBytes(count: plainCount(sealed)) { (room) throws(Failure) in
+            guard let room = unsafe room.baseAddress?.assumingMemoryBound(to: UInt8.self) else {
+                return
+            }
+            try unsafe open(sealed, key: key, authenticating: authenticating, into: room)
+        }
+    }
+
+    /// With a chosen nonce, for known-answer tests only; `nil` draws one.
+    static func seal(
+        _ plain: [UInt8], key: SecretBytes, nonce: [UInt8]?, authenticating: [UInt8]
+    ) throws(Failure) -> [UInt8] {
+        try unsafe plain.withUnsafeBufferPointer { (plain) throws(Failure) in
+            try unsafe seal(
+                plain.baseAddress, count: plain.count, key: key, nonce: nonce,
+                authenticating: authenticating)
+        }
+    }
+
+    private static func seal(
+        _ plain: UnsafePointer<UInt8>?, count: Int, key: SecretBytes, nonce: [UInt8]?,
+        authenticating: [UInt8]
+    ) throws(Failure) -> [UInt8] {
+        precondition((nonce?.count ?? nonceLength) == nonceLength, "A nonce has 12 bytes")
+        let length = try int32(count)
+        let cipher = try Cipher()
+        return try unsafe filled(count + overhead) { (room) throws(Failure) in
+            let start = unsafe UnsafeMutableRawBufferPointer(start: room, count: nonceLength)
+            if let nonce { unsafe start.copyBytes(from: nonce) } else { unsafe Random.fill(start) }
+            try unsafe cipher.start(key: key, nonce: room, sealing: true)
+            try cipher.absorb(authenticating)
+            try unsafe cipher.convert(plain, count: length, into: room + nonceLength)
+            try unsafe cipher.finish(givingTag: room + nonceLength + count)
+        }
+    }
+
+    private static func plainCount(_ sealed: [UInt8]) throws(Failure) -> Int {
         guard sealed.count >= overhead else {
             throw Failure(.malformed, "sealed bytes are shorter than nonce and tag")
         }
-        let count = sealed.count - overhead
+        return sealed.count - overhead
+    }
+
+    /// `room` is for as many bytes as `plainCount` says.
+    private static func open(
+        _ sealed: [UInt8], key: SecretBytes, authenticating: [UInt8],
+        into room: UnsafeMutablePointer<UInt8>
+    ) throws(Failure) {
+        let count = try plainCount(sealed)
         let length = try int32(count)
         let cipher = try Cipher()
-        return try unsafe filled(count) { (room) throws(Failure) in
-            try unsafe sealed.withUnsafeBufferPointer { (input) throws(Failure) in
-                guard let input = input.baseAddress else { return }
-                try unsafe cipher.start(key: key, nonce: input, sealing: false)
-                try cipher.absorb(authenticating)
-                try unsafe cipher.convert(input + nonceLength, count: length, into: room)
-                try unsafe cipher.finish(expectingTag: input + nonceLength + count)
-            }
+        try unsafe sealed.withUnsafeBufferPointer { (input) throws(Failure) in
+            guard let input = input.baseAddress else { return }
+            try unsafe cipher.start(key: key, nonce: input, sealing: false)
+            try cipher.absorb(authenticating)
+            try unsafe cipher.convert(input + nonceLength, count: length, into: room)
+            try unsafe cipher.finish(expectingTag: input + nonceLength + count)
         }
     }
 
     /// OpenSSL counts in `Int32`; a gibibyte is far beyond what anybody should seal in one piece.
-    fileprivate static func int32(_ count: Int) throws(Failure) -> Int32 {
+    static func int32(_ count: Int) throws(Failure) -> Int32 {
         guard count <= 1 << 30, let length = Int32(exactly: count) else {
             throw Failure(.tooLarge, "more than a gibibyte at once")
         }
@@ -90,88 +133,4 @@ public enum AESGCM {
         if let failure { throw failure }
         return bytes
     }
-}
-
-/// One use of OpenSSL's cipher context, which wipes itself when it is freed.
-@safe
-private struct Cipher: ~Copyable {
-    /// Fetched once: a fetch by name takes longer than sealing a short message.
-    private static let algorithm = Algorithm(name: "AES-256-GCM")
-
-    private let context: OpaquePointer
-
-    init() throws(Failure) {
-        guard let context = unsafe EVP_CIPHER_CTX_new() else {
-            throw Failure.afterCall("EVP_CIPHER_CTX_new")
-        }
-        unsafe self.context = unsafe context
-    }
-
-    deinit { unsafe EVP_CIPHER_CTX_free(context) }
-
-    func start(
-        key: SecretBytes, nonce: UnsafePointer<UInt8>, sealing: Bool
-    ) throws(Failure) {
-        guard key.count == AESGCM.keyLength else {
-            throw Failure(.malformed, "a key for AES-256 has 32 bytes")
-        }
-        let done = unsafe key.withUnsafeBytes { key in
-            unsafe EVP_CipherInit_ex2(
-                context, Cipher.algorithm.pointer,
-                key.baseAddress?.assumingMemoryBound(to: UInt8.self), nonce, sealing ? 1 : 0, nil)
-        }
-        guard done == 1 else { throw Failure.afterCall("EVP_CipherInit_ex2") }
-    }
-
-    func absorb(_ authenticated: [UInt8]) throws(Failure) {
-        guard !authenticated.isEmpty else { return }
-        let length = try AESGCM.int32(authenticated.count)
-        var written: Int32 = 0
-        let done = unsafe EVP_CipherUpdate(context, nil, &written, authenticated, length)
-        guard done == 1 else { throw Failure.afterCall("EVP_CipherUpdate") }
-    }
-
-    func convert(
-        _ input: UnsafePointer<UInt8>?, count: Int32, into output: UnsafeMutablePointer<UInt8>
-    ) throws(Failure) {
-        guard count > 0 else { return }
-        var written: Int32 = 0
-        let done = unsafe EVP_CipherUpdate(context, output, &written, input, count)
-        guard done == 1, written == count else { throw Failure.afterCall("EVP_CipherUpdate") }
-    }
-
-    func finish(givingTag tag: UnsafeMutablePointer<UInt8>) throws(Failure) {
-        guard finish() else { throw Failure.afterCall("EVP_CipherFinal_ex") }
-        let done = unsafe EVP_CIPHER_CTX_ctrl(
-            context, EVP_CTRL_AEAD_GET_TAG, Int32(AESGCM.tagLength), tag)
-        guard done == 1 else { throw Failure.afterCall("EVP_CIPHER_CTX_ctrl") }
-    }
-
-    func finish(expectingTag tag: UnsafePointer<UInt8>) throws(Failure) {
-        // The same parameter serves for giving and for taking, so it is not const; this only reads.
-        let done = unsafe EVP_CIPHER_CTX_ctrl(
-            context, EVP_CTRL_AEAD_SET_TAG, Int32(AESGCM.tagLength),
-            UnsafeMutablePointer(mutating: tag))
-        guard done == 1 else { throw Failure.afterCall("EVP_CIPHER_CTX_ctrl") }
-        guard finish() else { throw Failure.afterCall("EVP_CipherFinal_ex", .refused) }
-    }
-
-    /// In this mode nothing is left over to be written, yet OpenSSL wants a place for it.
-    private func finish() -> Bool {
-        var block: (UInt64, UInt64) = (0, 0)
-        var written: Int32 = 0
-        return unsafe withUnsafeMutableBytes(of: &block) { block in
-            unsafe EVP_CipherFinal_ex(
-                context, block.baseAddress?.assumingMemoryBound(to: UInt8.self), &written)
-        } == 1
-    }
-}
-
-/// A cipher that stays fetched for the life of the process.
-@safe
-private final class Algorithm: @unchecked Sendable {
-    /// `nil` if OpenSSL was built without it: the first use then fails with OpenSSL's words.
-    let pointer: OpaquePointer?
-
-    init(name: String) { unsafe pointer = EVP_CIPHER_fetch(nil, name, nil) }
 }

@@ -21,20 +21,25 @@ public enum HKDF {
         }
     }
 
+    /// T(n) = HMAC(T(n - 1) ‖ info ‖ n). Every T is key material, so they succeed one another in
+    /// one piece of memory that is wiped, and no array ever holds one.
     static func expand(_ pseudorandomKey: SecretBytes, info: [UInt8], length: Int) -> SecretBytes {
         let key = HMACKey(pseudorandomKey)
+        let size = HMACKey.tagLength
         return unsafe SecretBytes(count: length) { room in
-            var block: [UInt8] = []
-            defer { unsafe block.withUnsafeMutableBytes { unsafe wipe($0) } }
-            var written = 0
-            var number: UInt8 = 0
-            while written < length {
-                number += 1
-                block = key.authenticate([block, info, [number]])
-                let taken = min(block.count, length - written)
-                unsafe UnsafeMutableRawBufferPointer(rebasing: room[written..<written + taken])
-                    .copyBytes(from: block.prefix(taken))
-                written += taken
+            _ = unsafe SecretBytes(count: size + info.count + 1) { input in
+                unsafe UnsafeMutableRawBufferPointer(rebasing: input[size...]).copyBytes(from: info)
+                for start in stride(from: 0, to: length, by: size) {
+                    unsafe input[size + info.count] += 1
+                    // There is no T(0).
+                    let used = unsafe UnsafeRawBufferPointer(
+                        rebasing: input[(start == 0 ? size : 0)...])
+                    let block = unsafe UnsafeMutableRawBufferPointer(rebasing: input[..<size])
+                    unsafe key.authenticate(used, into: block)
+                    let taken = min(size, length - start)
+                    unsafe UnsafeMutableRawBufferPointer(rebasing: room[start..<start + taken])
+                        .copyMemory(from: UnsafeRawBufferPointer(rebasing: input[..<taken]))
+                }
             }
         }
     }

@@ -65,6 +65,24 @@ import Testing
         }
     }
 
+    @Test func `wraps keys under keys`() throws {
+        let key = SecretBytes.random(32)
+        for count in [0, 1, 32, 100] {
+            let wrapped = SecretBytes.random(count)
+            let sealed = try AESGCM.seal(wrapped, key: key, authenticating: [1])
+            #expect(try AESGCM.openSecret(sealed, key: key, authenticating: [1]) == wrapped)
+            #expect(try AESGCM.open(sealed, key: key, authenticating: [1]) == wrapped.exposedCopy())
+            for changed in withOneBitFlipped(sealed) {
+                #expect(throws: Failure(.refused, "")) {
+                    try AESGCM.openSecret(changed, key: key, authenticating: [1])
+                }
+            }
+            #expect(throws: Failure(.malformed, "")) {
+                try AESGCM.openSecret(Array(sealed.prefix(27)), key: key, authenticating: [1])
+            }
+        }
+    }
+
     @Test func `draws another nonce each time`() throws {
         let key = SecretBytes.random(32)
         let sealed = try (0..<1000).map { _ in try AESGCM.seal([1], key: key) }
