@@ -6,6 +6,12 @@ struct Account: Equatable, Sendable {
     let user: uid_t
     let group: gid_t
 
+    init(name: String, user: uid_t, group: gid_t) {
+        self.name = name
+        self.user = user
+        self.group = group
+    }
+
     init?(named name: String) {
         var entry = passwd()
         var found: UnsafeMutablePointer<passwd>?

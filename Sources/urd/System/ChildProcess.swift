@@ -133,18 +133,3 @@ struct ChildProcess: Sendable {
         return body(copies)
     }
 }
-
-/// Processes that we know by number only.
-enum RunningProcess {
-    static func exists(_ process: pid_t) -> Bool {
-        kill(process, 0) == 0 || errno == EPERM
-    }
-
-    /// The folder that a process works in; nil when there is no such process.
-    static func folder(of process: pid_t) -> String? {
-        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
-        let count = readlink("/proc/\(process)/cwd", &buffer, buffer.count)
-        guard count > 0 else { return nil }
-        return String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
-}

@@ -1,16 +1,39 @@
 import Glibc
+import Synchronization
 
 /// The signals that ask this process to stop, as a stream of values.
 ///
 /// They are blocked in every thread and taken by one that waits for them: no code of ours runs in a
-/// signal handler, where almost nothing is allowed.
+/// signal handler, where almost nothing is allowed. Until somebody asks for the stream they end the
+/// process, as they end any other program.
 enum Signals {
-    static let stopping = [SIGINT, SIGTERM, SIGHUP]
+    private static let listener = Mutex<AsyncStream<Int32>.Continuation?>(nil)
 
-    /// To be called before the first thread or task starts: threads inherit what is blocked.
+    /// To be called before the first task starts: threads inherit what is blocked.
     static func block() {
         var set = stoppingSet()
         pthread_sigmask(SIG_BLOCK, &set, nil)
+    }
+
+    /// What the first thread does for the rest of its life.
+    static func waitForever() -> Never {
+        var set = stoppingSet()
+        while true {
+            var number: Int32 = 0
+            guard sigwait(&set, &number) == 0 else { continue }
+            if let listener = listener.withLock({ $0 }) {
+                listener.yield(number)
+            } else {
+                endProcess(by: number)
+            }
+        }
+    }
+
+    /// Each signal that asks us to stop, from now on; there is one listener.
+    static func stops() -> AsyncStream<Int32> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Int32.self)
+        listener.withLock { $0 = continuation }
+        return stream
     }
 
     /// A reader that went away is no reason for a server to end.
@@ -18,30 +41,17 @@ enum Signals {
         signal(SIGPIPE, SIG_IGN)
     }
 
-    /// Each signal that asks us to stop, from now on. One caller at a time.
-    static func stops() throws(SystemFailure) -> AsyncStream<Int32> {
-        let (stream, continuation) = AsyncStream.makeStream(of: Int32.self)
-        try OwnThread.start {
-            var set = stoppingSet()
-            while true {
-                var number: Int32 = 0
-                guard sigwait(&set, &number) == 0 else { continue }
-                if case .terminated = continuation.yield(number) { return }
-            }
-        }
-        return stream
-    }
-
-    /// Undoes `block` for a command that is ended by Ctrl-C as any other program is.
-    static func unblock() {
+    private static func endProcess(by number: Int32) {
+        signal(number, SIG_DFL)
         var set = stoppingSet()
         pthread_sigmask(SIG_UNBLOCK, &set, nil)
+        kill(getpid(), number)
     }
 
     private static func stoppingSet() -> sigset_t {
         var set = sigset_t()
         sigemptyset(&set)
-        for number in stopping { sigaddset(&set, number) }
+        for number in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&set, number) }
         return set
     }
 }

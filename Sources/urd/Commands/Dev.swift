@@ -1,0 +1,44 @@
+import Glibc
+
+/// Runs all of Urd with a PostgreSQL of its own, for trying and developing.
+struct Dev: Subcommand {
+    static let path = ["dev"]
+    static let summary = "Start Urd with a private PostgreSQL, a demo realm and a demo client"
+    static let details = """
+        Keeps everything in one folder: URD_DATA, or .dev in the current folder. Listens on
+        127.0.0.1, port URD_PORT or 8080. Once it is ready it writes dev.env there, in shell
+        syntax, with the addresses, the keys and the demo client.
+
+        Ctrl-C stops everything. The next start goes on with the data; --fresh removes it first.
+        """
+    static let options = [
+        Option.flag("fresh", "Remove the data of earlier runs first"),
+        Option.value("port", "port", "Port to listen on, before URD_PORT"),
+        Option.value("data", "path", "Folder for everything, before URD_DATA"),
+    ]
+
+    let steps: any DevelopmentSteps
+
+    func run(_ call: Invocation) async throws -> ExitCode {
+        Signals.ignoreBrokenPipes()
+        let stops = Signals.stops()
+        let folder =
+            if let given = call.arguments.value("data") {
+                DevelopmentFolder(path: try Path.absolute(given))
+            } else {
+                try DevelopmentFolder(environment: call.environment)
+            }
+        let development = Development(
+            folder: folder, environment: call.environment, port: try port(call),
+            console: call.console, steps: steps)
+        return try await development.run(fresh: call.arguments.has("fresh"), stops: stops)
+    }
+
+    private func port(_ call: Invocation) throws(UsageError) -> UInt16 {
+        let text = call.arguments.value("port") ?? call.environment["URD_PORT"] ?? "8080"
+        guard let port = UInt16(text), port > 0 else {
+            throw UsageError("the port must be a number from 1 to 65535, not '\(text)'")
+        }
+        return port
+    }
+}

@@ -1,0 +1,238 @@
+import Glibc
+import Synchronization
+
+/// One run of `urd dev`: everything that is started here is stopped here.
+final class Development: Sendable {
+    private struct State {
+        var cluster: Cluster?
+        var postmaster: Postmaster?
+        var isStopping = false
+    }
+
+    let folder: DevelopmentFolder
+    let environment: Environment
+    let port: UInt16
+    let console: Console
+    let steps: any DevelopmentSteps
+    private let state = Mutex(State())
+
+    init(
+        folder: DevelopmentFolder, environment: Environment, port: UInt16, console: Console,
+        steps: any DevelopmentSteps
+    ) {
+        self.folder = folder
+        self.environment = environment
+        self.port = port
+        self.console = console
+        self.steps = steps
+    }
+
+    private enum Happening: Sendable {
+        case signal
+        /// Serving ended, because it was asked to or because it failed.
+        case ended((any Error)?)
+        case postgresLost(String)
+        case tooSlow
+    }
+
+    func run(fresh: Bool, stops: AsyncStream<Int32>) async throws -> ExitCode {
+        try folder.prepare()
+        guard let lock = try FolderLock.take(folder.lockFile) else {
+            let holder = (try? File.text(folder.lockFile))?.split(separator: "\n").first ?? "?"
+            throw CommandFailure(
+                "urd dev already runs on \(folder.path) (process \(holder))",
+                remedy: "Stop it, or use another folder and port: URD_DATA=… URD_PORT=… make dev")
+        }
+        defer { withExtendedLifetime(lock) {} }
+        try checkPort()
+        if fresh { try await wipe() }
+
+        let (happenings, report) = AsyncStream.makeStream(of: Happening.self)
+        let listening = Task { for await _ in stops { report.yield(.signal) } }
+        let work = Task {
+            do {
+                try await self.work { report.yield(.postgresLost($0)) }
+                report.yield(.ended(nil))
+            } catch {
+                report.yield(.ended(error))
+            }
+        }
+        let failure = await wait(for: happenings, stopping: work, report: report)
+        await stopPostgres()
+        listening.cancel()
+        if let failure { throw failure }
+        say("Stopped; the data stays in \(folder.path)")
+        return .success
+    }
+
+    /// Returns when all that is left to do is to stop PostgreSQL.
+    private func wait(
+        for happenings: AsyncStream<Happening>, stopping work: Task<Void, Never>,
+        report: AsyncStream<Happening>.Continuation
+    ) async -> (any Error)? {
+        var isStopping = false
+        var lost: String?
+        for await happening in happenings {
+            switch happening {
+            case .signal where isStopping:
+                return nil
+            case .signal, .postgresLost:
+                if case .postgresLost(let why) = happening { lost = why }
+                isStopping = true
+                state.withLock { $0.isStopping = true }
+                if lost == nil { say("Stopping (again: at once)") }
+                work.cancel()
+                Task {
+                    try? await Task.sleep(for: .seconds(20))
+                    report.yield(.tooSlow)
+                }
+            case .ended(let error):
+                if let lost { return CommandFailure(lost) }
+                return isStopping ? nil : error ?? CommandFailure("Serving ended by itself")
+            case .tooSlow:
+                return lost.map { CommandFailure($0) }
+            }
+        }
+        return nil
+    }
+
+    private func work(lost: @escaping @Sendable (String) -> Void) async throws {
+        let place = try await startPostgres(lost: lost)
+        if !File.exists(folder.masterKeyFile) { try MasterKeyFile.create(folder.masterKeyFile) }
+        try File.makeFolder(folder.checkpoints, mode: 0o700)
+        try Task.checkCancellation()
+        try await steps.migrate(place)
+        try Task.checkCancellation()
+        let previous = (try? File.text(folder.environmentFile)).flatMap(
+            DevelopmentEnvironment.demo(in:))
+        let demo = try await steps.prepareDemo(place, previous: previous)
+        try Task.checkCancellation()
+        try await steps.serve(place) { listening in
+            let file = DevelopmentEnvironment(place: place, listening: listening, demo: demo)
+            try File.writeAtomically(
+                Array(file.text.utf8), to: self.folder.environmentFile, mode: 0o600)
+            self.greet(listening, demo)
+        }
+    }
+
+    func say(_ text: String) { console.write(text) }
+
+    private func greet(_ listening: Listening, _ demo: Demo) {
+        let url = "http://127.0.0.1:\(listening.port)"
+        say(
+            """
+
+            Urd is ready: \(url)
+              realm      \(demo.realm), client \(demo.clientID)
+              keys       . \(DevelopmentEnvironment.quoted(folder.environmentFile))
+              first      curl -s -H "Authorization: Bearer $URD_ADMIN_KEY" \\
+                           "$URD_URL/api/admin/realms/$URD_REALM/clients"
+              database   psql "$URD_DATABASE_URL"
+            Ctrl-C stops everything; the data stays (--fresh starts anew).
+
+            """)
+    }
+
+    private func checkPort() throws(CommandFailure) {
+        switch Port.state(of: port) {
+        case .free: break
+        case .taken:
+            throw CommandFailure(
+                "Port \(port) is taken by another program",
+                remedy: "Choose another:  URD_PORT=\(port < 65000 ? port + 100 : 8080) make dev")
+        case .forbidden:
+            throw CommandFailure(
+                "Port \(port) needs more rights than you have", remedy: "Choose one above 1023.")
+        case .unknown(let code):
+            throw CommandFailure(
+                "Port \(port) cannot be used: \(String(cString: strerror(code)))")
+        }
+    }
+}
+
+// MARK: - PostgreSQL
+
+extension Development {
+    /// Starts with nothing: the old cluster and all that belongs to it go.
+    private func wipe() async throws {
+        if let place = try ClusterPlace.existing(in: folder) {
+            try await Cluster.endLeftovers(in: place, say: say)
+            try place.wipe()
+        }
+        try folder.wipe()
+    }
+
+    private func startPostgres(
+        lost: @escaping @Sendable (String) -> Void
+    ) async throws -> DevelopmentPlace {
+        let account = try Account.forDatabase()
+        let place =
+            try ClusterPlace.existing(in: folder)
+            ?? ClusterPlace.make(for: folder, account: account, say: say)
+        try await Cluster.endLeftovers(in: place, say: say)
+        let programs = try PostgresPrograms.find(
+            clusterVersion: place.version, environment: environment)
+        if place.version != nil, !File.exists(folder.masterKeyFile) {
+            throw CommandFailure(
+                "The database is there but its master key is not: \(folder.masterKeyFile)",
+                remedy: "Put the file back, or start anew with --fresh.")
+        }
+        let cluster = Cluster(
+            place: place, programs: programs, socketFolder: try place.makeSocketFolder(),
+            log: folder.databaseLog)
+        state.withLock { $0.cluster = cluster }
+        if place.version == nil {
+            say("Making a PostgreSQL \(programs.major) cluster in \(place.path)")
+            // The key first: a cluster without its key is worth nothing, a key without one is.
+            if !File.exists(folder.masterKeyFile) { try MasterKeyFile.create(folder.masterKeyFile) }
+            try place.mark(for: folder)
+            try await cluster.create()
+        }
+        try Task.checkCancellation()
+        let postmaster = try await cluster.start()
+        state.withLock { $0.postmaster = postmaster }
+        Task { await watch(cluster, lost: lost) }
+        try await cluster.prepareDatabase()
+        return DevelopmentPlace(
+            databaseURL: cluster.url(Cluster.application), ownerURL: cluster.url(Cluster.owner),
+            masterKeyFile: folder.masterKeyFile, checkpointDirectory: folder.checkpoints, port: port)
+    }
+
+    /// A server that ends by itself is started again, as a service manager would do; one that keeps
+    /// ending is given up.
+    private func watch(_ cluster: Cluster, lost: @Sendable (String) -> Void) async {
+        var restarts: [ContinuousClock.Instant] = []
+        while let postmaster = state.withLock({ $0.isStopping ? nil : $0.postmaster }) {
+            let ending = await postmaster.end()
+            if state.withLock({ $0.isStopping }) { return }
+            let now = ContinuousClock.now
+            restarts = restarts.filter { now - $0 < .seconds(60) } + [now]
+            if restarts.count > 20 {
+                return lost("PostgreSQL keeps ending (\(ending.description)); see \(cluster.log)")
+            }
+            say("PostgreSQL ended (\(ending.description)); starting it again")
+            try? await Task.sleep(for: .milliseconds(500))
+            do {
+                try await Cluster.endLeftovers(in: cluster.place, say: say)
+                if state.withLock({ $0.isStopping }) { return }
+                let next = try await cluster.start()
+                let isWanted = state.withLock { state in
+                    state.postmaster = next
+                    return !state.isStopping
+                }
+                if !isWanted { await next.stop() }
+            } catch {
+                return lost("PostgreSQL ended and does not start again: \(error)")
+            }
+        }
+    }
+
+    private func stopPostgres() async {
+        let (postmaster, cluster) = state.withLock { state in
+            state.isStopping = true
+            return (state.postmaster, state.cluster)
+        }
+        await postmaster?.stop()
+        cluster?.tidy()
+    }
+}

@@ -1,0 +1,56 @@
+/// `dev.env`: what a script or a person needs to talk to this run, in shell syntax.
+struct DevelopmentEnvironment: Equatable, Sendable {
+    private(set) var lines: [(name: String, value: String)]
+
+    init(place: DevelopmentPlace, listening: Listening, demo: Demo) {
+        lines = [
+            ("URD_URL", "http://127.0.0.1:\(listening.port)"),
+            ("URD_REALM", demo.realm),
+            ("URD_ADMIN_KEY", demo.adminKey),
+            ("URD_CLIENT_ID", demo.clientID),
+            ("URD_CLIENT_SECRET", demo.clientSecret),
+            ("URD_DATABASE_URL", place.databaseURL),
+            ("URD_DATABASE_OWNER_URL", place.ownerURL),
+            ("URD_MASTER_KEY_FILE", place.masterKeyFile),
+        ]
+        if let port = listening.privatePort {
+            lines.insert(("URD_PRIVATE_URL", "http://127.0.0.1:\(port)"), at: 1)
+        }
+    }
+
+    var text: String {
+        lines.map { "\($0.name)=\(Self.quoted($0.value))\n" }.joined()
+    }
+
+    /// What the last run wrote down.
+    static func demo(in text: String) -> Demo? {
+        var values: [Substring: String] = [:]
+        for line in text.split(whereSeparator: \.isNewline) {
+            let parts = line.split(separator: "=", maxSplits: 1)
+            if parts.count == 2 { values[parts[0]] = String(parts[1]) }
+        }
+        guard let realm = values["URD_REALM"], let key = values["URD_ADMIN_KEY"],
+            let id = values["URD_CLIENT_ID"], let secret = values["URD_CLIENT_SECRET"]
+        else { return nil }
+        return Demo(realm: realm, clientID: id, clientSecret: secret, adminKey: key)
+    }
+
+    /// Only a folder with unusual letters in its name needs quotes.
+    static func quoted(_ value: String) -> String {
+        let plain = value.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"):
+                true
+            default: "%@:/._-+=,".utf8.contains(byte)
+            }
+        }
+        if plain { return value }
+        return "'" + value.split(separator: "'", omittingEmptySubsequences: false)
+            .joined(separator: "'\\''") + "'"
+    }
+
+    static func == (left: DevelopmentEnvironment, right: DevelopmentEnvironment) -> Bool {
+        left.text == right.text
+    }
+}

@@ -1,0 +1,41 @@
+/// What `urd dev` has the rest of Urd do once its PostgreSQL runs. The composition root hands it in.
+protocol DevelopmentSteps: Sendable {
+    /// Brings the schema up to date, as the owner.
+    func migrate(_ place: DevelopmentPlace) async throws
+
+    /// Makes sure that the demo realm, app, client and admin key exist. Secrets can't be read back
+    /// from the log: `previous` is what the last run wrote down; where it is nil or no longer holds,
+    /// new secrets are made.
+    func prepareDemo(_ place: DevelopmentPlace, previous: Demo?) async throws -> Demo
+
+    /// Serves until the task is cancelled, then drains and returns. Calls `ready` once, when
+    /// requests are answered.
+    func serve(
+        _ place: DevelopmentPlace, ready: @escaping @Sendable (Listening) async throws -> Void
+    ) async throws
+}
+
+/// Where everything of this run is.
+struct DevelopmentPlace: Equatable, Sendable {
+    /// As the application's role, and as the schema's owner.
+    let databaseURL: String
+    let ownerURL: String
+    let masterKeyFile: String
+    let checkpointDirectory: String
+    /// The public listener's port; the private one takes any.
+    let port: UInt16
+}
+
+/// Where the server listens.
+struct Listening: Equatable, Sendable {
+    let port: UInt16
+    let privatePort: UInt16?
+}
+
+/// What a newcomer needs for a first request.
+struct Demo: Equatable, Sendable {
+    let realm: String
+    let clientID: String
+    let clientSecret: String
+    let adminKey: String
+}

@@ -1,0 +1,74 @@
+import Glibc
+
+/// The file with the master key: 32 bytes as they are, or as 64 hexadecimal digits on one line.
+enum MasterKeyFile {
+    static let length = 32
+
+    enum Problem: Error, Equatable {
+        case missing
+        case unreadable(String)
+        /// Others than the owner can read or change it.
+        case exposed(String)
+        case malformed(Int)
+    }
+
+    static func read(_ path: String) throws(Problem) -> [UInt8] {
+        guard let facts = File.facts(path) else { throw .missing }
+        // systemd hands credentials in for the service's user and root only, in a mode (0440) that
+        // an access list widens for nobody else.
+        let group = isCredential(path) ? 0 : 0o070
+        if facts.isRegular, facts.permissions & mode_t(group | 0o007) != 0 {
+            throw .exposed(String(facts.permissions, radix: 8))
+        }
+        let bytes: [UInt8]
+        do throws(SystemFailure) {
+            bytes = try File.bytes(path, limit: 4096)
+        } catch {
+            throw .unreadable(error.description)
+        }
+        guard let key = decode(bytes) else { throw .malformed(bytes.count) }
+        return key
+    }
+
+    static func decode(_ bytes: [UInt8]) -> [UInt8]? {
+        if bytes.count == length { return bytes }
+        var digits = bytes[...]
+        while let last = digits.last, last == 10 || last == 13 { digits.removeLast() }
+        guard digits.count == length * 2 else { return nil }
+        var key: [UInt8] = []
+        for start in stride(from: digits.startIndex, to: digits.endIndex, by: 2) {
+            guard let high = value(digits[start]), let low = value(digits[start + 1]) else {
+                return nil
+            }
+            key.append(high << 4 | low)
+        }
+        return key
+    }
+
+    /// A new key that the kernel made; one that is there is never replaced.
+    static func create(_ path: String) throws(SystemFailure) {
+        guard !File.exists(path) else { throw SystemFailure("create", path, code: EEXIST) }
+        let descriptor = open("/dev/urandom", O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw SystemFailure("read", "/dev/urandom") }
+        defer { close(descriptor) }
+        var key = [UInt8](repeating: 0, count: length)
+        let count = key.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
+        guard count == length else { throw SystemFailure("read", "/dev/urandom") }
+        let alphabet = Array("0123456789abcdef".utf8)
+        let text = key.flatMap { [alphabet[Int($0 >> 4)], alphabet[Int($0 & 15)]] }
+        try File.writeAtomically(text + [10], to: path, mode: 0o600)
+    }
+
+    private static func isCredential(_ path: String) -> Bool {
+        path.hasPrefix("/run/credentials/")
+    }
+
+    private static func value(_ digit: UInt8) -> UInt8? {
+        switch digit {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}
