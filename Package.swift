@@ -78,8 +78,14 @@ let package = Package(
         tests("Values", ["Values"]),
         tests("JSON", ["JSON"]),
         tests("HTTP", ["HTTP"]),
-        tests("EventSourcing", ["EventSourcing", "Values", "JSON"]),
-        tests("Identity", ["Identity", "EventSourcing", "Values", "JSON"]),
+        .target(
+            name: "LogTesting", dependencies: ["EventSourcing", "Values", "JSON"],
+            path: "Tests/LogTesting", swiftSettings: strict),
+        tests("EventSourcing", ["EventSourcing", "Values", "JSON", "LogTesting"]),
+        .testTarget(
+            name: "IdentityTests",
+            dependencies: ["Identity", "EventSourcing", "Values", "JSON", "LogTesting"],
+            resources: [.embedInCode("golden")], swiftSettings: strict),
         tests("Telemetry", ["Telemetry", "Values", "JSON"]),
         tests("Cryptography", ["Cryptography"]),
         tests("HTTPServer", ["HTTPServer", "HTTP"]),

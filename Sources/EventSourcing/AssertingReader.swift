@@ -20,10 +20,7 @@ final class AssertingReader<Log: EventLog>: StreamReader {
         _ type: State.Type, _ stream: UUID
     ) async throws(LogFailure) -> Versioned<State> {
         if let known = cache.find(type, stream, in: realm) {
-            seen.withLock {
-                $0.reads[stream] = known.version
-                $0.cached = true
-            }
+            note(stream, known.version, cached: true)
             return known
         }
         var state = State()
@@ -35,8 +32,16 @@ final class AssertingReader<Log: EventLog>: StreamReader {
         }
         let fresh = Versioned(stream: stream, version: version, state: state)
         cache.store(fresh, in: realm)
-        seen.withLock { $0.reads[stream] = version }
+        note(stream, version, cached: false)
         return fresh
+    }
+
+    /// A stream that moved between two reads keeps its first version, so that the append conflicts.
+    private func note(_ stream: UUID, _ version: Int, cached: Bool) {
+        seen.withLock {
+            $0.reads[stream] = min(version, $0.reads[stream] ?? version)
+            $0.cached = $0.cached || cached
+        }
     }
 
     /// Whether a refusal may be told: one that came from the cache must be checked first, since

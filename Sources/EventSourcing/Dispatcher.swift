@@ -18,35 +18,50 @@ public struct Dispatcher<Log: EventLog>: Sendable {
         _ command: C, in realm: RealmID, id: UUID, digest: [UInt8] = [], origin: Origin
     ) async throws -> Dispatched {
         for _ in 0..<Self.attempts {
-            let reader = AssertingReader(log: log, cache: cache, realm: realm)
-            let facts = try await command.gather(reader)
-            let decision: Decision
             do {
-                decision = try command.decide(facts)
-            } catch {
-                // A repeat of a command that succeeded is refused by its own effect, often.
-                if let first = try await repeated(id, digest, in: realm) { return first }
-                guard try await reader.stillHolds() else { continue }
-                throw error
-            }
-            let commit = Commit(
-                realm: realm, command: id, digest: digest, origin: origin, reads: reader.reads,
-                events: decision.events, claims: decision.claims)
-            switch try await append(commit) {
-            case .won(let positions):
-                cache.forget(commit.events.map(\.stream), in: realm)
-                return Dispatched(positions: positions, isRepeat: false)
-            case .duplicate(let positions):
-                return Dispatched(positions: positions, isRepeat: true)
-            case .misused:
-                throw LogFailure.misusedCommand
-            case .conflict:
-                cache.forget(reader.reads.keys, in: realm)
-            case .taken(let kind):
-                throw command.rejection(takenClaim: kind)
+                let done = try await attempt(
+                    command, in: realm, id: id, digest: digest, origin: origin)
+                if let done { return done }
+            } catch LogFailure.fenced {
+                // This node knew a tail of the log that is gone: all that it folded is void.
+                cache.clear()
             }
         }
         throw LogFailure.contended
+    }
+
+    /// Nil: what the decision relied on has moved on, and is to be read again.
+    private func attempt<C: Command>(
+        _ command: C, in realm: RealmID, id: UUID, digest: [UInt8], origin: Origin
+    ) async throws -> Dispatched? {
+        let reader = AssertingReader(log: log, cache: cache, realm: realm)
+        let facts = try await command.gather(reader)
+        let decision: Decision
+        do {
+            decision = try command.decide(facts)
+        } catch {
+            // A repeat of a command that succeeded is refused by its own effect, often.
+            if let first = try await repeated(id, digest, in: realm) { return first }
+            guard try await reader.stillHolds() else { return nil }
+            throw error
+        }
+        let commit = Commit(
+            realm: realm, command: id, digest: digest, origin: origin, reads: reader.reads,
+            events: decision.events, claims: decision.claims)
+        switch try await log.append(commit) {
+        case .won(let positions):
+            cache.forget(commit.events.map(\.stream), in: realm)
+            return Dispatched(positions: positions, isRepeat: false)
+        case .duplicate(let positions):
+            return Dispatched(positions: positions, isRepeat: true)
+        case .misused:
+            throw LogFailure.misusedCommand
+        case .conflict:
+            cache.forget(reader.reads.keys, in: realm)
+            return nil
+        case .taken(let kind):
+            throw command.rejection(takenClaim: kind)
+        }
     }
 
     /// The state of a stream as it is now, or as it was at a version.
@@ -62,16 +77,6 @@ public struct Dispatcher<Log: EventLog>: Sendable {
             reached = recorded.version
         }
         return Versioned(stream: stream, version: reached, state: state)
-    }
-
-    /// A fenced node knew a tail of the log that is gone: all that it folded is void.
-    private func append(_ commit: Commit) async throws(LogFailure) -> AppendOutcome {
-        do {
-            return try await log.append(commit)
-        } catch .fenced {
-            cache.clear()
-            return .conflict
-        }
     }
 
     private func repeated(

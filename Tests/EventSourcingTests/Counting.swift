@@ -1,0 +1,111 @@
+import EventSourcing
+import JSON
+import Values
+
+let testOrigin = Origin(actor: "system", at: Timestamp(microseconds: 1_795_225_283_000_000))
+
+/// A domain of one counter, for tests.
+enum CounterEvent: Event {
+    case raised(by: Int64)
+    case closed
+
+    static let catalogue = [
+        EventShape("counter.raised", open: ["by"]), EventShape("counter.closed"),
+    ]
+
+    var name: String {
+        switch self {
+        case .raised: "counter.raised"
+        case .closed: "counter.closed"
+        }
+    }
+
+    var subject: UUID? { nil }
+
+    var fields: [String: JSON] {
+        switch self {
+        case .raised(let by): ["by": .integer(by)]
+        case .closed: [:]
+        }
+    }
+
+    init?(name: String, fields: [String: JSON]) {
+        switch name {
+        case "counter.raised":
+            guard let by = fields["by"]?.integer else { return nil }
+            self = .raised(by: by)
+        case "counter.closed": self = .closed
+        default: return nil
+        }
+    }
+}
+
+struct Counter: StreamState {
+    var total: Int64 = 0
+    var isClosed = false
+
+    mutating func apply(_ event: CounterEvent) {
+        switch event {
+        case .raised(let by): total += by
+        case .closed: isClosed = true
+        }
+    }
+}
+
+/// Raises a counter, up to a limit, unless it was closed.
+struct RaiseCounter: Command {
+    var counter: UUID
+    var limit: Int64 = 1_000
+    var claim: Claim?
+
+    enum Rejection: Error, Equatable {
+        case closed
+        case full
+        case taken(String)
+    }
+
+    func gather(_ streams: some StreamReader) async throws(LogFailure) -> Versioned<Counter> {
+        try await streams.read(Counter.self, counter)
+    }
+
+    func decide(_ facts: Versioned<Counter>) throws(Rejection) -> Decision {
+        guard !facts.state.isClosed else { throw .closed }
+        guard facts.state.total < limit else { throw .full }
+        var decision = Decision(CounterEvent.raised(by: 1), in: counter)
+        if let claim { decision.take(claim, for: counter) }
+        return decision
+    }
+
+    func rejection(takenClaim kind: String) -> Rejection { .taken(kind) }
+}
+
+/// Closes a counter once.
+struct CloseCounter: Command {
+    var counter: UUID
+
+    enum Rejection: Error, Equatable {
+        case alreadyClosed
+    }
+
+    func gather(_ streams: some StreamReader) async throws(LogFailure) -> Versioned<Counter> {
+        try await streams.read(Counter.self, counter)
+    }
+
+    func decide(_ facts: Versioned<Counter>) throws(Rejection) -> Decision {
+        guard !facts.state.isClosed else { throw .alreadyClosed }
+        return Decision(CounterEvent.closed, in: counter)
+    }
+}
+
+/// Looks at a counter and does nothing.
+struct LookAtCounter: Command {
+    var counter: UUID
+
+    enum Rejection: Error, Equatable {}
+
+    func gather(_ streams: some StreamReader) async throws(LogFailure) -> Versioned<Counter> {
+        try await streams.read(Counter.self, counter)
+    }
+
+    func decide(_ facts: Versioned<Counter>) throws(Rejection) -> Decision { Decision() }
+}

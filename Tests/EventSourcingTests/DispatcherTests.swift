@@ -1,0 +1,177 @@
+import EventSourcing
+import LogTesting
+import Testing
+import Values
+
+@Suite struct `The dispatcher` {
+    let realm = ConformanceRealm.fresh()
+    let counter = UUID(high: 1, low: 1)
+
+    func id(_ number: UInt64) -> UUID { UUID(high: 8, low: number) }
+
+    /// Somebody else writes to the counter, past the dispatcher.
+    static func write(
+        _ event: CounterEvent, at version: Int, to counter: UUID, in realm: RealmID,
+        _ log: MemoryLog
+    ) async throws(LogFailure) {
+        _ = try await log.append(
+            Commit(
+                realm: realm, command: UUID(high: 66, low: UInt64(version)), origin: testOrigin,
+                reads: [counter: version], events: [NewEvent(event, in: counter)]))
+    }
+
+    @Test func `appends what a command decides`() async throws {
+        let dispatcher = Dispatcher(log: ScriptedLog())
+        let first = try await dispatcher.dispatch(
+            RaiseCounter(counter: counter), in: realm, id: id(1), origin: testOrigin)
+        let second = try await dispatcher.dispatch(
+            RaiseCounter(counter: counter), in: realm, id: id(2), origin: testOrigin)
+        #expect(first.positions.first == 1 && first.positions.count == 1 && !first.isRepeat)
+        #expect(second.positions.first == 2)
+        let state = try await dispatcher.state(Counter.self, counter, in: realm)
+        #expect(state.version == 2)
+        #expect(state.state.total == 2)
+        let earlier = try await dispatcher.state(Counter.self, counter, in: realm, upTo: 1)
+        #expect(earlier.version == 1)
+        #expect(earlier.state.total == 1)
+    }
+
+    @Test func `tells a rejection and appends nothing`() async throws {
+        let log = ScriptedLog()
+        let dispatcher = Dispatcher(log: log)
+        await #expect(throws: RaiseCounter.Rejection.full) {
+            try await dispatcher.dispatch(
+                RaiseCounter(counter: counter, limit: 0), in: realm, id: id(1), origin: testOrigin)
+        }
+        #expect(log.calls.appends == 0)
+    }
+
+    @Test func `decides again after a conflict`() async throws {
+        let (realm, counter) = (realm, counter)
+        let log = ScriptedLog { number, log throws(LogFailure) in
+            if number == 1 {
+                try await Self.write(.raised(by: 10), at: 0, to: counter, in: realm, log)
+            }
+            return nil
+        }
+        let dispatcher = Dispatcher(log: log)
+        let done = try await dispatcher.dispatch(
+            RaiseCounter(counter: counter), in: realm, id: id(1), origin: testOrigin)
+        #expect(done.positions.first == 2)
+        #expect(log.calls.appends == 2)
+        let state = try await dispatcher.state(Counter.self, counter, in: realm)
+        #expect(state.state.total == 11)
+    }
+
+    @Test func `pays one retry for a stale cache`() async throws {
+        let log = ScriptedLog()
+        let dispatcher = Dispatcher(log: log)
+        _ = try await dispatcher.dispatch(
+            LookAtCounter(counter: counter), in: realm, id: id(1), origin: testOrigin)
+        try await Self.write(.raised(by: 10), at: 0, to: counter, in: realm, log.log)
+        let before = log.calls
+        _ = try await dispatcher.dispatch(
+            RaiseCounter(counter: counter), in: realm, id: id(2), origin: testOrigin)
+        #expect(log.calls.appends == before.appends + 2)
+        #expect(log.calls.streamReads == before.streamReads + 1)
+    }
+
+    @Test func `reads a stream once while nothing changes it`() async throws {
+        let log = ScriptedLog()
+        let dispatcher = Dispatcher(log: log)
+        for number in 1...5 {
+            _ = try await dispatcher.dispatch(
+                LookAtCounter(counter: counter), in: realm, id: id(UInt64(number)),
+                origin: testOrigin)
+        }
+        #expect(log.calls.streamReads == 1)
+    }
+
+    @Test func `gives up when others keep winning`() async throws {
+        let (realm, counter) = (realm, counter)
+        let log = ScriptedLog { number, log throws(LogFailure) in
+            try await Self.write(.raised(by: 1), at: number - 1, to: counter, in: realm, log)
+            return nil
+        }
+        let dispatcher = Dispatcher(log: log)
+        await #expect(throws: LogFailure.contended) {
+            try await dispatcher.dispatch(
+                RaiseCounter(counter: counter), in: realm, id: id(1), origin: testOrigin)
+        }
+        #expect(log.calls.appends == 4)
+    }
+
+    @Test func `gives a repeat the first outcome`() async throws {
+        let dispatcher = Dispatcher(log: ScriptedLog())
+        let first = try await dispatcher.dispatch(
+            RaiseCounter(counter: counter), in: realm, id: id(1), digest: [1], origin: testOrigin)
+        let again = try await dispatcher.dispatch(
+            RaiseCounter(counter: counter), in: realm, id: id(1), digest: [1], origin: testOrigin)
+        #expect(again.isRepeat)
+        #expect(again.positions == first.positions)
+        await #expect(throws: LogFailure.misusedCommand) {
+            try await dispatcher.dispatch(
+                RaiseCounter(counter: counter), in: realm, id: id(1), digest: [2],
+                origin: testOrigin)
+        }
+    }
+
+    @Test func `gives a repeat the first outcome where its own effect would refuse it`()
+        async throws
+    {
+        let dispatcher = Dispatcher(log: ScriptedLog())
+        let first = try await dispatcher.dispatch(
+            CloseCounter(counter: counter), in: realm, id: id(1), digest: [1], origin: testOrigin)
+        let again = try await dispatcher.dispatch(
+            CloseCounter(counter: counter), in: realm, id: id(1), digest: [1], origin: testOrigin)
+        #expect(again.isRepeat)
+        #expect(again.positions == first.positions)
+        await #expect(throws: LogFailure.misusedCommand) {
+            try await dispatcher.dispatch(
+                CloseCounter(counter: counter), in: realm, id: id(1), digest: [2],
+                origin: testOrigin)
+        }
+        await #expect(throws: CloseCounter.Rejection.alreadyClosed) {
+            try await dispatcher.dispatch(
+                CloseCounter(counter: counter), in: realm, id: id(2), origin: testOrigin)
+        }
+    }
+
+    @Test func `checks a refusal that came from a stale cache`() async throws {
+        let log = ScriptedLog()
+        let dispatcher = Dispatcher(log: log)
+        try await Self.write(.raised(by: 10), at: 0, to: counter, in: realm, log.log)
+        _ = try await dispatcher.dispatch(
+            LookAtCounter(counter: counter), in: realm, id: id(1), origin: testOrigin)
+        try await Self.write(.raised(by: -10), at: 1, to: counter, in: realm, log.log)
+        let done = try await dispatcher.dispatch(
+            RaiseCounter(counter: counter, limit: 5), in: realm, id: id(2), origin: testOrigin)
+        #expect(done.positions.first == 3)
+    }
+
+    @Test func `tells a refusal from a cache that still holds`() async throws {
+        let log = ScriptedLog()
+        let dispatcher = Dispatcher(log: log)
+        try await Self.write(.closed, at: 0, to: counter, in: realm, log.log)
+        for number in 1...2 {
+            await #expect(throws: RaiseCounter.Rejection.closed) {
+                try await dispatcher.dispatch(
+                    RaiseCounter(counter: counter), in: realm, id: id(UInt64(number)),
+                    origin: testOrigin)
+            }
+        }
+        #expect(log.calls.appends == 0)
+    }
+
+    @Test func `says what a taken claim means to the command`() async throws {
+        let dispatcher = Dispatcher(log: ScriptedLog())
+        let claim = Claim("name", "one")
+        _ = try await dispatcher.dispatch(
+            RaiseCounter(counter: counter, claim: claim), in: realm, id: id(1), origin: testOrigin)
+        await #expect(throws: RaiseCounter.Rejection.taken("name")) {
+            try await dispatcher.dispatch(
+                RaiseCounter(counter: UUID(high: 1, low: 2), claim: claim), in: realm, id: id(2),
+                origin: testOrigin)
+        }
+    }
+}
