@@ -5,9 +5,10 @@
 // SHA-256 calls.
 //
 // Why the low-level calls although OpenSSL 3 deprecates them: SHA256_CTX is a plain struct, so a
-// hash needs no allocation and a prepared HMAC key is two structs that are copied. The EVP way
-// allocates a context and a provider context for each hash, which costs several times as much as
-// hashing a short message. The algorithm behind both is the same assembly.
+// hash needs no allocation and a prepared HMAC key is two structs that are copied. Measured with
+// 300 bytes: three times as fast as EVP with a context for each hash, and a quarter faster than
+// with one that is kept, which would need a lock or a home in each thread; HMAC of 32 bytes is half
+// as fast again as with EVP_MD_CTX_copy_ex. The algorithm behind both is the same assembly.
 
 #include <openssl/bn.h>
 #include <openssl/core_names.h>

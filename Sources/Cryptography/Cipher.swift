@@ -3,8 +3,8 @@ import COpenSSL
 /// One use of OpenSSL's cipher context, for AES-256-GCM.
 ///
 /// Not copyable, so that exactly one `deinit` frees it, and OpenSSL then wipes the key schedule in
-/// it. A context for each use costs a tenth of a microsecond more than one that is kept, and needs
-/// no lock and no home in a thread.
+/// it. One for each use rather than one that is kept: opening 150 bytes takes 0.6 microseconds with
+/// it, which leaves nothing worth a lock or a home in each thread.
 @safe
 struct Cipher: ~Copyable {
     /// Fetched once: a fetch by name takes longer than sealing a short message.

@@ -33,7 +33,7 @@ public enum Scrypt {
             self.parallelization = parallelization
         }
 
-        /// 32 MiB and about a fifth of a second: one of the settings that OWASP holds equal.
+        /// 32 MiB and about a quarter of a second: one of the settings that OWASP holds equal.
         public static let recommended = Parameters(unchecked: 1 << 15, 8, 3)
 
         /// What computing needs; all factors were bounded at `init`.

@@ -56,6 +56,16 @@ import Testing
         }
     }
 
+    /// RFC 2104: a key of one block is used as it is, a longer one is hashed first.
+    @Test func `hashes keys of more than 64 bytes only`() {
+        for count in [63, 64, 65, 66] {
+            let key = Random.bytes(count)
+            let isHashed =
+                HMACKey(key).authenticate([1]) == HMACKey(SHA256.hash(key)).authenticate([1])
+            #expect(isHashed == (count > 64))
+        }
+    }
+
     @Test func `refuses every flipped bit and every shortened tag`() {
         let key = HMACKey(Random.bytes(32))
         let message = Array("message".utf8)
