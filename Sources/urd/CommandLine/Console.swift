@@ -75,7 +75,7 @@ enum Printable {
 
     private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
-        case 0x0A: false
+        case 0x09, 0x0A: false
         case 0...0x1F, 0x7F...0x9F: true
         case 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069, 0xFEFF: true
         default: false

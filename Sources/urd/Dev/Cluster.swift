@@ -110,15 +110,15 @@ extension Cluster {
 
     private var settings: [String] {
         let settings = [
-            "listen_addresses=", "unix_socket_directories=\(Self.quotedList(socketFolder))",
+            "listen_addresses=", "unix_socket_directories=\(Self.quoted(socketFolder))",
             "port=\(ClusterPlace.port)", "timezone=UTC", "log_timezone=UTC",
             "cluster_name=urd-dev", "log_checkpoints=off",
         ]
         return ["-D", place.data] + settings.flatMap { ["-c", $0] }
     }
 
-    /// The setting is a list, where a comma or a space in a folder's name needs quotes.
-    private static func quotedList(_ folder: String) -> String {
+    /// The setting is a list, where a space in a folder's name needs quotes.
+    private static func quoted(_ folder: String) -> String {
         let doubled = folder.split(separator: "\"", omittingEmptySubsequences: false)
         return "\"" + doubled.joined(separator: "\"\"") + "\""
     }
@@ -148,7 +148,10 @@ extension Cluster {
 
     /// Ends what a run left behind that was killed before it could tidy up. The caller holds the
     /// folder's lock, so whoever works in the cluster's data is such a leftover.
-    static func endLeftovers(in place: ClusterPlace, say: (String) -> Void) async throws {
+    /// `inUse` is the socket's folder of the run that goes on.
+    static func endLeftovers(
+        in place: ClusterPlace, inUse: String? = nil, say: (String) -> Void
+    ) async throws {
         let file = PostmasterFile.read(in: place.data)
         var left = RunningProcess.inFolder(place.data)
         if !left.isEmpty { say("Stopping the PostgreSQL that an earlier run left behind") }
@@ -170,7 +173,9 @@ extension Cluster {
             if RunningProcess.exists(file.process) {
                 try File.remove(place.data + "/postmaster.pid")
             }
-            if let folder = file.socketFolder, folder.hasPrefix("/tmp/urd-") {
+            if let folder = file.socketFolder, folder != inUse,
+                ClusterPlace.isTemporarySocketFolder(folder)
+            {
                 try File.removeTree(folder)
             }
         }
@@ -178,6 +183,6 @@ extension Cluster {
 
     /// Removes what must not outlive the run.
     func tidy() {
-        if socketFolder != place.path + "/socket" { try? File.removeTree(socketFolder) }
+        if ClusterPlace.isTemporarySocketFolder(socketFolder) { try? File.removeTree(socketFolder) }
     }
 }

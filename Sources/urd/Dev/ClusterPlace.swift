@@ -15,8 +15,16 @@ struct ClusterPlace: Equatable, Sendable {
     static let longestSocketPath = 107
     static let port = 5432
 
+    private static let temporaryPrefix = "/tmp/urd-socket-"
+
+    /// Short enough, and without the comma that libpq takes for the end of a host.
     static func socketFits(in folder: String) -> Bool {
         "\(folder)/.s.PGSQL.\(port)".utf8.count <= longestSocketPath
+            && !folder.utf8.contains(UInt8(ascii: ","))
+    }
+
+    static func isTemporarySocketFolder(_ path: String) -> Bool {
+        path.hasPrefix(temporaryPrefix) && Path.parent(of: path) == "/tmp"
     }
 
     /// The major version of the cluster that is there.
@@ -33,7 +41,7 @@ struct ClusterPlace: Equatable, Sendable {
             try File.makeFolder(usual, mode: 0o700)
             folder = usual
         } else {
-            folder = try File.makeTemporaryFolder("/tmp/urd-")
+            folder = try File.makeTemporaryFolder(Self.temporaryPrefix)
         }
         if let account { try File.give(folder, to: account) }
         return folder

@@ -213,7 +213,8 @@ extension Development {
             say("PostgreSQL ended (\(ending.description)); starting it again")
             try? await Task.sleep(for: .milliseconds(500))
             do {
-                try await Cluster.endLeftovers(in: cluster.place, say: say)
+                try await Cluster.endLeftovers(
+                    in: cluster.place, inUse: cluster.socketFolder, say: say)
                 if state.withLock({ $0.isStopping }) { return }
                 let next = try await cluster.start()
                 let isWanted = state.withLock { state in

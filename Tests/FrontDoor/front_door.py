@@ -1,0 +1,178 @@
+"""What the tests of the front door share: starting `urd`, and looking at what it left."""
+
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BINARY = pathlib.Path(os.environ.get("URD_BINARY", ROOT / ".build" / "debug" / "urd"))
+PATIENCE = 90  # a slow machine under load; a test never waits longer than it must
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def environment(**more):
+    """Ours without any setting of Urd, so that the caller's do not leak in."""
+    clean = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("URD_", "PG")) and name != "CREDENTIALS_DIRECTORY"
+    }
+    clean.update(more)
+    return clean
+
+
+def run(*words, **more):
+    """Runs a command of urd to its end."""
+    return subprocess.run(
+        [str(BINARY), *words],
+        env=environment(**more),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+    )
+
+
+def working_in(folder):
+    """The numbers of all processes whose working folder is in this one."""
+    found = []
+    for entry in os.listdir("/proc"):
+        if not entry.isdigit():
+            continue
+        try:
+            place = os.readlink(f"/proc/{entry}/cwd")
+        except OSError:
+            continue
+        if place == folder or place.startswith(folder + "/"):
+            found.append(int(entry))
+    return found
+
+
+def eventually(condition, what, patience=PATIENCE):
+    deadline = time.monotonic() + patience
+    while time.monotonic() < deadline:
+        result = condition()
+        if result:
+            return result
+        time.sleep(0.02)
+    raise AssertionError(f"did not happen within {patience} s: {what}")
+
+
+class Run:
+    """One `urd dev`."""
+
+    def __init__(self, data, *words, port=None, prefix=(), binary=BINARY, cwd=None):
+        self.data = str(data)
+        self.port = port or free_port()
+        self.file = os.path.join(self.data, "dev.env")
+        self.output = tempfile.TemporaryFile(mode="w+")
+        before = self.stamp()
+        self.process = subprocess.Popen(
+            [*prefix, str(binary), "dev", *words],
+            env=environment(URD_DATA=self.data, URD_PORT=str(self.port)),
+            stdin=subprocess.DEVNULL,
+            stdout=self.output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            cwd=cwd,
+        )
+        self.before = before
+
+    def stamp(self):
+        try:
+            facts = os.stat(self.file)
+            return (facts.st_mtime_ns, facts.st_ino)
+        except OSError:
+            return None
+
+    def text(self):
+        self.output.flush()
+        position = self.output.tell()
+        self.output.seek(0)
+        text = self.output.read()
+        self.output.seek(position)
+        return text
+
+    def ready(self):
+        def is_ready():
+            if self.process.poll() is not None:
+                raise AssertionError(f"urd dev ended ({self.process.returncode}):\n{self.text()}")
+            return self.stamp() not in (None, self.before)
+
+        eventually(is_ready, "dev.env is written")
+        return self
+
+    def values(self):
+        """dev.env as a shell reads it."""
+        script = f'set -a; . "$1"; env -0'
+        result = subprocess.run(
+            ["sh", "-c", script, "sh", self.file], capture_output=True, env={}, check=True
+        )
+        pairs = (entry.split(b"=", 1) for entry in result.stdout.split(b"\0") if entry)
+        return {name.decode(): value.decode() for name, value in pairs if name.startswith(b"URD_")}
+
+    def sql(self, statement, role="URD_DATABASE_OWNER_URL"):
+        return subprocess.run(
+            ["psql", "-XqAt", "-v", "ON_ERROR_STOP=1", self.values()[role], "-c", statement],
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=PATIENCE,
+        ).stdout.strip()
+
+    def cluster(self):
+        """The folder of the cluster's data."""
+        elsewhere = os.path.join(self.data, "postgres-at")
+        if os.path.exists(elsewhere):
+            return pathlib.Path(elsewhere).read_text().strip() + "/data"
+        return self.data + "/postgres/data"
+
+    def postmaster(self):
+        return int(pathlib.Path(self.cluster(), "postmaster.pid").read_text().split("\n")[0])
+
+    def end(self, number=signal.SIGINT):
+        """Sends a signal and waits; returns the exit code."""
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        return self.process.wait(timeout=PATIENCE)
+
+
+class FrontDoorCase(unittest.TestCase):
+    """Gives each test a folder, and leaves no process behind however the test ends."""
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="urd-front-door-", dir="/tmp")
+        os.chmod(self.folder, 0o755)
+        self.data = os.path.join(self.folder, "data")
+        self.runs = []
+
+    def tearDown(self):
+        for one in self.runs:
+            one.end(signal.SIGTERM)
+            elsewhere = os.path.join(one.data, "postgres-at")
+            if os.path.exists(elsewhere):
+                shutil.rmtree(pathlib.Path(elsewhere).read_text().strip(), ignore_errors=True)
+            one.output.close()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def start(self, *words, **more):
+        one = Run(more.pop("data", self.data), *words, **more)
+        self.runs.append(one)
+        return one
+
+    def assert_nothing_left(self, one):
+        eventually(lambda: not working_in(one.cluster()), "PostgreSQL ended", 30)
+        with socket.socket() as listener:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(("127.0.0.1", one.port))

@@ -1,0 +1,219 @@
+"""`urd dev`, end to end: what it starts, what it leaves, and what it does when it is hurt."""
+
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import stat
+import unittest
+import urllib.parse
+
+from front_door import BINARY, FrontDoorCase, eventually, working_in
+
+
+class Dev(FrontDoorCase):
+    def test_starts_and_tells_everything_in_dev_env(self):
+        one = self.start().ready()
+        self.assertEqual(stat.S_IMODE(os.stat(one.file).st_mode), 0o600)
+        values = one.values()
+        self.assertLessEqual(
+            {
+                "URD_URL", "URD_DATABASE_URL", "URD_DATABASE_OWNER_URL", "URD_ADMIN_KEY",
+                "URD_REALM", "URD_CLIENT_ID", "URD_CLIENT_SECRET", "URD_MASTER_KEY_FILE",
+            },
+            set(values),
+        )
+        self.assertEqual(values["URD_URL"], f"http://127.0.0.1:{one.port}")
+        for line in pathlib.Path(one.file).read_text().splitlines():
+            self.assertRegex(line, r"^URD_[A-Z_]+=[A-Za-z0-9%@:/._+=,-]*$")
+        key = pathlib.Path(values["URD_MASTER_KEY_FILE"])
+        self.assertEqual(stat.S_IMODE(key.stat().st_mode), 0o600)
+        self.assertEqual(len(bytes.fromhex(key.read_text().strip())), 32)
+        self.assertEqual(one.sql("select current_user"), "urd_owner")
+        self.assertEqual(one.sql("show listen_addresses"), "")
+        self.assertEqual(one.sql("select rolsuper from pg_roles where rolname = current_user"), "f")
+
+    def test_ends_on_each_signal_and_leaves_nothing(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            with self.subTest(signal=number):
+                one = self.start().ready()
+                self.assertEqual(one.end(number), 0, one.text())
+                self.assert_nothing_left(one)
+
+    def test_ends_while_it_is_still_starting(self):
+        one = self.start()
+        eventually(lambda: os.path.exists(self.data + "/postgres"), "it began")
+        self.assertEqual(one.end(), 0, one.text())
+        self.assert_nothing_left(one)
+        self.start().ready()
+
+    def test_goes_on_with_its_data_and_its_keys(self):
+        first = self.start().ready()
+        first.sql("create table public.kept (word text)")
+        first.sql("insert into public.kept values ('here')")
+        keys = first.values()
+        first.end()
+        second = self.start().ready()
+        self.assertEqual(second.sql("select word from public.kept"), "here")
+        for name in ("URD_ADMIN_KEY", "URD_CLIENT_ID", "URD_CLIENT_SECRET", "URD_REALM"):
+            self.assertEqual(second.values()[name], keys[name])
+
+    def test_fresh_starts_with_nothing_and_spares_foreign_files(self):
+        first = self.start().ready()
+        first.sql("create table public.kept (word text)")
+        key = pathlib.Path(self.data, "master.key").read_text()
+        first.end()
+        foreign = pathlib.Path(self.data, "notes.txt")
+        foreign.write_text("mine")
+        second = self.start("--fresh").ready()
+        self.assertEqual(second.sql("select to_regclass('public.kept') is null"), "t")
+        self.assertNotEqual(pathlib.Path(self.data, "master.key").read_text(), key)
+        self.assertEqual(foreign.read_text(), "mine")
+
+    def test_fresh_leaves_a_database_alone_that_is_not_its_own(self):
+        os.makedirs(self.data + "/postgres/data")
+        uid = os.getuid() or 65534
+        os.chown(self.data + "/postgres", uid, -1)
+        pathlib.Path(self.data, "postgres/data/PG_VERSION").write_text("15\n")
+        one = self.start("--fresh")
+        self.assertEqual(one.process.wait(timeout=30), 1)
+        self.assertIn("was not made by urd dev", one.text())
+        self.assertTrue(os.path.exists(self.data + "/postgres/data/PG_VERSION"))
+
+    def test_two_on_the_same_data_refuse_clearly(self):
+        first = self.start().ready()
+        second = self.start()
+        self.assertEqual(second.process.wait(timeout=30), 1)
+        self.assertIn(f"already runs on {self.data} (process {first.process.pid})", second.text())
+        self.assertEqual(first.sql("select 1"), "1")
+
+    def test_two_on_their_own_data_live_together(self):
+        first = self.start().ready()
+        second = self.start(data=self.data + "-2").ready()
+        self.assertNotEqual(first.values()["URD_DATABASE_URL"], second.values()["URD_DATABASE_URL"])
+
+    def test_a_port_in_use_is_named(self):
+        with socket.socket() as listener:
+            listener.bind(("127.0.0.1", 0))
+            listener.listen()
+            port = listener.getsockname()[1]
+            one = self.start(port=port)
+            self.assertEqual(one.process.wait(timeout=30), 1)
+        self.assertIn(f"Port {port} is taken", one.text())
+        self.assertIn("URD_PORT=", one.text())
+
+    def test_a_lost_master_key_is_not_replaced(self):
+        first = self.start().ready()
+        first.end()
+        os.unlink(self.data + "/master.key")
+        second = self.start()
+        self.assertEqual(second.process.wait(timeout=30), 1)
+        self.assertIn("master key is not", second.text())
+        self.assertFalse(os.path.exists(self.data + "/master.key"))
+
+    def test_works_where_the_name_is_long_or_has_spaces(self):
+        for name in ("x" * 150, "two words, and 'quotes'"):
+            with self.subTest(name=name):
+                one = self.start(data=os.path.join(self.folder, name)).ready()
+                self.assertEqual(one.sql("select 1"), "1")
+                host = one.values()["URD_DATABASE_URL"].split("@")[1].split(":")[0]
+                folder = urllib.parse.unquote(host)
+                self.assertEqual(one.end(), 0)
+                self.assert_nothing_left(one)
+                if folder.startswith("/tmp/urd-socket-"):
+                    self.assertFalse(os.path.exists(folder))
+
+
+class Hurt(FrontDoorCase):
+    def test_killed_outright_it_takes_postgresql_along(self):
+        one = self.start().ready()
+        one.sql("create table public.kept (word text)")
+        one.end(signal.SIGKILL)
+        self.assert_nothing_left(one)
+        again = self.start().ready()
+        self.assertEqual(again.sql("select to_regclass('public.kept') is null"), "f")
+
+    def test_a_server_left_behind_is_stopped_by_the_next_run(self):
+        one = self.start().ready()
+        # Stopped, it cannot follow urd into death at once.
+        server = one.postmaster()
+        os.kill(server, signal.SIGSTOP)
+        one.end(signal.SIGKILL)
+        again = self.start()
+        eventually(lambda: "left behind" in again.text(), "the leftover is noticed")
+        os.kill(server, signal.SIGCONT)
+        again.ready()
+        self.assertNotEqual(again.postmaster(), server)
+        self.assertEqual(again.sql("select 1"), "1")
+
+    def test_a_number_in_the_pid_file_that_is_anothers_by_now_does_no_harm(self):
+        one = self.start().ready()
+        one.end()
+        file = pathlib.Path(one.cluster(), "postmaster.pid")
+        file.write_text(f"{os.getpid()}\n{one.cluster()}\n0\n5432\n/nowhere\n\n")
+        shutil.chown(file, os.stat(one.cluster()).st_uid, os.stat(one.cluster()).st_gid)
+        again = self.start().ready()
+        self.assertEqual(again.sql("select 1"), "1")
+
+    def test_a_killed_server_comes_back(self):
+        one = self.start().ready()
+        server = one.postmaster()
+        os.kill(server, signal.SIGKILL)
+
+        def answers():
+            try:
+                return one.postmaster() != server and one.sql("select 1") == "1"
+            except Exception:
+                return False
+
+        eventually(answers, "PostgreSQL is back")
+        self.assertEqual(one.end(), 0)
+        self.assert_nothing_left(one)
+
+
+@unittest.skipUnless(os.getuid() == 0, "needs root")
+class AsRoot(FrontDoorCase):
+    def test_the_server_is_not_root(self):
+        one = self.start().ready()
+        self.assertNotEqual(os.stat(f"/proc/{one.postmaster()}").st_uid, 0)
+
+    def test_a_folder_that_others_cannot_enter_gets_its_database_elsewhere(self):
+        os.chmod(self.folder, 0o700)
+        one = self.start().ready()
+        self.assertIn("who cannot enter", one.text())
+        one.sql("create table public.kept (word text)")
+        place = one.cluster()
+        self.assertFalse(place.startswith(self.folder))
+        one.end()
+        again = self.start().ready()
+        self.assertEqual(again.cluster(), place)
+        self.assertEqual(again.sql("select to_regclass('public.kept') is null"), "f")
+        again.end()
+        fresh = self.start("--fresh").ready()
+        self.assertFalse(os.path.exists(place))
+        self.assertEqual(fresh.sql("select 1"), "1")
+
+    def test_a_normal_user_runs_everything_alone(self):
+        binary = os.path.join(self.folder, "urd")
+        shutil.copy(BINARY, binary)
+        home = os.path.join(self.folder, "home")
+        os.mkdir(home)
+        shutil.chown(home, 65534, 65534)
+        one = self.start(
+            data=home + "/data",
+            binary=binary,
+            prefix=["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"],
+            cwd=home,
+        ).ready()
+        self.assertEqual(os.stat(f"/proc/{one.postmaster()}").st_uid, 65534)
+        self.assertEqual(one.sql("select 1"), "1")
+        self.assertEqual(one.end(), 0)
+        self.assert_nothing_left(one)
+        # What a user began, root goes on with.
+        again = self.start(data=home + "/data").ready()
+        self.assertEqual(os.stat(f"/proc/{again.postmaster()}").st_uid, 65534)
+
+
+if __name__ == "__main__":
+    unittest.main()
