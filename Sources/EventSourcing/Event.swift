@@ -58,6 +58,6 @@ public struct EventShape: Sendable {
     /// The line of the golden list: a change to it is a decision that someone sees.
     public var goldenLine: String {
         let listed = fields.sorted { $0.key < $1.key }.map { "\($0.key):\($0.value.rawValue)" }
-        return "\(name) \(revision) \(listed.joined(separator: " "))"
+        return ([name, String(revision)] + listed).joined(separator: " ")
     }
 }

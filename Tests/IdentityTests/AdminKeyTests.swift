@@ -1,0 +1,79 @@
+import EventSourcing
+import Identity
+import JSON
+import LogTesting
+import Testing
+import Values
+
+@Suite struct `Admin keys` {
+    let acme: RealmID
+
+    init() throws {
+        acme = try #require(RealmID("acme"))
+    }
+
+    func create(_ name: String = "Ada", _ scope: AdminScope = .all) throws -> CreateAdminKey {
+        CreateAdminKey(id: key, name: name, digest: try digest(1), scope: scope)
+    }
+
+    func created() throws -> AdminKeyEvent {
+        .created(name: "Ada", digest: try digest(1), scope: .all)
+    }
+
+    @Test func `are created for all realms or for some`() async throws {
+        try await given().when(create()).then(created(), in: key)
+        try await given().when(create("Ada", .only([acme]))).then(
+            AdminKeyEvent.created(name: "Ada", digest: try digest(1), scope: .only([acme])),
+            in: key)
+    }
+
+    @Test func `are created once`() async throws {
+        try await given(created(), in: key).when(create()).thenRejected(.idTaken)
+    }
+
+    @Test func `are refused with a bad name or a bad list of realms`() async throws {
+        try await given().when(create("")).thenRejected(.invalid(FieldFault("name", .malformed)))
+        try await given().when(create("Ada", .only([])))
+            .thenRejected(.invalid(FieldFault("realms", .missing)))
+        try await given().when(create("Ada", .only([acme, acme])))
+            .thenRejected(.invalid(FieldFault("realms", .duplicate)))
+        let many = try (0...100).map { try #require(RealmID("r\($0)")) }
+        try await given().when(create("Ada", .only(many)))
+            .thenRejected(.invalid(FieldFault("realms", .tooMany(limit: 100))))
+    }
+
+    @Test func `are revoked for good`() async throws {
+        let revoke = RevokeAdminKey(id: key)
+        try await given(created(), in: key).when(revoke).then(AdminKeyEvent.revoked, in: key)
+        try await given(created(), AdminKeyEvent.revoked, in: key).when(revoke).thenNothing()
+        try await given().when(revoke).thenRejected(.notFound)
+    }
+
+    @Test func `open what they were made for`() throws {
+        var state = AdminKey()
+        #expect(!state.scope.allows(acme))
+        state.apply(.created(name: "Ada", digest: try digest(1), scope: .only([acme])))
+        #expect(state.scope.allows(acme))
+        #expect(!state.scope.allows(.system))
+        #expect(AdminScope.all.allows(.system))
+        #expect(try state.digest == digest(1))
+        state.apply(.revoked)
+        #expect(state.isRevoked)
+    }
+
+    @Test func `never grow wide where their list cannot be read`() {
+        let digest = "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE"
+        for realms in [["acme", "Not A Realm"], [1], "acme", .null] as [JSON] {
+            let event = AdminKeyEvent(
+                name: "admin_key.created",
+                fields: ["name": "Ada", "digest": .string(digest), "realms": realms])
+            #expect(event == nil)
+        }
+    }
+
+    @Test func `keep a digest of exactly 32 bytes that no description shows`() throws {
+        #expect(SecretDigest([]) == nil)
+        #expect(SecretDigest(Array(repeating: 0, count: 31)) == nil)
+        #expect(try "\(digest(1))" == "a secret's digest")
+    }
+}

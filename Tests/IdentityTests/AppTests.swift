@@ -1,0 +1,116 @@
+import EventSourcing
+import Identity
+import JSON
+import LogTesting
+import Testing
+import Values
+
+private let created = AppEvent.created(slug: "shop", name: "Shop")
+private let claim = Claim("app", "shop")
+
+private func givenApp() -> Scenario { givenRealm().given(created, in: app) }
+
+@Suite struct `Creating an app` {
+    let create = CreateApp(id: app, slug: "shop", name: "Shop")
+
+    @Test func `takes its sub-domain`() async throws {
+        try await givenRealm().when(create).then(created, in: app, taking: [claim])
+    }
+
+    @Test func `needs an open realm`() async throws {
+        try await given().when(create).thenRejected(.realmNotFound)
+        try await givenDisabledRealm().when(create).thenRejected(.realmDisabled)
+    }
+
+    @Test func `is refused under an id or a sub-domain that is taken`() async throws {
+        try await givenApp().when(create).thenRejected(.idTaken)
+        try await givenApp().given(AppEvent.deleted, in: app).when(create).thenRejected(.idTaken)
+        try await givenRealm().when(create).thenRejected(.slugTaken, whenTaken: claim)
+    }
+
+    @Test(arguments: ["", "Shop", "a.b", "-a", "a_b", "a b", String(repeating: "a", count: 64)])
+    func `is refused with a bad sub-domain`(slug: String) async throws {
+        try await givenRealm().when(CreateApp(id: app, slug: slug, name: "Shop"))
+            .thenRejected(.invalid(FieldFault("slug", .malformed)))
+    }
+
+    @Test func `is refused with a bad name`() async throws {
+        try await givenRealm().when(CreateApp(id: app, slug: "shop", name: "\t"))
+            .thenRejected(.invalid(FieldFault("name", .malformed)))
+    }
+}
+
+@Suite struct `Updating an app` {
+    @Test func `changes what differs and nothing else`() async throws {
+        try await givenApp().when(
+            UpdateApp(
+                id: app, slug: "store", name: "Shop",
+                settings: ["native_grants": true, "mail_from": .null])
+        ).then(
+            AppEvent.updated(.init(slug: "store", settings: ["native_grants": true])), in: app,
+            taking: [Claim("app", "store")], releasing: [claim])
+        try await givenApp().when(UpdateApp(id: app, name: "Store"))
+            .then(AppEvent.updated(.init(name: "Store")), in: app)
+    }
+
+    @Test func `lets the realm's value hold again`() async throws {
+        try await givenApp()
+            .given(AppEvent.updated(.init(settings: ["display_name": "Own"])), in: app)
+            .when(UpdateApp(id: app, settings: ["display_name": .null]))
+            .then(AppEvent.updated(.init(settings: ["display_name": .null])), in: app)
+    }
+
+    @Test func `appends nothing where all is so already`() async throws {
+        try await givenApp().when(UpdateApp(id: app)).thenNothing()
+        try await givenApp().when(UpdateApp(id: app, slug: "shop", name: "Shop")).thenNothing()
+    }
+
+    @Test func `needs an app in an open realm`() async throws {
+        let update = UpdateApp(id: app, name: "Store")
+        try await given().when(update).thenRejected(.realmNotFound)
+        try await givenDisabledRealm().given(created, in: app).when(update)
+            .thenRejected(.realmDisabled)
+        try await givenRealm().when(update).thenRejected(.notFound)
+        try await givenApp().given(AppEvent.deleted, in: app).when(update).thenRejected(.notFound)
+    }
+
+    @Test func `is refused a sub-domain that is taken`() async throws {
+        try await givenApp().when(UpdateApp(id: app, slug: "store"))
+            .thenRejected(.slugTaken, whenTaken: Claim("app", "store"))
+    }
+
+    @Test(
+        arguments: [
+            (UpdateApp(id: app, slug: "A"), FieldFault("slug", .malformed)),
+            (UpdateApp(id: app, name: ""), FieldFault("name", .malformed)),
+            (
+                UpdateApp(id: app, settings: ["code_lifetime": 30]),
+                FieldFault("code_lifetime", .notPerApp)
+            ),
+            (UpdateApp(id: app, settings: ["nothing": 1]), FieldFault("nothing", .unknown)),
+            (
+                UpdateApp(id: app, settings: ["native_grants": 1]),
+                FieldFault("native_grants", .wrongType(expected: .flag))
+            ),
+        ])
+    func `names the field at fault`(update: UpdateApp, fault: FieldFault) async throws {
+        try await givenApp().when(update).thenRejected(.invalid(fault))
+    }
+}
+
+@Suite struct `Deleting an app` {
+    @Test func `frees its sub-domain, as it was last`() async throws {
+        try await givenApp().given(AppEvent.updated(.init(slug: "store")), in: app)
+            .when(DeleteApp(id: app))
+            .then(AppEvent.deleted, in: app, releasing: [Claim("app", "store")])
+    }
+
+    @Test func `needs an app in an open realm`() async throws {
+        let delete = DeleteApp(id: app)
+        try await given().when(delete).thenRejected(.realmNotFound)
+        try await givenDisabledRealm().given(created, in: app).when(delete)
+            .thenRejected(.realmDisabled)
+        try await givenRealm().when(delete).thenRejected(.notFound)
+        try await givenApp().given(AppEvent.deleted, in: app).when(delete).thenRejected(.notFound)
+    }
+}

@@ -1,0 +1,170 @@
+import EventSourcing
+import Identity
+import JSON
+import LogTesting
+import Testing
+import Values
+
+private func givenClient(_ metadata: [String: JSON] = webMetadata) throws -> Scenario {
+    let usesSecret = ClientMetadata.authenticationMethod(askedFor: metadata)?.usesSecret == true
+    let secret = usesSecret ? try digest(1) : nil
+    return givenRealm().given(try registered(metadata, secret: secret), in: client)
+}
+
+@Suite struct `Updating a client` {
+    @Test func `replaces all of its metadata`() async throws {
+        let new: [String: JSON] = ["redirect_uris": ["https://other.example.org/back"]]
+        try await givenClient().when(UpdateClient(id: client, metadata: new))
+            .then(ClientEvent.updated(try ClientMetadata(new)), in: client)
+    }
+
+    @Test func `appends nothing where all is so already`() async throws {
+        var metadata = webMetadata
+        try await givenClient().when(UpdateClient(id: client, metadata: metadata)).thenNothing()
+        metadata["client_id"] = "web"
+        metadata["grant_types"] = ["authorization_code"]
+        try await givenClient().when(UpdateClient(id: client, metadata: metadata)).thenNothing()
+        try await givenClient()
+            .when(UpdateClient(id: client, metadata: metadata, secret: try digest(1)))
+            .thenNothing()
+    }
+
+    @Test func `can give it a secret that it did not have`() async throws {
+        let update = UpdateClient(id: client, metadata: webMetadata)
+        try await givenClient(nativeMetadata).when(update).thenRejected(
+            .invalid(FieldFault("client_secret", .needed(by: "token_endpoint_auth_method"))))
+        var withSecret = update
+        withSecret.secret = try digest(2)
+        try await givenClient(nativeMetadata).when(withSecret).then(
+            ClientEvent.updated(try ClientMetadata(webMetadata)),
+            ClientEvent.secretRotated(try digest(2)), in: client)
+    }
+
+    @Test func `drops a secret that it needs no more`() async throws {
+        let update = ClientEvent.updated(try ClientMetadata(nativeMetadata))
+        try await givenClient().when(UpdateClient(id: client, metadata: nativeMetadata))
+            .then(update, in: client)
+        try await givenClient().given(update, in: client)
+            .when(UpdateClient(id: client, metadata: webMetadata)).thenRejected(
+                .invalid(FieldFault("client_secret", .needed(by: "token_endpoint_auth_method"))))
+        try await givenClient()
+            .when(UpdateClient(id: client, metadata: nativeMetadata, secret: try digest(2)))
+            .thenRejected(
+                .invalid(
+                    FieldFault("client_secret", .conflicts(with: "token_endpoint_auth_method"))))
+    }
+
+    @Test func `names the member at fault`() async throws {
+        var metadata = webMetadata
+        metadata["client_id"] = "other"
+        try await givenClient().when(UpdateClient(id: client, metadata: metadata))
+            .thenRejected(.invalid(FieldFault("client_id", .mismatch)))
+        metadata["client_id"] = nil
+        metadata["app_id"] = .string(app.description)
+        try await givenClient().when(UpdateClient(id: client, metadata: metadata))
+            .thenRejected(.invalid(FieldFault("app_id", .notFound)))
+        metadata["redirect_uris"] = ["http://a.example"]
+        try await givenClient().when(UpdateClient(id: client, metadata: metadata))
+            .thenRejected(.invalid(FieldFault("redirect_uris", .unsafeScheme, at: 0)))
+    }
+
+    @Test func `needs a client in an open realm`() async throws {
+        let update = UpdateClient(id: client, metadata: webMetadata)
+        try await given().when(update).thenRejected(.realmNotFound)
+        try await givenDisabledRealm().when(update).thenRejected(.realmDisabled)
+        try await givenRealm().when(update).thenRejected(.notFound)
+        try await givenClient().given(ClientEvent.deleted, in: client).when(update)
+            .thenRejected(.notFound)
+    }
+}
+
+@Suite struct `Rotating a client's secret` {
+    @Test func `replaces it`() async throws {
+        try await givenClient().when(RotateClientSecret(id: client, secret: try digest(2)))
+            .then(ClientEvent.secretRotated(try digest(2)), in: client)
+        try await givenClient().when(RotateClientSecret(id: client, secret: try digest(1)))
+            .thenNothing()
+    }
+
+    @Test func `is refused where there is none to rotate`() async throws {
+        try await givenClient(nativeMetadata)
+            .when(RotateClientSecret(id: client, secret: try digest(2)))
+            .thenRejected(.usesNoSecret)
+    }
+
+    @Test func `needs a client in an open realm`() async throws {
+        let rotate = RotateClientSecret(id: client, secret: try digest(2))
+        try await given().when(rotate).thenRejected(.realmNotFound)
+        try await givenDisabledRealm().when(rotate).thenRejected(.realmDisabled)
+        try await givenRealm().when(rotate).thenRejected(.notFound)
+        try await givenClient().given(ClientEvent.deleted, in: client).when(rotate)
+            .thenRejected(.notFound)
+    }
+
+    @Test func `lets no event hold the secret itself`() throws {
+        let event = NewEvent(ClientEvent.secretRotated(try digest(2)), in: client)
+        #expect(
+            event.open == ["secret_digest": "AgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgI"])
+    }
+}
+
+@Suite struct `Disabling, enabling and deleting a client` {
+    @Test func `stops it and lets it go on`() async throws {
+        try await givenClient().when(DisableClient(id: client))
+            .then(ClientEvent.disabled, in: client)
+        try await givenClient().given(ClientEvent.disabled, in: client)
+            .when(EnableClient(id: client)).then(ClientEvent.enabled, in: client)
+    }
+
+    @Test func `changes nothing twice`() async throws {
+        try await givenClient().given(ClientEvent.disabled, in: client)
+            .when(DisableClient(id: client)).thenNothing()
+        try await givenClient().when(EnableClient(id: client)).thenNothing()
+    }
+
+    @Test func `frees its client id`() async throws {
+        try await givenClient().when(DeleteClient(id: client))
+            .then(ClientEvent.deleted, in: client, releasing: [Claim("client_id", "web")])
+        var state = Client()
+        state.apply(try registered(secret: try digest(1)))
+        state.apply(.deleted)
+        #expect(state.isDeleted)
+        #expect(state.secret == nil)
+    }
+
+    @Test func `needs a client`() async throws {
+        let gone = try givenClient().given(ClientEvent.deleted, in: client)
+        for scenario in [givenRealm(), gone] {
+            try await scenario.when(DisableClient(id: client)).thenRejected(.notFound)
+            try await scenario.when(EnableClient(id: client)).thenRejected(.notFound)
+            try await scenario.when(DeleteClient(id: client)).thenRejected(.notFound)
+        }
+    }
+
+    @Test func `needs an open realm`() async throws {
+        try await given().when(DisableClient(id: client)).thenRejected(.realmNotFound)
+        try await given().when(EnableClient(id: client)).thenRejected(.realmNotFound)
+        try await given().when(DeleteClient(id: client)).thenRejected(.realmNotFound)
+        let disabled = givenDisabledRealm()
+        try await disabled.when(DisableClient(id: client)).thenRejected(.realmDisabled)
+        try await disabled.when(EnableClient(id: client)).thenRejected(.realmDisabled)
+        try await disabled.when(DeleteClient(id: client)).thenRejected(.realmDisabled)
+    }
+
+    @Test func `reads the realm, so that disabling it holds at once`() async throws {
+        func check(_ command: some Command) async throws {
+            let read = try await givenRealm().when(command).read
+            #expect(read.contains(Realm.stream))
+        }
+        try await check(SetRealmSettings([:]))
+        try await check(CreateApp(id: app, slug: "a", name: "A"))
+        try await check(UpdateApp(id: app))
+        try await check(DeleteApp(id: app))
+        try await check(RegisterClient(id: client, clientID: "web", metadata: [:]))
+        try await check(UpdateClient(id: client, metadata: [:]))
+        try await check(RotateClientSecret(id: client, secret: try digest(1)))
+        try await check(DisableClient(id: client))
+        try await check(EnableClient(id: client))
+        try await check(DeleteClient(id: client))
+    }
+}

@@ -1,0 +1,228 @@
+import EventSourcing
+import Identity
+import JSON
+import LogTesting
+import Testing
+import Values
+
+@Suite struct `Client metadata` {
+    @Test func `gets its defaults`() throws {
+        let metadata = try ClientMetadata(["redirect_uris": ["https://a.example/b"]])
+        #expect(metadata.grantTypes == [.authorizationCode])
+        #expect(metadata.responseTypes == [.code])
+        #expect(metadata.authenticationMethod == .secretBasic)
+        #expect(metadata.applicationType == .web)
+        let native = try ClientMetadata([
+            "grant_types": ["urn:cocoar:otp", "refresh_token"], "client_name": .null,
+        ])
+        #expect(native.responseTypes == [])
+        #expect(native.members["response_types"] == [])
+    }
+
+    @Test func `comes back as it was given`() throws {
+        let given: [String: JSON] = [
+            "client_name": "Café \u{1F600}", "redirect_uris": ["https://a.example/b?c=d"],
+            "grant_types": ["authorization_code", "refresh_token"], "response_types": ["code"],
+            "token_endpoint_auth_method": "private_key_jwt", "application_type": "web",
+            "scope": "openid email", "contacts": ["a@example.org", "+41 1 234"],
+            "client_uri": "https://a.example", "logo_uri": "https://a.example/logo.png",
+            "policy_uri": "https://a.example/p", "tos_uri": "https://a.example/t",
+            "jwks_uri": "https://a.example/keys", "software_id": "s", "software_version": "1.0",
+            "access_token_lifetime": 60, "refresh_token_lifetime": 86_400,
+            "app_id": "00000000-0000-0002-0000-000000000002",
+        ]
+        let metadata = try ClientMetadata(given)
+        #expect(metadata.members == given)
+        #expect(try ClientMetadata(metadata.members) == metadata)
+    }
+
+    @Test func `describes every member`() {
+        let names = MetadataField.all.map(\.name)
+        #expect(Set(names).count == names.count)
+        #expect(MetadataField.all.filter(\.isPersonal).map(\.name) == ["contacts"])
+        for field in MetadataField.all {
+            #expect(!field.about.isEmpty)
+            #expect(ClientMetadata.schema["properties"]?[field.name]?["type"] != nil)
+        }
+        let lifetime = ClientMetadata.schema["properties"]?["access_token_lifetime"]
+        #expect(lifetime?["minimum"] == 60)
+        #expect(lifetime?["type"] == "integer")
+    }
+
+    /// Metadata that is right but for these members.
+    private func fault(_ members: [String: JSON]) -> FieldFault? {
+        var metadata = webMetadata
+        metadata.merge(members) { $1 }
+        do throws(FieldFault) {
+            _ = try ClientMetadata(metadata)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test(
+        arguments: [
+            ("no_such_member", 1, .unknown, nil),
+            ("client_secret", "s", .unknown, nil),
+            ("client_name", 1, .wrongType(expected: .text), nil),
+            ("client_name", " ", .malformed, nil),
+            ("client_name", "a\u{0}", .malformed, nil),
+            ("client_name", "a\u{2066}b", .malformed, nil),
+            (
+                "client_name", .string(String(repeating: "a", count: 201)), .tooLong(limit: 200),
+                nil
+            ),
+            ("redirect_uris", "https://a.example", .wrongType(expected: .list), nil),
+            ("redirect_uris", ["https://a.example", 1], .wrongType(expected: .text), 1),
+            ("redirect_uris", [], .missing, nil),
+            ("redirect_uris", ["https://a.example", "https://a.example"], .duplicate, 1),
+            (
+                "redirect_uris", .array((0...50).map { .string("https://a.example/\($0)") }),
+                .tooMany(limit: 50), nil
+            ),
+            ("grant_types", "authorization_code", .wrongType(expected: .list), nil),
+            ("grant_types", ["authorization_code", "password"], .unsupported, 1),
+            ("grant_types", ["implicit"], .unsupported, 0),
+            ("grant_types", ["urn:cocoar:sms"], .unsupported, 0),
+            ("grant_types", ["authorization_code", "authorization_code"], .duplicate, 1),
+            ("grant_types", [], .missing, nil),
+            (
+                "grant_types", ["client_credentials", "authorization_code"],
+                .conflicts(with: "grant_types"), 1
+            ),
+            (
+                "grant_types", ["client_credentials", "refresh_token"],
+                .conflicts(with: "grant_types"), 1
+            ),
+            (
+                "grant_types", ["urn:cocoar:passkey", "client_credentials"],
+                .conflicts(with: "grant_types"), 0
+            ),
+            (
+                "grant_types",
+                ["urn:ietf:params:oauth:grant-type:device_code", "client_credentials"],
+                .conflicts(with: "grant_types"), 0
+            ),
+            ("response_types", ["token"], .unsupported, 0),
+            ("response_types", ["code", "code"], .duplicate, 1),
+            ("response_types", [], .conflicts(with: "grant_types"), nil),
+            ("token_endpoint_auth_method", "client_secret_jwt", .unsupported, nil),
+            ("token_endpoint_auth_method", true, .wrongType(expected: .text), nil),
+            (
+                "token_endpoint_auth_method", "private_key_jwt",
+                .needed(by: "token_endpoint_auth_method"), nil
+            ),
+            ("application_type", "desktop", .unsupported, nil),
+            ("scope", ["openid"], .wrongType(expected: .text), nil),
+            ("scope", "openid openid", .duplicate, 1),
+            ("scope", "a\"b", .malformed, 0),
+            ("scope", "a é", .malformed, 1),
+            ("scope", .string(String(repeating: "a", count: 129)), .tooLong(limit: 128), 0),
+            (
+                "scope", .string((0...100).map { "s\($0)" }.joined(separator: " ")),
+                .tooMany(limit: 100), nil
+            ),
+            ("contacts", [""], .malformed, 0),
+            ("contacts", .array((0...10).map { .string("c\($0)") }), .tooMany(limit: 10), nil),
+            (
+                "contacts", ["a", .string(String(repeating: "a", count: 255))],
+                .tooLong(limit: 254), 1
+            ),
+            ("client_uri", "ftp://a.example", .unsafeScheme, nil),
+            ("logo_uri", "data:image/png;base64,AAAA", .unsafeScheme, nil),
+            ("policy_uri", "javascript:alert(1)", .unsafeScheme, nil),
+            ("tos_uri", "https://a.example/#terms", .hasFragment, nil),
+            ("jwks_uri", "http://localhost/keys", .unsafeScheme, nil),
+            ("jwks_uri", "https://a:b@a.example/keys", .hasUserInfo, nil),
+            ("software_id", "", .malformed, nil),
+            (
+                "software_version", .string(String(repeating: "1", count: 101)),
+                .tooLong(limit: 100), nil
+            ),
+            ("access_token_lifetime", 1, .outOfRange(lowest: 60, highest: 604_800), nil),
+            ("access_token_lifetime", "60", .wrongType(expected: .number), nil),
+            (
+                "refresh_token_lifetime", 1,
+                .outOfRange(lowest: 86_400, highest: 315_360_000), nil
+            ),
+            ("app_id", "shop", .malformed, nil),
+            ("app_id", 1, .wrongType(expected: .text), nil),
+        ] as [(String, JSON, FieldFault.Reason, Int?)])
+    func `names the member at fault`(
+        name: String, value: JSON, reason: FieldFault.Reason, index: Int?
+    ) {
+        let field = reason == .needed(by: "token_endpoint_auth_method") ? "jwks" : name
+        #expect(fault([name: value]) == FieldFault(field, reason, at: index))
+    }
+
+    @Test func `of a client that acts for itself stands alone and shows a secret or a key`() {
+        let itself: [String: JSON] = [
+            "grant_types": ["client_credentials"], "redirect_uris": .null,
+        ]
+        #expect(fault(itself) == nil)
+        #expect(
+            fault(itself.merging(["token_endpoint_auth_method": "none"]) { $1 })
+                == FieldFault(
+                    "grant_types", .conflicts(with: "token_endpoint_auth_method"), at: 0))
+        #expect(
+            fault(itself.merging(["response_types": ["code"]]) { $1 })
+                == FieldFault("response_types", .conflicts(with: "grant_types")))
+    }
+}
+
+@Suite struct `A client's keys` {
+    private func fault(_ keys: JSON) -> FieldFault.Reason? {
+        var metadata = webMetadata
+        metadata["token_endpoint_auth_method"] = "private_key_jwt"
+        metadata["jwks"] = keys
+        do throws(FieldFault) {
+            _ = try ClientMetadata(metadata)
+            return nil
+        } catch {
+            #expect(error.field == "jwks")
+            return error.reason
+        }
+    }
+
+    private let publicKey: JSON = ["kty": "EC", "crv": "P-256", "x": "AA", "y": "AA", "kid": "1"]
+
+    @Test func `are public`() {
+        #expect(fault(["keys": [publicKey]]) == nil)
+        #expect(fault(["keys": [["kty": "RSA", "n": "AA", "e": "AQAB"]]]) == nil)
+        #expect(fault(["keys": [["kty": "OKP", "crv": "Ed25519", "x": "AA"]]]) == nil)
+        for part in ["d", "p", "q", "dp", "dq", "qi", "oth", "k"] {
+            var key = publicKey.object ?? [:]
+            key[part] = "AA"
+            #expect(fault(["keys": [publicKey, .object(key)]]) == .privateKey)
+        }
+        #expect(fault(["keys": [["kty": "oct", "k": "AA"]]]) == .privateKey)
+    }
+
+    @Test func `are keys, and few`() {
+        #expect(fault([]) == .wrongType(expected: .object))
+        #expect(fault([:]) == .malformed)
+        #expect(fault(["keys": "AA"]) == .malformed)
+        #expect(fault(["keys": []]) == .missing)
+        #expect(fault(["keys": ["AA"]]) == .malformed)
+        #expect(fault(["keys": [["kid": "1"]]]) == .malformed)
+        #expect(fault(["keys": [["kty": "EC", "crv": "P-256", "x": "AA"]]]) == .malformed)
+        #expect(fault(["keys": [["kty": "RSA", "n": "", "e": "AQAB"]]]) == .malformed)
+        #expect(fault(["keys": [["kty": "oct"]]]) == .unsupported)
+        #expect(
+            fault(["keys": .array(Array(repeating: publicKey, count: 11))]) == .tooMany(limit: 10))
+        let long = String(repeating: "A", count: 16_384)
+        #expect(
+            fault(["keys": [["kty": "RSA", "n": .string(long), "e": "AQAB"]]])
+                == .tooLong(limit: 16_384))
+    }
+
+    @Test func `stand in one place only`() {
+        var metadata = webMetadata
+        metadata["jwks"] = ["keys": [publicKey]]
+        metadata["jwks_uri"] = "https://a.example/keys"
+        #expect(throws: FieldFault("jwks", .conflicts(with: "jwks_uri"))) {
+            try ClientMetadata(metadata)
+        }
+    }
+}

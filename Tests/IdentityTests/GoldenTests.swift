@@ -1,0 +1,125 @@
+import EventSourcing
+import Identity
+import JSON
+import Testing
+import Values
+
+/// One of every event, with every field that it can have.
+private func samples() throws -> [any Event] {
+    let acme = try #require(RealmID("acme"))
+    let metadata = try ClientMetadata([
+        "client_name": "Web", "redirect_uris": ["https://web.example.org/back"],
+        "grant_types": ["authorization_code", "refresh_token"],
+        "token_endpoint_auth_method": "client_secret_post", "scope": "openid email",
+        "contacts": ["ada@example.org"], "client_uri": "https://web.example.org",
+        "logo_uri": "https://web.example.org/logo", "policy_uri": "https://web.example.org/policy",
+        "tos_uri": "https://web.example.org/terms", "jwks_uri": "https://web.example.org/keys",
+        "software_id": "web", "software_version": "1.0", "access_token_lifetime": 600,
+        "refresh_token_lifetime": 86_400, "app_id": "00000000-0000-0002-0000-000000000002",
+    ])
+    let keyed = try ClientMetadata([
+        "grant_types": ["client_credentials"], "token_endpoint_auth_method": "private_key_jwt",
+        "jwks": ["keys": [["kty": "OKP", "crv": "Ed25519", "x": "AA"]]],
+    ])
+    return [
+        RealmEvent.created(displayName: "Acme"),
+        RealmEvent.settingsChanged(["native_grants": true, "mail_from": .null, "otp_attempts": 5]),
+        RealmEvent.disabled, RealmEvent.enabled,
+        HostEvent.assigned(host: "login.example.org", realm: acme), HostEvent.released,
+        AppEvent.created(slug: "shop", name: "Shop"),
+        AppEvent.updated(.init(slug: "store", name: "Store", settings: ["native_grants": true])),
+        AppEvent.deleted,
+        ClientEvent.registered(clientID: "web", metadata: metadata, secret: try digest(1)),
+        ClientEvent.registered(clientID: "job", metadata: keyed, secret: nil),
+        ClientEvent.updated(metadata), ClientEvent.updated(keyed),
+        ClientEvent.secretRotated(try digest(2)), ClientEvent.disabled, ClientEvent.enabled,
+        ClientEvent.deleted,
+        AdminKeyEvent.created(name: "Ada", digest: try digest(1), scope: .only([acme])),
+        AdminKeyEvent.created(name: "Ada", digest: try digest(1), scope: .all),
+        AdminKeyEvent.revoked,
+    ]
+}
+
+@Suite struct `Every event` {
+    /// First every shape, then every sample as it goes into the log.
+    private func golden() throws -> [String] {
+        let shapes = EventCatalogue.all.map(\.goldenLine).sorted()
+        let written = try samples().map { sample in
+            let event = NewEvent(sample, in: client)
+            let open = String(decoding: JSON.object(event.open).canonical(), as: UTF8.self)
+            let personal = String(decoding: JSON.object(event.personal).canonical(), as: UTF8.self)
+            return event.personal.isEmpty
+                ? "\(event.name) \(open)" : "\(event.name) \(open) \(personal)"
+        }
+        return shapes + [""] + written
+    }
+
+    @Test func `has the shape that the golden list shows`() throws {
+        let text = try golden().joined(separator: "\n") + "\n"
+        let expected = String(decoding: PackageResources.events_txt, as: UTF8.self)
+        #expect(text == expected, "golden/events.txt should be:\n\(text)")
+    }
+
+    @Test func `comes back as it was written`() throws {
+        func roundTrip<E: Event>(_ event: E) {
+            let new = NewEvent(event, in: client)
+            let recorded = Recorded(
+                realm: .system, position: 1, stream: client, version: 1, name: new.name,
+                revision: new.revision, at: Timestamp(microseconds: 0), command: .zero,
+                subject: new.subject, actor: "system", client: nil, correlation: nil,
+                open: new.open, personal: new.personal.isEmpty ? .none : .opened(new.personal))
+            #expect(E(recorded) == event)
+        }
+        for sample in try samples() { roundTrip(sample) }
+    }
+
+    @Test func `stands in the catalogue once for each revision, and in the samples`() throws {
+        let lines = EventCatalogue.all.map { "\($0.name) \($0.revision)" }
+        #expect(Set(lines).count == lines.count)
+        #expect(Set(EventCatalogue.all.map(\.name)) == Set(try samples().map(\.name)))
+        // The samples leave no field out, or the golden list would not show it.
+        var shown: [String: Set<String>] = [:]
+        for sample in try samples() {
+            shown[sample.name, default: []].formUnion(sample.fields.keys)
+        }
+        for shape in EventCatalogue.all where shape.upcast == nil {
+            #expect(shown[shape.name] == Set(shape.fields.keys), "\(shape.name)")
+        }
+    }
+
+    @Test func `is refused where a field has a type that was never written`() {
+        #expect(RealmEvent(name: "realm.created", fields: [:]) == nil)
+        #expect(RealmEvent(name: "realm.settings_changed", fields: ["changes": []]) == nil)
+        #expect(RealmEvent(name: "realm.moved", fields: [:]) == nil)
+        #expect(
+            HostEvent(name: "host.assigned", fields: ["host": "a", "realm": "Not One"]) == nil)
+        #expect(HostEvent(name: "host.moved", fields: [:]) == nil)
+        #expect(AppEvent(name: "app.created", fields: ["slug": "a"]) == nil)
+        #expect(AppEvent(name: "app.moved", fields: [:]) == nil)
+        #expect(ClientEvent(name: "client.registered", fields: ["client_id": 1]) == nil)
+        #expect(
+            ClientEvent(
+                name: "client.registered", fields: ["client_id": "a", "secret_digest": "AA"])
+                == nil)
+        #expect(ClientEvent(name: "client.updated", fields: ["grant_types": ["magic"]]) == nil)
+        #expect(ClientEvent(name: "client.secret_rotated", fields: [:]) == nil)
+        #expect(ClientEvent(name: "client.moved", fields: [:]) == nil)
+        #expect(AdminKeyEvent(name: "admin_key.created", fields: ["name": "Ada"]) == nil)
+        #expect(AdminKeyEvent(name: "admin_key.moved", fields: [:]) == nil)
+    }
+
+    @Test func `about a client is read as it stands, whatever the rules are today`() throws {
+        let event = ClientEvent(
+            name: "client.updated",
+            fields: [
+                "redirect_uris": ["http://a.example"], "grant_types": [],
+                "access_token_lifetime": 1, "since_removed": true,
+            ])
+        guard case .updated(let metadata) = event else {
+            Issue.record("It was not read.")
+            return
+        }
+        #expect(metadata.redirectURIs == ["http://a.example"])
+        #expect(metadata.accessTokenLifetime == 1)
+    }
+}

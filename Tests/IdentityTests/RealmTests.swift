@@ -1,0 +1,117 @@
+import EventSourcing
+import Identity
+import JSON
+import LogTesting
+import Testing
+
+@Suite struct `Creating a realm` {
+    @Test func `opens it`() async throws {
+        try await given().when(CreateRealm(displayName: "Acme"))
+            .then(RealmEvent.created(displayName: "Acme"), in: Realm.stream)
+    }
+
+    @Test func `is refused where there is one already`() async throws {
+        try await givenRealm().when(CreateRealm(displayName: "Acme")).thenRejected(.alreadyExists)
+    }
+
+    @Test(
+        arguments: [
+            ("", .malformed), (" \u{a0}", .malformed), ("a\nb", .malformed),
+            ("a\u{202E}b", .malformed),
+            (String(repeating: "é", count: 101), .tooLong(limit: 200)),
+        ] as [(String, FieldFault.Reason)])
+    func `is refused with a bad name`(name: String, reason: FieldFault.Reason) async throws {
+        try await given().when(CreateRealm(displayName: name))
+            .thenRejected(.invalid(FieldFault("display_name", reason)))
+    }
+}
+
+@Suite struct `Disabling and enabling a realm` {
+    @Test func `closes it and opens it`() async throws {
+        try await givenRealm().when(DisableRealm()).then(RealmEvent.disabled, in: Realm.stream)
+        try await givenDisabledRealm().when(EnableRealm())
+            .then(RealmEvent.enabled, in: Realm.stream)
+        try await givenDisabledRealm().given(RealmEvent.enabled, in: Realm.stream)
+            .when(DisableRealm()).then(RealmEvent.disabled, in: Realm.stream)
+    }
+
+    @Test func `changes nothing twice`() async throws {
+        try await givenDisabledRealm().when(DisableRealm()).thenNothing()
+        try await givenRealm().when(EnableRealm()).thenNothing()
+    }
+
+    @Test func `needs a realm`() async throws {
+        try await given().when(DisableRealm()).thenRejected(.notFound)
+        try await given().when(EnableRealm()).thenRejected(.notFound)
+    }
+}
+
+@Suite struct `Setting a realm's settings` {
+    @Test func `changes what differs and nothing else`() async throws {
+        let changed = RealmEvent.settingsChanged(["native_grants": true, "otp_attempts": 5])
+        try await givenRealm().when(
+            SetRealmSettings([
+                "native_grants": true, "otp_attempts": 5, "display_name": "Acme",
+                "mail_from": .null,
+            ])
+        ).then(changed, in: Realm.stream)
+        try await givenRealm().given(changed, in: Realm.stream)
+            .when(SetRealmSettings(["native_grants": .null, "otp_attempts": 5]))
+            .then(RealmEvent.settingsChanged(["native_grants": .null]), in: Realm.stream)
+    }
+
+    @Test func `appends nothing where all is so already`() async throws {
+        try await givenRealm().when(SetRealmSettings([:])).thenNothing()
+        try await givenRealm().when(SetRealmSettings(["display_name": "Acme"])).thenNothing()
+    }
+
+    @Test func `needs an open realm`() async throws {
+        try await given().when(SetRealmSettings(["native_grants": true])).thenRejected(.notFound)
+        try await givenDisabledRealm().when(SetRealmSettings(["native_grants": true]))
+            .thenRejected(.disabled)
+    }
+
+    @Test(
+        arguments: [
+            ("no_such_setting", 1, .unknown),
+            ("display_name", .null, .missing),
+            ("display_name", "", .malformed),
+            ("native_grants", "yes", .wrongType(expected: .flag)),
+            ("otp_attempts", "3", .wrongType(expected: .number)),
+            ("otp_attempts", 0, .outOfRange(lowest: 1, highest: 10)),
+            ("otp_attempts", 11, .outOfRange(lowest: 1, highest: 10)),
+            ("access_token_lifetime", 59, .outOfRange(lowest: 60, highest: 604_800)),
+            ("native_access_token_lifetime", 3_601, .outOfRange(lowest: 60, highest: 3_600)),
+            ("registration", "open", .unsupported),
+            ("registration", 1, .wrongType(expected: .text)),
+            ("mail_from", "nobody", .malformed),
+            ("mail_from", "a@b@example.org", .malformed),
+            ("mail_from", "a b@example.org", .malformed),
+            ("mail_from", "a\r\nBcc: b@example.org", .malformed),
+            ("mail_from", "@example.org", .malformed),
+            ("mail_from", "a@example.org:25", .malformed),
+            ("links_base_url", "http://example.org", .unsafeScheme),
+            ("links_base_url", "https://example.org/#a", .hasFragment),
+            ("links_base_url", "https://a@example.org/", .hasUserInfo),
+            ("links_base_url", "https://example.org/?a=b", .malformed),
+            ("primary_domain", "Example.org", .malformed),
+            ("primary_domain", "*.example.org", .malformed),
+        ] as [(String, JSON, FieldFault.Reason)])
+    func `names the field at fault`(
+        name: String, value: JSON, reason: FieldFault.Reason
+    ) async throws {
+        try await givenRealm().when(SetRealmSettings([name: value, "mail_from_name": "Acme"]))
+            .thenRejected(.invalid(FieldFault(name, reason)))
+    }
+
+    @Test(
+        arguments: [
+            ("mail_from", "no-reply+a@mail.example.org"), ("links_base_url", "https://example.org"),
+            ("links_base_url", "http://localhost:8080/a"), ("primary_domain", "localhost:8080"),
+            ("registration", "jit_on_otp"), ("refresh_token_leeway", 0),
+        ] as [(String, JSON)])
+    func `takes what is right`(name: String, value: JSON) async throws {
+        try await givenRealm().when(SetRealmSettings([name: value]))
+            .then(RealmEvent.settingsChanged([name: value]), in: Realm.stream)
+    }
+}

@@ -1,0 +1,94 @@
+import Identity
+import JSON
+import LogTesting
+import Testing
+
+@Suite struct `A redirect URI` {
+    private func fault(_ uri: String) -> FieldFault? {
+        do throws(FieldFault) {
+            _ = try ClientMetadata(["redirect_uris": [.string(uri)]])
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test(
+        arguments: [
+            "https://a.example", "https://a.example/", "https://a.example:8443/back?x=1&y=%20",
+            "HTTPS://A.example/b", "https://[2001:db8::1]/b", "https://a.example/b/",
+            "http://localhost/b", "http://localhost:3000/b", "http://127.0.0.1/b",
+            "http://127.0.0.1:49152/b", "http://[::1]:8080/b", "org.example.app:/back",
+            "org.example.app://back", "org.example.app:back", "https://a.example/...",
+            "https://a.example/b;c=d", "https://xn--bcher-kva.example/b",
+        ])
+    func `may lead to the client`(uri: String) {
+        #expect(fault(uri) == nil)
+    }
+
+    @Test(
+        arguments: [
+            ("", .malformed), ("/back", .malformed), ("back", .malformed),
+            ("//a.example/b", .malformed), ("https:", .malformed), ("https:/a.example", .malformed),
+            ("https:a.example", .malformed), ("https://", .malformed), ("https:///b", .malformed),
+            ("https://a.example\\@b.example", .malformed), ("https://a b.example", .malformed),
+            ("https://a.example/ b", .malformed), ("https://a.example/\n", .malformed),
+            ("https://bücher.example", .malformed), ("https://a.example/ü", .malformed),
+            ("https://a.example/%", .malformed), ("https://a.example/%2", .malformed),
+            ("https://a.example/%zz", .malformed), ("https://*.example/b", .malformed),
+            ("https://a.example:", .malformed), ("https://a.example:0", .malformed),
+            ("https://a.example:x", .malformed), ("https://a.example:65536", .malformed),
+            ("https://a.example:443:1", .malformed), ("https://[::1", .malformed),
+            ("https://[]", .malformed), ("https://[zz]", .malformed),
+            ("https://a.example/../b", .malformed), ("https://a.example/./b", .malformed),
+            ("https://a.example/%2E%2e/b", .malformed), ("https://a.example/b/.%2e", .malformed),
+            ("https://a.example/<b>", .malformed), ("https://a.example/\"", .malformed),
+            ("org.example.app:", .malformed), ("1org.example:/b", .malformed),
+            ("https://a.example/#", .hasFragment), ("https://a.example/b#c", .hasFragment),
+            ("https://a.example/b#c#d", .malformed), ("org.example.app:/b#c", .hasFragment),
+            ("https://user@a.example", .hasUserInfo), ("https://u:p@a.example/b", .hasUserInfo),
+            ("https://a.example@b.example", .hasUserInfo),
+            ("http://localhost@b.example", .hasUserInfo),
+            ("org.example.app://u@b", .hasUserInfo),
+            ("http://a.example/b", .unsafeScheme), ("http://localhost.example/b", .unsafeScheme),
+            ("http://127.0.0.1.example/b", .unsafeScheme), ("http://127.0.0.2/b", .unsafeScheme),
+            ("http://0.0.0.0/b", .unsafeScheme), ("javascript:alert(1)", .unsafeScheme),
+            ("JavaScript:alert(1)", .unsafeScheme), ("data:text/html,x", .unsafeScheme),
+            ("vbscript:x", .unsafeScheme), ("file:///etc/passwd", .malformed),
+            ("file:/etc/passwd", .unsafeScheme),
+            ("cozy://back", .unsafeScheme), ("urn:ietf:wg:oauth:2.0:oob", .unsafeScheme),
+            ("ftp://a.example/b", .unsafeScheme), ("blob:https://a.example/b", .unsafeScheme),
+        ] as [(String, FieldFault.Reason)])
+    func `may lead nowhere else`(uri: String, reason: FieldFault.Reason) {
+        #expect(fault(uri) == FieldFault("redirect_uris", reason, at: 0))
+    }
+
+    @Test func `has a bounded length`() {
+        let long = "https://a.example/" + String(repeating: "a", count: 1_982)
+        #expect(fault(long) == nil)
+        #expect(fault(long + "a") == FieldFault("redirect_uris", .tooLong(limit: 2_000), at: 0))
+    }
+}
+
+@Suite struct `Any text as a URI, a host or a name` {
+    /// Characters that the parsers look for, and some that they must not meet.
+    private let alphabet = Array(":/?#[]@%.-0aAz:/\\ \n\u{e9}\u{1F600}*")
+
+    @Test(arguments: [1, 2, 3] as [UInt64])
+    func `is judged and never ends the process`(seed: UInt64) {
+        var random = SeededRandom(seed: seed)
+        var judged = 0
+        for _ in 0..<20_000 {
+            let length = Int.random(in: 0...24, using: &random)
+            var text = Bool.random(using: &random) ? "https://" : ""
+            for _ in 0..<length { text.append(alphabet.randomElement(using: &random) ?? "a") }
+            let metadata: [String: JSON] = [
+                "redirect_uris": [.string(text)], "client_name": .string(text),
+                "scope": .string(text), "client_uri": .string(text),
+            ]
+            if (try? ClientMetadata(metadata)) != nil { judged += 1 }
+            if HostName(text) != nil { judged += 1 }
+        }
+        #expect(judged < 20_000)
+    }
+}
