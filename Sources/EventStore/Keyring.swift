@@ -30,11 +30,15 @@ public final class Keyring: Sendable {
         let rows = try await database.tryRun { connection throws(Postgres.Failure) in
             let found = try KeyTable.load(realm, on: connection)
             guard found.isEmpty else { return found }
-            for (purpose, wrapped) in made {
-                guard let wrapped else { continue }
-                try KeyTable.insert(
-                    WrappedKey(purpose: purpose.rawValue, version: 1, master: masterID, wrapped: wrapped),
-                    realm, on: connection)
+            // All or none: who comes second waits here and takes what the first one made.
+            try connection.transaction { connection throws(Postgres.Failure) in
+                for (purpose, wrapped) in made {
+                    guard let wrapped else { continue }
+                    try KeyTable.insert(
+                        WrappedKey(
+                            purpose: purpose.rawValue, version: 1, master: masterID,
+                            wrapped: wrapped), realm, on: connection)
+                }
             }
             return try KeyTable.load(realm, on: connection)
         }

@@ -1,0 +1,26 @@
+import EventSourcing
+import EventStore
+import Postgres
+import PostgresTesting
+import Telemetry
+
+/// A log in a database of its own.
+struct TestStore {
+    let database: TestDatabase
+    let pool: Database
+    let keyring: Keyring
+    let log: PostgresLog
+    let metrics = Metrics()
+
+    init(_ cluster: TestCluster = .shared, master: MasterKey = .generate()) throws {
+        try self.init(cluster.makeDatabase(), master: master)
+    }
+
+    /// Another node on the same database.
+    init(_ database: TestDatabase, master: MasterKey) throws {
+        self.database = database
+        pool = Database(database.application)
+        keyring = Keyring(pool, master: master)
+        log = PostgresLog(pool, keyring: keyring, metrics: metrics)
+    }
+}

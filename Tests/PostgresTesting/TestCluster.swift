@@ -1,0 +1,176 @@
+import EventStore
+public import Foundation
+import Postgres
+import Synchronization
+
+/// A real PostgreSQL for tests: started on demand in a folder of its own, gone with the process
+/// that started it, however that ends.
+public final class TestCluster: Sendable {
+    /// One for all tests that do no harm to it.
+    public static let shared: TestCluster = {
+        do {
+            return try TestCluster()
+        } catch {
+            preconditionFailure("A test cluster must start: \(error)")
+        }
+    }()
+
+    public struct Problem: Error, CustomStringConvertible {
+        public let description: String
+    }
+
+    private struct State {
+        var shell: Process?
+        var numbers = 0
+    }
+
+    public let folder: String
+    private let binaries: String
+    private let settings: [String]
+    private let state = Mutex(State())
+    private let template = Mutex(false)
+
+    /// - Parameter settings: beside the usual ones, such as `fsync=on`.
+    public init(settings: [String] = []) throws {
+        binaries = try Self.findBinaries()
+        self.settings = settings
+        folder = "/tmp/urd-test-\(ProcessInfo.processInfo.processIdentifier)-\(UInt16.random(in: 0...9999))"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        if geteuid() == 0 { try run(["chown", "postgres", folder]) }
+        try run(
+            asServer([
+                "\(binaries)/initdb", "-D", "\(folder)/data", "-U", "postgres", "--auth=trust",
+                "--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions",
+            ]))
+        try start()
+        let roles = try Connection(address("postgres", "postgres"))
+        try roles.run("create role urd_owner login createrole")
+    }
+
+    deinit {
+        try? stop()
+        try? FileManager.default.removeItem(atPath: folder)
+    }
+
+    // MARK: - Running
+
+    /// A shell holds the server and waits on a pipe from here: when this process ends, in whatever
+    /// way, the pipe closes and the shell stops the server.
+    public func start() throws {
+        let options = [
+            "listen_addresses=", "unix_socket_directories=\(folder)", "fsync=off",
+            "max_connections=200", "timezone=UTC", "log_min_messages=warning",
+        ] + settings
+        let server = asServer(
+            ["\(binaries)/postgres", "-D", "\(folder)/data"] + options.flatMap { ["-c", $0] })
+        let quoted = server.map { "'\($0)'" }.joined(separator: " ")
+        let shell = Process()
+        shell.executableURL = URL(fileURLWithPath: "/bin/sh")
+        shell.arguments = [
+            "-c",
+            """
+            exec 3<&0; \(quoted) </dev/null >>\(folder)/log 2>&1 3<&- & server=$!
+            ( read _ <&3; pid=$(head -n 1 \(folder)/data/postmaster.pid 2>/dev/null) && \
+            kill -INT "$pid" 2>/dev/null ) & wait $server
+            """,
+        ]
+        shell.standardInput = Pipe()
+        shell.standardOutput = FileHandle.nullDevice
+        try shell.run()
+        state.withLock { $0.shell = shell }
+        let deadline = Date(timeIntervalSinceNow: 60)
+        while Date() < deadline {
+            if (try? Connection(address("postgres", "postgres"))) != nil { return }
+            guard shell.isRunning else { break }
+            usleep(20_000)
+        }
+        throw Problem(description: "PostgreSQL did not start: see \(folder)/log")
+    }
+
+    /// Stops the server: like a crash when it is immediate.
+    public func stop(immediate: Bool = false) throws {
+        guard let shell = state.withLock({ $0.shell.take() }) else { return }
+        if let process = serverProcess { kill(process, immediate ? SIGQUIT : SIGINT) }
+        shell.waitUntilExit()
+    }
+
+    /// The postmaster.
+    public var serverProcess: pid_t? {
+        guard let file = try? String(contentsOfFile: "\(folder)/data/postmaster.pid", encoding: .utf8),
+            let line = file.split(separator: "\n").first
+        else { return nil }
+        return pid_t(line)
+    }
+
+    // MARK: - Databases
+
+    public func address(_ database: String, _ role: String) -> String {
+        "host=\(folder) user=\(role) dbname=\(database)"
+    }
+
+    /// A new database, migrated unless told otherwise.
+    public func makeDatabase(migrated: Bool = true) throws -> TestDatabase {
+        let number = state.withLock {
+            $0.numbers += 1
+            return $0.numbers
+        }
+        let name = "test_\(number)"
+        let administration = try Connection(address("postgres", "postgres"))
+        if migrated {
+            try template.withLock { isMade in
+                guard !isMade else { return }
+                try administration.run("create database migrated owner urd_owner")
+                _ = try Migrator(Connection(address("migrated", "urd_owner"))).migrate()
+                isMade = true
+            }
+            try administration.run(
+                "create database \(name) template migrated owner urd_owner")
+        } else {
+            try administration.run("create database \(name) owner urd_owner")
+        }
+        return TestDatabase(cluster: self, name: name)
+    }
+
+    // MARK: - Programs
+
+    private func asServer(_ command: [String]) -> [String] {
+        geteuid() == 0 ? ["runuser", "-u", "postgres", "--"] + command : command
+    }
+
+    private func run(_ command: [String]) throws {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = command
+        process.standardOutput = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else {
+            throw Problem(description: "\(command.joined(separator: " ")) failed")
+        }
+    }
+
+    private static func findBinaries() throws -> String {
+        let root = "/usr/lib/postgresql"
+        let versions = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
+        guard let newest = versions.compactMap(Int.init).max() else {
+            throw Problem(description: "PostgreSQL is not installed")
+        }
+        return "\(root)/\(newest)/bin"
+    }
+}
+
+/// One database of a test cluster, and the addresses of those who use it.
+public struct TestDatabase: Sendable {
+    public let cluster: TestCluster
+    public let name: String
+
+    public var owner: String { cluster.address(name, "urd_owner") }
+    public var application: String { cluster.address(name, "urd_app") }
+    public var observer: String { cluster.address(name, "urd_observer") }
+    /// Whom nothing holds back: for tests that tamper.
+    public var superuser: String { cluster.address(name, "postgres") }
+
+    public func asSuperuser(_ sql: String) throws {
+        try Connection(superuser).run(sql)
+    }
+}
