@@ -1,6 +1,6 @@
 public import EventSourcing
 internal import JSON
-internal import Testing
+public import Testing
 internal import Values
 
 /// Random commits over few streams and few claims, so that they often meet: right versions and
@@ -16,28 +16,44 @@ public struct RandomCommands: Sendable {
         self.realm = realm
     }
 
-    /// Sends the same commits to both logs and compares every outcome, and at last every event.
+    /// Sends the same commits to both logs and expects the same outcomes and events.
     public static func compare(
         _ left: some EventLog, _ right: some EventLog, seed: UInt64, count: Int,
-        realm: RealmID = ConformanceRealm.fresh()
+        realm: RealmID = ConformanceRealm.fresh(),
+        sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
+        let difference = try await difference(left, right, seed: seed, count: count, realm: realm)
+        if let difference {
+            Issue.record("Seed \(seed): \(difference)", sourceLocation: sourceLocation)
+        }
+    }
+
+    /// Where two logs first differ; nil where they agree on every outcome and every event.
+    public static func difference(
+        _ left: some EventLog, _ right: some EventLog, seed: UInt64, count: Int,
+        realm: RealmID = ConformanceRealm.fresh()
+    ) async throws -> String? {
         var commands = RandomCommands(seed: seed, realm: realm)
         for number in 0..<count {
             let commit = commands.next()
             let first = try await left.append(commit)
             let second = try await right.append(commit)
-            let isSame = Outcome(first) == Outcome(second)
-            #expect(isSame, "Seed \(seed), commit \(number): \(first) and \(second)")
-            guard isSame else { return }
+            guard Outcome(first) == Outcome(second) else {
+                return "commit \(number): \(first) and \(second)"
+            }
             commands.learn(commit, first)
         }
-        let position = try await left.head(of: realm).position
-        let other = try await right.head(of: realm).position
-        #expect(position == other, "Seed \(seed)")
-        let events = try await left.events(from: 1, limit: Int(position) + 1, in: realm)
-        let others = try await right.events(from: 1, limit: Int(position) + 1, in: realm)
-        #expect(events == others, "Seed \(seed)")
-        #expect(events.map(\.position) == Array(1...max(1, position)), "Seed \(seed)")
+        let limit = count * 5
+        let events = try await left.events(from: 1, limit: limit, in: realm)
+        let others = try await right.events(from: 1, limit: limit, in: realm)
+        for (event, other) in zip(events, others) where event != other {
+            return "\(event) and \(other)"
+        }
+        let heads = (try await left.head(of: realm), try await right.head(of: realm))
+        guard events.count == others.count, heads.0.position == heads.1.position,
+            events.map(\.position) == Array(1..<heads.0.position + 1)
+        else { return "\(events.count) and \(others.count) events, \(heads)" }
+        return nil
     }
 
     /// An outcome without the epoch, which is each log's own.
