@@ -109,3 +109,23 @@ struct LookAtCounter: Command {
 
     func decide(_ facts: Versioned<Counter>) throws(Rejection) -> Decision { Decision() }
 }
+
+/// Raises a counter after looking at it, at some others, and at it again.
+struct LookTwice: Command {
+    var counter: UUID
+    var others: [UUID]
+
+    enum Rejection: Error, Equatable {}
+
+    func gather(_ streams: some StreamReader) async throws(LogFailure) -> [Int64] {
+        var totals: [Int64] = []
+        for stream in [counter] + others + [counter] {
+            totals.append(try await streams.read(Counter.self, stream).state.total)
+        }
+        return totals
+    }
+
+    func decide(_ totals: [Int64]) throws(Rejection) -> Decision {
+        Decision(CounterEvent.raised(by: totals.last == totals.first ? 1 : 1_000), in: counter)
+    }
+}

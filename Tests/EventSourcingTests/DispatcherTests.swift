@@ -76,6 +76,23 @@ import Values
         #expect(log.calls.streamReads == before.streamReads + 1)
     }
 
+    @Test func `does not decide on a stream that moved while it was looking`() async throws {
+        let (realm, counter) = (realm, counter)
+        let log = ScriptedLog(beforeRead: { number, log throws(LogFailure) in
+            if number == 6 {
+                try await Self.write(.raised(by: 10), at: 0, to: counter, in: realm, log)
+            }
+        })
+        // So small that the first look is forgotten when the second comes.
+        let dispatcher = Dispatcher(log: log, cachedStreams: 2)
+        let others = (2...5).map { UUID(high: 1, low: $0) }
+        _ = try await dispatcher.dispatch(
+            LookTwice(counter: counter, others: others), in: realm, id: id(1), origin: testOrigin)
+        let state = try await dispatcher.state(Counter.self, counter, in: realm)
+        #expect(state.state.total == 11)
+        #expect(log.calls.appends == 2)
+    }
+
     @Test func `reads a stream once while nothing changes it`() async throws {
         let log = ScriptedLog()
         let dispatcher = Dispatcher(log: log)

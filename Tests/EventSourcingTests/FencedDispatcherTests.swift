@@ -29,7 +29,7 @@ import Values
     }
 
     @Test func `does so too where it learns of it while reading`() async throws {
-        let log = ScriptedLog(beforeRead: { number throws(LogFailure) in
+        let log = ScriptedLog(beforeRead: { number, _ throws(LogFailure) in
             if number == 1 { throw .fenced }
         })
         let done = try await raise(Dispatcher(log: log), 1)

@@ -10,6 +10,9 @@ final class ScriptedLog: EventLog {
     /// lets the log answer.
     typealias Script = @Sendable (Int, MemoryLog) async throws(LogFailure) -> AppendOutcome?
 
+    /// Called with the number of the read of a stream, from 1.
+    typealias ReadScript = @Sendable (Int, MemoryLog) async throws(LogFailure) -> Void
+
     struct Calls: Equatable {
         var appends = 0
         var streamReads = 0
@@ -18,14 +21,12 @@ final class ScriptedLog: EventLog {
 
     let log = MemoryLog()
     private let beforeAppend: Script
-    private let beforeRead: @Sendable (Int) throws(LogFailure) -> Void
+    private let beforeRead: ReadScript
     private let counted = Mutex(Calls())
 
     init(
         beforeAppend: @escaping Script = { _, _ throws(LogFailure) in nil },
-        beforeRead: @escaping @Sendable (Int) throws(LogFailure) -> Void = {
-            _ throws(LogFailure) in
-        }
+        beforeRead: @escaping ReadScript = { _, _ throws(LogFailure) in }
     ) {
         self.beforeRead = beforeRead
         self.beforeAppend = beforeAppend
@@ -56,7 +57,7 @@ final class ScriptedLog: EventLog {
             $0.streamReads += 1
             return $0.streamReads
         }
-        try beforeRead(number)
+        try await beforeRead(number, log)
         return try await log.stream(stream, after: version, in: realm)
     }
 
