@@ -19,10 +19,10 @@ struct Console: Sendable {
     }
 
     static let standard = Console(
-        errorIsTerminal: isatty(STDERR_FILENO) == 1, errorWidth: { Console.terminalWidth() }
-    ) { bytes, stream in
-        Descriptor.writeAll(bytes, to: stream == .output ? STDOUT_FILENO : STDERR_FILENO)
-    }
+        errorIsTerminal: isatty(STDERR_FILENO) == 1, errorWidth: { Console.terminalWidth() },
+        send: { bytes, stream in
+            Descriptor.writeAll(bytes, to: stream == .output ? STDOUT_FILENO : STDERR_FILENO)
+        })
 
     /// One result, or several lines of one.
     func write(_ text: String) {

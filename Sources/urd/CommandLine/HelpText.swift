@@ -8,7 +8,8 @@ enum HelpText {
         if path.isEmpty {
             lines += ["Urd: an identity backend whose state is its log.", ""]
         }
-        lines += ["usage: " + ([program] + path + ["<command>", "[options]"]).joined(separator: " ")]
+        let usage = [program] + path + ["<command>", "[options]"]
+        lines += ["usage: " + usage.joined(separator: " ")]
         lines += [""]
         let shown = commands.map { type(of: $0) }.filter { $0.path.starts(with: path) }
         lines += columns(shown.map { ($0.name, $0.summary) })

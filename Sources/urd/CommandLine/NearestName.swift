@@ -26,7 +26,8 @@ enum NearestName {
             for column in right.indices {
                 let same = left[row] == right[column]
                 var cost = min(
-                    previous[column] + (same ? 0 : 1), previous[column + 1] + 1, current[column] + 1)
+                    previous[column] + (same ? 0 : 1), previous[column + 1] + 1, current[column] + 1
+                )
                 if row > 0, column > 0, left[row] == right[column - 1],
                     left[row - 1] == right[column]
                 {

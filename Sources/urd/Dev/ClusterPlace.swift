@@ -77,7 +77,9 @@ extension ClusterPlace {
         }
         guard let facts = File.facts(path) else { return nil }
         // Whoever it belongs to runs it: also when another user started it the first time.
-        if facts.owner == geteuid(), !Account.isRoot { return ClusterPlace(path: path, account: nil) }
+        if facts.owner == geteuid(), !Account.isRoot {
+            return ClusterPlace(path: path, account: nil)
+        }
         guard Account.isRoot else {
             throw CommandFailure(
                 "\(path) belongs to another user",
@@ -97,7 +99,9 @@ extension ClusterPlace {
         try File.makeFolder(folder.postgres, mode: 0o700)
         guard let account else { return try marked(folder.postgres, nil, folder) }
         try File.give(folder.postgres, to: account)
-        if canWrite(account, folder.postgres) { return try marked(folder.postgres, account, folder) }
+        if canWrite(account, folder.postgres) {
+            return try marked(folder.postgres, account, folder)
+        }
         try File.removeTree(folder.postgres)
         sweep()
         for parent in elsewhere {

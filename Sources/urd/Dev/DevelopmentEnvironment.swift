@@ -46,7 +46,8 @@ struct DevelopmentEnvironment: Equatable, Sendable {
             }
         }
         if plain { return value }
-        return "'" + value.split(separator: "'", omittingEmptySubsequences: false)
+        return "'"
+            + value.split(separator: "'", omittingEmptySubsequences: false)
             .joined(separator: "'\\''") + "'"
     }
 

@@ -6,7 +6,8 @@ struct PostmasterFile: Equatable, Sendable {
 
     init?(_ text: String) {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-        guard let first = lines.first, let process = Int32(first.prefix(while: { $0 != " " })) else {
+        guard let first = lines.first, let process = Int32(first.prefix(while: { $0 != " " }))
+        else {
             return nil
         }
         self.process = process

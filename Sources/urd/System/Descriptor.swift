@@ -7,7 +7,8 @@ enum Descriptor {
         _ = try? write(bytes, to: descriptor, "descriptor")
     }
 
-    static func write(_ bytes: [UInt8], to descriptor: Int32, _ name: String) throws(SystemFailure) {
+    static func write(_ bytes: [UInt8], to descriptor: Int32, _ name: String) throws(SystemFailure)
+    {
         var sent = 0
         while sent < bytes.count {
             let count = bytes[sent...].withUnsafeBytes { buffer in

@@ -20,10 +20,6 @@ struct FolderLock: ~Copyable {
         return FolderLock(descriptor: descriptor)
     }
 
-    private init(descriptor: Int32) {
-        self.descriptor = descriptor
-    }
-
     deinit {
         close(descriptor)
     }

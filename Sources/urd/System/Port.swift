@@ -12,7 +12,8 @@ enum Port {
 
     /// Tries to listen on an IPv4 address and lets go again.
     static func state(of port: UInt16, address: String = "127.0.0.1") -> State {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+        let descriptor = socket(AF_INET, kind, 0)
         guard descriptor >= 0 else { return .unknown(errno) }
         defer { close(descriptor) }
         var yes: Int32 = 1

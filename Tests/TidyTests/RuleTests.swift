@@ -1,0 +1,119 @@
+import Testing
+
+/// A rule that never finds anything proves nothing: each is shown what it is there for.
+@Suite("The house rules find what they look for")
+struct RuleTests {
+    private func file(_ text: String, module: String = "Identity") -> SwiftFile {
+        SwiftFile(path: "Sources/\(module)/Sample.swift", text: text)
+    }
+
+    @Test(arguments: [
+        "import Foundation", "public import HTTP", "  internal import Postgres",
+        "import struct Foundation.URL", "@preconcurrency import Glibc",
+    ])
+    func `an import that the layer may not have`(line: String) {
+        let findings = Rules.imports(file("import Values\n\(line)\n"))
+        #expect(findings.map(\.line) == [2])
+    }
+
+    @Test func `imports that the layer may have`() {
+        let text = "public import Values\ninternal import JSON\nimport Synchronization\n"
+        #expect(Rules.imports(file(text)).isEmpty)
+        #expect(Rules.imports(file(text, module: "Nowhere")).count == 1)
+    }
+
+    @Test(arguments: [
+        "let a = try! b()", "let a = b as! C", "let a = b!", "a.b!.c()", "f()![0]", "a[0]! + 1",
+        "var a: Int!", "print(a)", "debugPrint(a)", "fatalError(\"x\")", "let now = Date()",
+        "nonisolated(unsafe) var a = 1", "final class A: @unchecked Sendable {}",
+        "let a = 1  // TODO: b", "let text = \"\\(a!)\"",
+    ])
+    func `what is banned`(line: String) {
+        #expect(Rules.bans(file("let first = 0\n\(line)\n")).map(\.line) == [2])
+    }
+
+    @Test(arguments: [
+        "if a != b {}", "if !a {}", "// try! never", "let text = \"print( and fatalError(!\"",
+        "console.print(a)", "func blueprint(_ a: Int) {}", "/* a! */ let a = 1",
+        "let raw = #\"try! \"quoted\" b!\"#", "let a = !b", "a !== b",
+        "let ok = \"\\(a ? \"b!\" : c)\"",
+    ])
+    func `what only looks like it`(line: String) {
+        #expect(Rules.bans(file(line + "\n")).isEmpty)
+    }
+
+    @Test func `a long function and a long file`() {
+        let body = (0..<80).map { "    let a\($0) = 0" }.joined(separator: "\n")
+        let text = "struct S {\n    func long(\n        a: Int\n    ) {\n\(body)\n    }\n}\n"
+        #expect(Rules.size(file(text)).map(\.line) == [2])
+        #expect(Rules.size(file(String(repeating: "\n", count: 401))).map(\.line) == [400])
+        #expect(Rules.size(file(String(repeating: "\n", count: 400))).isEmpty)
+    }
+
+    @Test func `where functions begin and end`() {
+        let text = """
+            protocol P {
+                func required(a: Int) -> Int
+                init(a: Int)
+            }
+            func short() { f(.init(1)) }
+            func braces() -> String {
+                let a = "}{"  // }
+                return a
+            }
+            init?(b: Int)
+                where T: P
+            {
+                a { b }
+            }
+            """
+        let found = Rules.functions(file(text))
+        #expect(found.map(\.name) == ["func short", "func braces", "init"])
+        #expect(found.map(\.length) == [1, 4, 5])
+    }
+
+    @Test(arguments: [
+        "select position from urd.event where position = $1", "delete from urd.claim x",
+        "insert into urd.command values ($1)", "update urd.realm_log set position = 1",
+        "SELECT 1 FROM urd.stream",
+    ])
+    func `SQL without its realm`(sql: String) {
+        let inFile = "-- Why.\n\nselect 1;\n\(sql);\n"
+        #expect(SQLRules.file(path: "Schema/m001_a.sql", text: inFile).map(\.line) == [4])
+        let inSwift = file("let a = 0\nlet b = \"\"\"\n    \(sql)\n    \"\"\"\n")
+        #expect(SQLRules.strings(of: inSwift).map(\.line) == [2])
+    }
+
+    @Test(arguments: [
+        "select position from urd.event where realm = $1", "select 1 from urd.migration",
+        "create table urd.event (position bigint)", "select 1 from urd.event_archive",
+    ])
+    func `SQL that is right`(sql: String) {
+        #expect(SQLRules.file(path: "Schema/m001_a.sql", text: "-- Why.\n\(sql);\n").isEmpty)
+    }
+
+    @Test func `SQL without a reason or a name`() {
+        #expect(SQLRules.file(path: "Schema/1.sql", text: "select 1;\n").count == 2)
+        // What a comment says is no statement.
+        #expect(SQLRules.file(path: "Schema/a.sql", text: "-- from urd.event;\n").isEmpty)
+    }
+
+    @Test func `strings and comments are told from code`() {
+        let text = #"""
+            let a = "one \("two" + b("three")) four" // "five"
+            let c = """
+                six "seven" \(d)
+                """
+            /* "eight" /* nested */ "nine" */ let e = #"ten " \(no) eleven"#
+            """#
+        let scanned = SwiftFile(path: "Sources/A/a.swift", text: text)
+        #expect(
+            scanned.literals.map(\.text) == [
+                "two", "three", "one (\"two\" + b(\"three\")) four",
+                "\n    six \"seven\" (d)\n    ", "ten \" \\(no) eleven",
+            ])
+        #expect(scanned.code.count == 5)
+        #expect(scanned.code[4].contains("let e"))
+        #expect(!scanned.code[4].contains("nested"))
+    }
+}

@@ -1,0 +1,176 @@
+import Foundation
+import Testing
+
+/// Each finding is one failure: where it is, what it is, and how to mend it.
+private func expectNone(_ findings: [Finding]) {
+    for finding in findings { Issue.record(Comment(rawValue: finding.description)) }
+}
+
+@Suite("House rules")
+struct HouseRules {
+    @Test func `a layer imports only what it may`() {
+        expectNone(Repository.swift(in: "Sources").flatMap(Rules.imports))
+    }
+
+    @Test func `nothing that is banned stands in the sources`() {
+        expectNone(Repository.swift(in: "Sources").flatMap(Rules.bans))
+    }
+
+    @Test func `files and functions are small`() {
+        expectNone(Repository.swift(in: "Sources", "Tests").flatMap(Rules.size))
+    }
+
+    @Test func `every statement that touches the log names its realm`() {
+        expectNone(Repository.swift(in: "Sources").flatMap(SQLRules.strings))
+    }
+
+    @Test func `every SQL file says why it exists`() {
+        for folder in ["Schema", "Projections"] {
+            let files = Repository.files(in: folder, suffix: ".sql")
+            #expect(!files.isEmpty)
+            expectNone(files.flatMap { SQLRules.file(path: $0.path, text: $0.text) })
+        }
+    }
+
+    @Test func `every SQL file stands in its index`() {
+        for (folder, module) in [("Schema", "EventStore"), ("Projections", "ReadModels")] {
+            let index = Repository.swift(in: "Sources/\(module)")
+                .map { $0.code.joined(separator: "\n") }.joined(separator: "\n")
+            for file in Repository.files(in: folder, suffix: ".sql") {
+                let name = file.path.dropFirst(folder.count + 1)
+                    .replacing("/", with: "_").replacing(".", with: "_")
+                #expect(
+                    index.contains("PackageResources.\(name)"),
+                    "\(file.path):1: it is in no index. Name it in Sources/\(module)")
+            }
+        }
+    }
+
+    @Test func `migrations are numbered without a gap`() {
+        let names = Repository.files(in: "Schema", suffix: ".sql").map {
+            $0.path.dropFirst("Schema/".count)
+        }
+        let numbers = names.compactMap { Int($0.dropFirst().prefix(3)) }.sorted()
+        #expect(numbers.count == names.count, "A migration is named m001_what_it_makes.sql")
+        #expect(numbers == Array(1...max(1, numbers.count)))
+    }
+}
+
+@Suite("Commands and their tests")
+struct CommandRules {
+    private static let declaration = Pattern(
+        #"(?:struct|enum|class)\s+(\w+)\s*:[^{]*\bCommand\b"#)
+    private static let subcommand = Pattern(
+        #"(?:struct|enum|class)\s+(\w+)\s*:[^{]*\bSubcommand\b"#)
+
+    @Test func `a command has a file of its own and a test that names it`() {
+        let tests = Repository.swift(in: "Tests").filter { $0.module != "TidyTests" }
+        var count = 0
+        for file in Repository.swift(in: "Sources/Identity") {
+            let names = Self.declaration.matches(in: file.code.joined(separator: "\n")).map {
+                $0[1]
+            }
+            guard let name = names.first else { continue }
+            count += 1
+            #expect(
+                names == [file.name],
+                "\(file.path):1: holds \(names). One command a file, and the file has its name")
+            let call = Pattern("\\b\(name)\\b")
+            #expect(
+                tests.contains { $0.code.contains { call.isFound(in: $0) } },
+                "\(file.path):1: no test names \(name). Add given/when/then for each outcome")
+        }
+        #expect(count > 0)
+    }
+
+    @Test func `a command of the program has a file of its own and stands in the table`() {
+        let index = Repository.text("Sources/urd/Commands/Commands.swift")
+        var count = 0
+        for file in Repository.swift(in: "Sources/urd") {
+            let names = Self.subcommand.matches(in: file.code.joined(separator: "\n")).map { $0[1] }
+            guard let name = names.first else { continue }
+            count += 1
+            #expect(
+                names == [file.name],
+                "\(file.path):1: holds \(names). One command a file, and the file has its name")
+            #expect(
+                Pattern("\\b\(name)\\b").isFound(in: index),
+                "\(file.path):1: \(name) is not in Sources/urd/Commands/Commands.swift")
+        }
+        #expect(count > 0)
+    }
+
+    private static let namelessTest = Pattern(#"@Test\b.*\bfunc\s+[^`\s]"#)
+
+    @Test func `the name of a test is a sentence`() {
+        var findings: [Finding] = []
+        for file in Repository.swift(in: "Tests") {
+            for (number, line) in Rules.lines(of: file) where Self.namelessTest.isFound(in: line) {
+                findings.append(
+                    Finding(
+                        path: file.path, line: number, what: "a test without a sentence",
+                        remedy: "Name it in backticks, as what must be true"))
+            }
+        }
+        expectNone(findings)
+    }
+}
+
+@Suite("The repository")
+struct RepositoryRules {
+    private static let machinePath = Pattern(
+        #"(?<![\w.~$}*-])/(?:wor[k]|roo[t]|User[s]|hom[e]/\w+)(?:/[\w.-]|(?=["'\s]))"#)
+    private static let textSuffixes = [
+        ".swift", ".md", ".sql", ".py", ".sh", ".h", ".modulemap", ".yml", ".yaml", ".json",
+        ".service", ".socket", ".conf", "Makefile", ".ci/run",
+    ]
+
+    @Test func `no path of somebody's machine stands in a file`() {
+        for path in Repository.paths where Self.textSuffixes.contains(where: path.hasSuffix) {
+            let lines = Repository.text(path).split(
+                separator: "\n", omittingEmptySubsequences: false)
+            for (index, line) in lines.enumerated()
+            where Self.machinePath.isFound(in: String(line)) {
+                Issue.record(
+                    "\(path):\(index + 1): a path of one machine. Find it from the file's own place"
+                )
+            }
+        }
+    }
+
+    @Test func `the package names what it takes`() {
+        let package = SwiftFile(path: "Package.swift", text: Repository.text("Package.swift"))
+        #expect(!package.literals.isEmpty)
+        for literal in package.literals where literal.text.contains("*") {
+            Issue.record("Package.swift:\(literal.line): a glob. Name the folder or the file")
+        }
+        for (number, line) in Rules.lines(of: package) where line.contains("unsafeFlags") {
+            Issue.record("Package.swift:\(number): unsafe flags. Ask for a setting by its name")
+        }
+    }
+
+    @Test func `nothing is built without its checks`() {
+        for path in ["Package.swift", "Makefile", ".ci/run", "Tests/run.sh"] {
+            #expect(
+                !Repository.text(path).contains("-Ounchecked"),
+                "\(path):1: -Ounchecked removes every precondition. Take it out")
+        }
+    }
+
+    @Test func `every module of the package stands in a layer`() {
+        let folders = Set(
+            Repository.paths.filter { $0.hasPrefix("Sources/") && $0.hasSuffix(".swift") }
+                .compactMap { $0.split(separator: "/").dropFirst().first.map(String.init) })
+        #expect(folders.isSubset(of: Rules.layers.keys))
+    }
+
+    @Test func `what people run can be run`() {
+        let scripts = Repository.paths.filter { $0.hasSuffix(".sh") } + [".ci/run"]
+        for path in scripts {
+            let file = Repository.root.appending(path: path).path(percentEncoded: false)
+            #expect(
+                FileManager.default.isExecutableFile(atPath: file),
+                "\(path):1: it is not executable. chmod +x \(path)")
+        }
+    }
+}
