@@ -4,13 +4,19 @@ import Values
 
 /// One batch as one call of `urd.append`, and what the call answered.
 enum Flight {
-    static let statement = Statement(
-        "append",
-        """
-        select o_epoch, o_first, o_outcome, o_position, o_events, o_kind from urd.append(
-            $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19,
-            $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30)
-        """)
+    private static let arguments = (1...30).map { "$\($0)" }.joined(separator: ", ")
+    private static let results = "o_epoch, o_first, o_outcome, o_position, o_events, o_kind"
+
+    /// Judges every command of a batch.
+    static let careful = Statement("append", "select \(results) from urd.append(\(arguments))")
+    /// Supposes that a lone command wins, and fails when it does not.
+    static let hopeful = Statement(
+        "append_one", "select \(results) from urd.append_one(\(arguments))")
+
+    /// Whether a hopeful flight failed because its command lost: ask again with care.
+    static func needsCare(_ failure: Failure, _ batch: Batch) -> Bool {
+        batch.commands.count == 1 && (failure.code == "UR003" || failure.code == "23505")
+    }
 
     /// The arguments. An epoch of 0 takes whatever epoch the realm has, and opens its log.
     static func parameters(_ batch: Batch, epoch: Int32) -> Parameters {

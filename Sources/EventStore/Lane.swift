@@ -109,10 +109,12 @@ final class Lane: Sendable {
         settle(current, answers)
     }
 
-    private func send(_ batch: Batch, _ connection: Connection) throws(Failure) {
+    private func send(
+        _ batch: Batch, _ connection: Connection, carefully: Bool = false
+    ) throws(Failure) {
         let epoch = epochs.of(batch.realm)
-        try connection.send(
-            Flight.statement, Flight.parameters(batch, epoch: Int32(epoch)))
+        let statement = carefully || batch.commands.count > 1 ? Flight.careful : Flight.hopeful
+        try connection.send(statement, Flight.parameters(batch, epoch: Int32(epoch)))
     }
 
     private func settle(_ batch: Batch, _ answers: [AppendOutcome]) {
@@ -158,9 +160,15 @@ extension Lane {
             """
             select set_config('synchronous_commit', 'on', false)
                 where current_setting('synchronous_commit') in ('off', 'local');
-            set lock_timeout = '5s'; set statement_timeout = '15s'; set plan_cache_mode = 'force_generic_plan';
+            set lock_timeout = '5s';
+            set statement_timeout = '15s';
+            set plan_cache_mode = 'force_generic_plan';
+            set enable_seqscan = off;
             select urd.note_timeline()
             """)
+        let types = Flight.parameters(Batch(realm: .system, commands: []), epoch: 0)
+        try connection.prepare(Flight.careful, types)
+        try connection.prepare(Flight.hopeful, types)
         return connection
     }
 
@@ -168,12 +176,15 @@ extension Lane {
     private func recover(
         _ batch: Batch, from failure: Failure, _ connection: Connection
     ) throws(Failure) {
-        metrics.failures.add()
         if failure.code == "UR001" {
             epochs.forget(batch.realm)
             return fail(batch, .fenced)
         }
+        if Flight.needsCare(failure, batch) {
+            return try flyAlone(batch, connection)
+        }
         guard !failure.isTransient else {
+            metrics.failures.add()
             log.warning("commit.failed", ["code": .string(failure.code)])
             return fail(batch, .unavailable)
         }
@@ -186,10 +197,15 @@ extension Lane {
             [
                 "code": .string(failure.code), "commands": .integer(Int64(batch.commands.count)),
             ])
+        try flyAlone(batch, connection)
+    }
+
+    /// Each command of a batch in a flight of its own.
+    private func flyAlone(_ batch: Batch, _ connection: Connection) throws(Failure) {
         for (index, pending) in batch.commands.enumerated() {
             let alone = Batch(realm: batch.realm, commands: [pending])
             do throws(Failure) {
-                try send(alone, connection)
+                try send(alone, connection, carefully: true)
                 pending.settle(try answer(alone, connection))
             } catch {
                 // Not known for this one, not begun for the rest: both may be asked again.
@@ -233,10 +249,9 @@ extension Lane {
         var open = batches
         while let batch = open.first, ContinuousClock.now < deadline {
             do throws(Failure) {
-                if connection == nil { connection = try self.open() }
+                if connection == nil { connection = try reopen(after: process) }
                 guard let usable = connection else { break }
-                try usable.run("select pg_terminate_backend(\(process)) where \(process) <> pg_backend_pid()")
-                try send(batch, usable)
+                try send(batch, usable, carefully: true)
                 let answers = Flight.answers(try usable.receive(), batch)
                 try usable.receiveCommit()
                 open.removeFirst()
@@ -248,6 +263,15 @@ extension Lane {
             }
         }
         for batch in open { fail(batch, .unavailable) }
+    }
+}
+
+extension Lane {
+    /// The server may not know yet that the old connection is gone, and still work for it.
+    private func reopen(after process: Int32) throws(Failure) -> Connection {
+        let old = try Connection(address)
+        try old.run("select pg_terminate_backend(\(process)) where \(process) <> pg_backend_pid()")
+        return try open()
     }
 }
 

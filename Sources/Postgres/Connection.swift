@@ -100,7 +100,9 @@ public struct Statement: Sendable {
         }
     }
 
-    private func prepare(_ statement: Statement, _ parameters: Parameters) throws(Failure) {
+    /// Prepares a statement whose parameters have the types of these. Nothing happens when it is
+    /// prepared already.
+    public func prepare(_ statement: Statement, _ parameters: Parameters) throws(Failure) {
         guard !prepared.contains(statement.name) else { return }
         let result = unsafe PQprepare(
             handle, statement.name, statement.sql, Int32(parameters.types.count), parameters.types)
@@ -138,7 +140,6 @@ extension Connection {
     /// commit, so that a caller can use the time that the commit takes.
     public func send(_ statement: Statement, _ parameters: Parameters) throws(Failure) {
         if unsafe PQpipelineStatus(handle) == PQ_PIPELINE_OFF {
-            try prepare(statement, parameters)
             guard unsafe PQenterPipelineMode(handle) == 1 else { throw lost() }
         }
         precondition(
