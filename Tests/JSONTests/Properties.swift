@@ -73,9 +73,14 @@ private func referenceForm(of text: String) -> String {
 struct ValueMaker {
     private var rest: ArraySlice<UInt8>
 
-    init(_ bytes: [UInt8]) { rest = bytes[...] }
+    private init(rest: ArraySlice<UInt8>) { self.rest = rest }
 
-    mutating func value(depth: Int = 0) -> JSON {
+    static func value(from bytes: [UInt8]) -> JSON {
+        var maker = ValueMaker(rest: bytes[...])
+        return maker.value(depth: 0)
+    }
+
+    private mutating func value(depth: Int) -> JSON {
         let kind = rest.popFirst() ?? 0
         switch depth < 60 ? kind % 8 : kind % 5 {
         case 0: return .null

@@ -75,10 +75,11 @@ import Values
         #expect(ids.count == 1_000)
     }
 
-    @Test(arguments: [
-        (.min, 0), (-1, 0), (0, 0), (281_474_976_710_655_999, 281_474_976_710_655_999),
-        (281_474_976_710_656_000, 281_474_976_710_655_999), (.max, 281_474_976_710_655_999),
-    ] as [(Int64, Int64)])
+    @Test(
+        arguments: [
+            (.min, 0), (-1, 0), (0, 0), (281_474_976_710_655_999, 281_474_976_710_655_999),
+            (281_474_976_710_656_000, 281_474_976_710_655_999), (.max, 281_474_976_710_655_999),
+        ] as [(Int64, Int64)])
     func `stays within the years that it can say`(microseconds: Int64, kept: Int64) {
         var random = SeededGenerator(seed: 1)
         let id = UUID.v7(at: Timestamp(microseconds: microseconds), using: &random)

@@ -1,0 +1,31 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Fuzzers stand in a package of their own, because everything in it is built for libFuzzer. The
+// modules are links to the real ones, and the properties are those of the ordinary tests.
+let instrumented: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .unsafeFlags(["-sanitize=fuzzer", "-parse-as-library"]),
+]
+
+func fuzzer(_ name: String, _ module: Target.Dependency) -> Target {
+    .executableTarget(name: name, dependencies: [module], swiftSettings: instrumented)
+}
+
+let package = Package(
+    name: "fuzz",
+    targets: [
+        .target(name: "Values", swiftSettings: instrumented),
+        .target(name: "JSON", swiftSettings: instrumented),
+        .target(name: "HTTP", dependencies: ["Values"], swiftSettings: instrumented),
+        fuzzer("json", "JSON"),
+        fuzzer("canonical", "JSON"),
+        fuzzer("form", "HTTP"),
+        fuzzer("url", "HTTP"),
+        fuzzer("headers", "HTTP"),
+        fuzzer("base64url", "Values"),
+        fuzzer("text", "Values"),
+    ]
+)

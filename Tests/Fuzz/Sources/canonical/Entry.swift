@@ -1,0 +1,9 @@
+/// libFuzzer calls this with one input after another.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let bytes = Array(UnsafeBufferPointer(start: start, count: count))
+    if let sentence = brokenCanonicalProperty(of: ValueMaker.value(from: bytes)) {
+        fatalError(sentence)
+    }
+    return 0
+}

@@ -1,0 +1,1 @@
+../../../HTTPTests/Properties.swift

@@ -1,0 +1,1 @@
+../../../JSONTests/Properties.swift

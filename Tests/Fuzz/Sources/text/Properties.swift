@@ -1,0 +1,1 @@
+../../../ValuesTests/Properties.swift
