@@ -23,7 +23,11 @@ extension Exchange {
     /// libmicrohttpd calls with the headers, then with each piece of the body, then without data
     /// when all is there, and again without data after the connection was resumed.
     func advance(_ arrival: Arrival, _ server: Core) -> Step {
-        enum Now { case head, body, whole, reply(Response), nothing }
+        enum Now {
+            case head, body, whole
+            case reply(Response)
+            case nothing
+        }
         let now: Now = state.withLock { state in
             switch state.stage {
             case .began:

@@ -37,23 +37,34 @@ final class Connection: Sendable {
         state.withLock { $0 = State(phase: phase, since: now) }
     }
 
-    /// What is overdue: the exchange that must be answered now; a slow client's connection is shut
-    /// down here, which its thread sees as the client's own hanging up.
-    func overdue(at now: Nanoseconds, _ limits: Limits) -> Overdue? {
+    /// Closes the connection of a client that is too slow or gone, which its thread sees as the
+    /// client's own hanging up; tells what was overdue.
+    func check(at now: Nanoseconds, _ limits: Limits) -> Overdue? {
+        // All under the lock: `closed` cannot come between, so the descriptor is still ours.
         state.withLock { state in
             let age = now &- state.since
             switch state.phase {
             case .waiting where age > limits.idle, .receiving where age > limits.transfer,
                 .sending where age > limits.transfer:
-                // Under the lock: `closed` cannot come between, so the descriptor is still ours.
                 shutdown(descriptor, Int32(SHUT_RDWR))
                 return .closed
             case .handling(let exchange) where age > limits.deadline:
                 return .handler(exchange)
+            case .waiting where age > limits.pause && age < limits.pause &* 4,
+                .receiving where age > limits.pause:
+                if clientIsGone { shutdown(descriptor, Int32(SHUT_RDWR)) }
+                return nil
             case .waiting, .receiving, .handling, .sending, .closed:
                 return nil
             }
         }
+    }
+
+    /// libmicrohttpd 0.9.75 does not see a hanging up that arrives together with the last bytes,
+    /// and would keep the connection until its time is over.
+    private var clientIsGone: Bool {
+        var byte: UInt8 = 0
+        return unsafe recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) == 0
     }
 
     /// The request that is being handled.
@@ -78,6 +89,11 @@ final class Connection: Sendable {
         let idle: Nanoseconds
         let transfer: Nanoseconds
         let deadline: Nanoseconds
+
+        /// Between two looks at a connection: short against the limits, and never busy.
+        var pause: Nanoseconds {
+            min(max(min(idle, transfer, deadline) / 8, 5_000_000), 250_000_000)
+        }
     }
 
     enum Overdue {

@@ -91,13 +91,11 @@ final class Core: Sendable {
     /// Looks through the connections a few times within the shortest limit: the deadlines of all
     /// requests cost one task, and no request pays for a timer of its own.
     private func watch() async {
-        let shortest = min(limits.idle, limits.transfer, limits.deadline)
-        let pause = Duration.nanoseconds(min(max(shortest / 8, 5_000_000), 250_000_000))
         while !Task.isCancelled {
-            do { try await Task.sleep(for: pause) } catch { return }
+            do { try await Task.sleep(for: .nanoseconds(limits.pause)) } catch { return }
             let now = monotonicNow()
             for connection in connections.all {
-                switch connection.overdue(at: now, limits) {
+                switch connection.check(at: now, limits) {
                 case nil: break
                 case .closed: closedSlow.wrappingAdd(1, ordering: .relaxed)
                 case .handler(let exchange):

@@ -91,13 +91,16 @@ private func equal(_ bytes: UnsafeRawBufferPointer, _ lowercase: StaticString) -
     }
 }
 
-/// Digits alone, and not more than fit.
+/// Digits alone; a number that does not fit is as good as the largest.
 private func decimal(_ bytes: UnsafeRawBufferPointer) -> Int? {
-    guard unsafe !bytes.isEmpty, bytes.count <= 18 else { return nil }
+    guard unsafe !bytes.isEmpty else { return nil }
     var result = 0
-    for unsafe byte in unsafe bytes {
+    for index in bytes.indices {
+        let byte = unsafe bytes[index]
         guard (48...57).contains(byte) else { return nil }
-        result = result * 10 + Int(byte - 48)
+        let (product, overflow) = result.multipliedReportingOverflow(by: 10)
+        let (sum, again) = product.addingReportingOverflow(Int(byte - 48))
+        result = overflow || again ? .max : sum
     }
     return result
 }

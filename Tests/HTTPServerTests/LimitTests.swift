@@ -1,0 +1,187 @@
+import Glibc
+import HTTP
+import Testing
+
+@testable import HTTPServer
+
+@Suite struct `A server's limits` {
+    /// A request whose first line and headers have just that many bytes.
+    private func headed(_ bytes: Int) -> String {
+        let frame = "GET / HTTP/1.1\r\nHost: a\r\nA: \r\n\r\n"
+        let fill = String(repeating: "x", count: bytes - frame.utf8.count)
+        return "GET / HTTP/1.1\r\nHost: a\r\nA: \(fill)\r\n\r\n"
+    }
+
+    @Test(arguments: [256, 1024, 32 * 1024])
+    func `headers may have their size and not a byte more`(limit: Int) async throws {
+        try await withServer({ $0.maximumHeaderBytes = limit }) { server in
+            let fits = try await ask(server.port, headed(limit))
+            #expect(fits.status == 200)
+            for excess in [1, 2, limit, limit * 8] {
+                let reply = try await ask(server.port, headed(limit + excess))
+                #expect(reply.status == 431)
+            }
+        }
+    }
+
+    @Test func `many small headers and a long path are too large as well`() async throws {
+        try await withServer { server in
+            let small = String(repeating: "b:c\r\n", count: 12_000)
+            let many = try await ask(server.port, "GET / HTTP/1.1\r\nHost: a\r\n\(small)\r\n")
+            #expect(many.status == 431)
+            let path = String(repeating: "a", count: 40_000)
+            let long = try await ask(server.port, get("/\(path)"))
+            #expect(long.status == 431)
+            // Beyond what the library can hold it answers by itself.
+            let longer = try await ask(server.port, get("/\(path + path + path + path)"))
+            #expect(longer.status == 414)
+        }
+    }
+
+    @Test func `a body may have its size and not a byte more`() async throws {
+        try await withServer({ $0.maximumBodyBytes = 1000 }, handler: echo) { server in
+            let fits = try await ask(server.port, post(String(repeating: "x", count: 1000)))
+            #expect(fits.status == 200)
+            let reply = try await offPool {
+                let client = try Client(server.port)
+                try client.send(post(String(repeating: "x", count: 1001)))
+                return try client.receive()
+            }
+            #expect(reply.status == 413)
+            #expect(reply["Connection"] == "close")
+        }
+    }
+
+    @Test func `a body that is announced too large is refused before it comes`() async throws {
+        try await withServer { server in
+            try await offPool {
+                let client = try Client(server.port)
+                try client.send(
+                    "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n"
+                        + "Content-Length: 1048577\r\n\r\n")
+                #expect(try client.receive().status == 413)
+                #expect(client.isClosedByServer())
+            }
+        }
+    }
+
+    @Test func `a body in chunks is cut off where it becomes too large`() async throws {
+        try await withServer({ $0.maximumBodyBytes = 1000 }, handler: echo) { server in
+            let head = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+            let chunk = "64\r\n" + String(repeating: "x", count: 100) + "\r\n"
+            let whole = String(repeating: chunk, count: 10)
+            let fits = try await ask(server.port, head + whole + "0\r\n\r\n")
+            #expect(fits.status == 200)
+            try await offPool {
+                let client = try Client(server.port)
+                // No end in sight: the answer comes while the client still sends.
+                try client.send(head + whole + "1\r\nx\r\n")
+                let reply = try client.receive()
+                #expect(reply.status == 413)
+                #expect(reply["Connection"] == "close")
+                #expect(client.isClosedByServer())
+            }
+            #expect(server.statistics.refused == 1)
+        }
+    }
+
+    @Test func `what follows a body of the announced length is the next request`() async throws {
+        try await withServer(handler: echo) { server in
+            try await offPool {
+                let client = try Client(server.port)
+                try client.send(
+                    "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nabX / HTTP/1.1\r\nHost: a\r\n\r\n"
+                )
+                #expect(try client.receive().text.hasSuffix("\nab"))
+                #expect(try client.receive().status == 501)
+            }
+        }
+    }
+
+    @Test func `connections in all are counted`() async throws {
+        try await withServer({ $0.maximumConnections = 5 }) { server in
+            try await offPool {
+                let kept = try (0..<5).map { _ in try Client(server.port) }
+                for client in kept {
+                    try client.send(get("/"))
+                    #expect(try client.receive().status == 200)
+                }
+                let turnedAway = try Client(server.port)
+                try? turnedAway.send(get("/"))
+                #expect(turnedAway.isClosedByServer())
+                kept[0].close()
+            }
+            #expect(await eventually { server.statistics.connections < 5 })
+            let status = try await ask(server.port, get("/")).status
+            #expect(status == 200)
+            #expect(server.statistics.turnedAway == 1)
+        }
+    }
+
+    @Test func `connections from one source are counted`() async throws {
+        try await withServer({
+            $0.maximumConnectionsPerSource = 2
+            $0.address = "::"
+        }) { server in
+            try await offPool {
+                let mine = try (0..<2).map { _ in try Client(server.port, address: "127.0.0.1") }
+                for client in mine {
+                    try client.send(get("/"))
+                    #expect(try client.receive().status == 200)
+                }
+                let third = try Client(server.port, address: "127.0.0.1")
+                try? third.send(get("/"))
+                #expect(third.isClosedByServer())
+                for other in [
+                    try Client(server.port, from: "127.0.0.2"),
+                    try Client(server.port, address: "::1"),
+                ] {
+                    try other.send(get("/"))
+                    #expect(try other.receive().status == 200)
+                }
+            }
+        }
+    }
+
+    @Test func `a handler has until its deadline, then it is cancelled`() async throws {
+        let cancelled = Tally()
+        let handler: @Sendable (Request) async -> Response = { request in
+            guard request.path == "/slow" else { return await hello(request) }
+            do { try await Task.sleep(for: .seconds(60)) } catch {
+                cancelled.add()
+            }
+            return Response(status: .ok, body: Array("too late".utf8))
+        }
+        try await withServer({ $0.requestDeadline = .milliseconds(200) }, handler: handler) {
+            server in
+            try await offPool {
+                let clients = try (0..<20).map { _ in try Client(server.port) }
+                for client in clients { try client.send(get("/slow") + get("/")) }
+                for client in clients {
+                    let reply = try client.receive()
+                    #expect(reply.status == 503)
+                    #expect(reply["Retry-After"] == "1")
+                    // The connection lives on, and what comes late goes to nobody.
+                    #expect(try client.receive().text == "Hello")
+                }
+            }
+            #expect(await eventually { cancelled.count == 20 })
+            #expect(server.statistics.overdue == 20)
+        }
+    }
+
+    @Test func `a handler that ignores its cancelling cannot hold its client`() async throws {
+        let latch = Latch()
+        try await withServer(
+            { $0.requestDeadline = .milliseconds(100) },
+            handler: { request in
+                await latch.wait()
+                return await hello(request)
+            }
+        ) { server in
+            let status = try await ask(server.port, get("/")).status
+            #expect(status == 503)
+            latch.open()
+        }
+    }
+}

@@ -1,0 +1,121 @@
+import Glibc
+import HTTP
+import Testing
+
+@testable import HTTPServer
+
+@Suite struct `A server bears` {
+    @Test(arguments: [256, 1000])
+    func `many connections at once`(count: Int) async throws {
+        try await withServer({ $0.idleTimeout = .seconds(60) }, handler: echo) { server in
+            try await offPool {
+                let clients = try (0..<count).map { _ in try Client(server.port) }
+                for round in 0..<3 {
+                    for (number, client) in clients.enumerated() {
+                        try client.send(get("/\(round)/\(number)"))
+                    }
+                    for (number, client) in clients.enumerated() {
+                        #expect(
+                            try client.receive().text.hasPrefix("GET /\(round)/\(number) ?-\n"))
+                    }
+                }
+                #expect(server.statistics.connections == count)
+            }
+            #expect(await eventually { server.statistics.connections == 0 })
+            #expect(server.statistics.requests == count * 3)
+        }
+    }
+
+    @Test func `many handlers at work at once`() async throws {
+        let latch = Latch()
+        try await withServer(
+            { $0.requestDeadline = .seconds(60) },
+            handler: { request in
+                await latch.wait()
+                return await hello(request)
+            }
+        ) { server in
+            let done = Task {
+                try await offPool {
+                    let clients = try (0..<1000).map { _ in try Client(server.port) }
+                    for client in clients { try client.send(get("/")) }
+                    for client in clients { #expect(try client.receive().text == "Hello") }
+                }
+            }
+            #expect(await eventually { latch.arrived == 1000 })
+            #expect(server.statistics.liveRequests == 1000)
+            latch.open()
+            try await done.value
+        }
+    }
+
+    @Test func `clients that vanish in the middle of a request`() async throws {
+        try await withServer { server in
+            let pieces = [
+                "", "GET", "GET / HTTP/1.1\r\n", "GET / HTTP/1.1\r\nHost: a",
+                "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n",
+                "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n12345",
+                "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n12",
+            ]
+            try await offPool {
+                for number in 0..<1000 {
+                    let client = try Client(server.port)
+                    try client.send(pieces[number % pieces.count])
+                    if number % 2 == 0 { client.vanish() } else { client.close() }
+                }
+            }
+            #expect(await eventually { server.statistics.connections == 0 })
+            #expect(server.statistics.liveRequests == 0)
+            let text = try await ask(server.port, get("/")).text
+            #expect(text == "Hello")
+        }
+    }
+
+    @Test func `clients that vanish while their handlers work`() async throws {
+        let latch = Latch()
+        try await withServer(
+            { $0.requestDeadline = .seconds(60) },
+            handler: { request in
+                if request.path == "/wait" { await latch.wait() }
+                return await hello(request)
+            }
+        ) { server in
+            try await offPool {
+                for number in 0..<1000 {
+                    let client = try Client(server.port)
+                    try client.send(get("/wait") + get("/"))
+                    if number % 2 == 0 {
+                        // The handler is surely at work.
+                        while latch.arrived <= number { usleep(100) }
+                        client.vanish()
+                    } else {
+                        client.close()
+                    }
+                    while latch.arrived <= number { usleep(100) }
+                }
+            }
+            latch.open()
+            #expect(await eventually { server.statistics.connections == 0 })
+            #expect(server.statistics.liveRequests == 0)
+            let text = try await ask(server.port, get("/")).text
+            #expect(text == "Hello")
+        }
+    }
+
+    @Test func `clients that vanish in the middle of a response`() async throws {
+        try await withServer(handler: { _ in
+            Response(status: .ok, body: [UInt8](repeating: 120, count: 3_000_000))
+        }) { server in
+            try await offPool {
+                for _ in 0..<100 {
+                    let client = try Client(server.port, receiveBuffer: 4096)
+                    try client.send(get("/"))
+                    var bytes = [UInt8](repeating: 0, count: 1000)
+                    #expect(recv(client.descriptor, &bytes, bytes.count, 0) > 0)
+                    client.vanish()
+                }
+            }
+            #expect(await eventually { server.statistics.connections == 0 })
+        }
+    }
+}
