@@ -11,6 +11,7 @@ enum Migrations {
         Step(version: 2, name: "append", sql: PackageResources.m002_append_sql),
         Step(version: 3, name: "keys", sql: PackageResources.m003_keys_sql),
         Step(version: 4, name: "projections", sql: PackageResources.m004_projections_sql),
+        Step(version: 5, name: "tamper", sql: PackageResources.m005_tamper_sql),
         Step(version: 6, name: "housekeeping", sql: PackageResources.m006_housekeeping_sql),
     ]
 

@@ -108,7 +108,8 @@ public struct NoteVerifier: Sendable, Hashable, CustomStringConvertible {
     }
 
     public var description: String {
-        let digits = Hex.encode((0..<4).map { UInt8(truncatingIfNeeded: id >> UInt32(24 - 8 * $0)) })
+        let digits = Hex.encode(
+            (0..<4).map { UInt8(truncatingIfNeeded: id >> UInt32(24 - 8 * $0)) })
         return "\(name)+\(digits)+\(Base64.encode([ed25519Type] + publicKey.bytes))"
     }
 

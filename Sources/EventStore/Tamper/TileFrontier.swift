@@ -1,5 +1,5 @@
 /// The last, unfinished tile of every level: a tree that can grow, give its root, and hand out each
-/// tile as it becomes full. One hash per leaf, over time.
+/// tile as it becomes full. One inner hash for each leaf, over time.
 public struct TileFrontier: Sendable, Equatable {
     /// A tile that just became full.
     public struct Tile: Sendable, Equatable {
@@ -8,21 +8,30 @@ public struct TileFrontier: Sendable, Equatable {
         public let hashes: [TreeHash]
     }
 
+    private struct Level: Sendable, Equatable {
+        /// Never 256 long.
+        var hashes: [TreeHash] = []
+        var edge = CompactRange()
+    }
+
     public private(set) var size: Int64 = 0
-    /// By level; never 256 long.
-    private(set) var partial: [[TreeHash]] = [[]]
+    private var levels = [Level()]
 
     public init() {}
 
     /// The frontier of a tree of a size, from its partial tiles. Nil unless they fit the size.
     init?(size: Int64, partial: [[TreeHash]]) {
-        guard size >= 0, !partial.isEmpty, size >> Int64(8 * partial.count) == 0,
+        guard size >= 0, partial.count == TileFrontier.levels(of: size),
             partial.indices.allSatisfy({
                 partial[$0].count == TileAddress.partialWidth(level: $0, size: size)
             })
         else { return nil }
         self.size = size
-        self.partial = partial
+        levels = partial.map { hashes in
+            var level = Level(hashes: hashes)
+            for hash in hashes { level.edge.append(hash) }
+            return level
+        }
     }
 
     /// The levels of a tree of a size.
@@ -32,29 +41,32 @@ public struct TileFrontier: Sendable, Equatable {
         return levels
     }
 
+    /// By level, the hashes of the unfinished tile.
+    var partial: [[TreeHash]] { levels.map(\.hashes) }
+
     public mutating func append(_ leaf: TreeHash, onFull: (Tile) -> Void) {
         size += 1
-        append(leaf, level: 0, onFull)
+        append(leaf, to: 0, onFull)
     }
 
-    private mutating func append(_ hash: TreeHash, level: Int, _ onFull: (Tile) -> Void) {
-        if level == partial.count { partial.append([]) }
-        if partial[level].isEmpty { partial[level].reserveCapacity(TileAddress.fullWidth) }
-        partial[level].append(hash)
-        guard partial[level].count == TileAddress.fullWidth else { return }
-        let hashes = partial[level]
-        partial[level] = []
-        let index = (size >> Int64(8 * (level + 1))) - 1
-        onFull(Tile(level: level, index: index, hashes: hashes))
-        append(Merkle.root(hashes), level: level + 1, onFull)
+    private mutating func append(_ hash: TreeHash, to level: Int, _ onFull: (Tile) -> Void) {
+        if level == levels.count { levels.append(Level()) }
+        levels[level].hashes.append(hash)
+        levels[level].edge.append(hash)
+        guard levels[level].hashes.count == TileAddress.fullWidth else { return }
+        let full = levels[level]
+        levels[level] = Level()
+        levels[level].hashes.reserveCapacity(TileAddress.fullWidth)
+        onFull(
+            Tile(
+                level: level, index: (size >> Int64(8 * (level + 1))) - 1, hashes: full.hashes))
+        append(full.edge.root, to: level + 1, onFull)
     }
 
     public var root: TreeHash {
         var root: TreeHash?
-        for hashes in partial {
-            var edge = CompactRange()
-            for hash in hashes { edge.append(hash) }
-            for left in edge.hashes.reversed() {
+        for level in levels {
+            for left in level.edge.hashes.reversed() {
                 root = root.map { Merkle.node(left, $0) } ?? left
             }
         }

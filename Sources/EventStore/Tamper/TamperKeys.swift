@@ -1,0 +1,28 @@
+import Cryptography
+
+/// What a realm's keys say about its log.
+extension RealmKeys {
+    /// Nil unless the note is a checkpoint that this realm signed.
+    func checkpoint(_ note: [UInt8]) -> SignedCheckpoint? {
+        SignedCheckpoint(note: note, key: signing.publicKey)
+    }
+
+    /// Nil unless the row's note is signed, and its columns say the same.
+    func checkpoint(_ row: TamperTable.CheckpointRow) -> SignedCheckpoint? {
+        guard let signed = checkpoint(row.note), signed.size == row.size,
+            signed.root.bytes == row.root
+        else { return nil }
+        return signed
+    }
+
+    /// Whether the application wrote a leaf. Without allocations: it is asked for every event.
+    func isAuthentic(_ leaf: TreeHash, mac tag: UnsafeRawBufferPointer) -> Bool {
+        guard tag.count == Record.macLength else { return false }
+        return withUnsafeTemporaryAllocation(byteCount: HMACKey.tagLength, alignment: 8) { room in
+            mac.contains { key in
+                leaf.withUnsafeBytes { key.authenticate($0, into: room) }
+                return room.prefix(Record.macLength).elementsEqual(tag)
+            }
+        }
+    }
+}
