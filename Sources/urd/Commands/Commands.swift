@@ -1,7 +1,7 @@
 /// Every command of `urd`, in the order in which help lists them.
 enum Commands {
     static let all: [any Subcommand] = [
-        Dev(steps: EmptySteps()), ConfigPrint(),
+        Dev(steps: EmptySteps()), Doctor(tools: emptyTools), ConfigPrint(),
     ]
 }
 
@@ -24,3 +24,6 @@ struct EmptySteps: DevelopmentSteps {
         while !Task.isCancelled { try? await Task.sleep(for: .seconds(3600)) }
     }
 }
+
+private let emptyTools = DoctorTools(
+    query: { _, _ in throw CommandFailure("not wired yet") }, newestSchema: 0, now: { 0 })

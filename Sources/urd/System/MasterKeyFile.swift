@@ -1,6 +1,7 @@
 import Glibc
+import Values
 
-/// The file with the master key: 32 bytes as they are, or as 64 hexadecimal digits on one line.
+/// The file with the master key: 32 bytes as they are, or in hexadecimal, base64 or base64url.
 enum MasterKeyFile {
     static let length = 32
 
@@ -32,17 +33,9 @@ enum MasterKeyFile {
 
     static func decode(_ bytes: [UInt8]) -> [UInt8]? {
         if bytes.count == length { return bytes }
-        var digits = bytes[...]
-        while let last = digits.last, last == 10 || last == 13 { digits.removeLast() }
-        guard digits.count == length * 2 else { return nil }
-        var key: [UInt8] = []
-        for start in stride(from: digits.startIndex, to: digits.endIndex, by: 2) {
-            guard let high = value(digits[start]), let low = value(digits[start + 1]) else {
-                return nil
-            }
-            key.append(high << 4 | low)
-        }
-        return key
+        let text = String(decoding: bytes, as: UTF8.self).filter { !$0.isWhitespace }
+        let readings = [Hex.decode(text), Base64.decode(text), Base64URL.decode(text)]
+        return readings.compactMap { $0 }.first { $0.count == length }
     }
 
     /// A new key that the kernel made; one that is there is never replaced.
@@ -54,21 +47,11 @@ enum MasterKeyFile {
         var key = [UInt8](repeating: 0, count: length)
         let count = key.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
         guard count == length else { throw SystemFailure("read", "/dev/urandom") }
-        let alphabet = Array("0123456789abcdef".utf8)
-        let text = key.flatMap { [alphabet[Int($0 >> 4)], alphabet[Int($0 & 15)]] }
+        let text = Array(Hex.encode(key).utf8)
         try File.writeAtomically(text + [10], to: path, mode: 0o600)
     }
 
     private static func isCredential(_ path: String) -> Bool {
         path.hasPrefix("/run/credentials/")
-    }
-
-    private static func value(_ digit: UInt8) -> UInt8? {
-        switch digit {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
-        default: nil
-        }
     }
 }

@@ -1,0 +1,128 @@
+import Glibc
+
+/// What can be seen without the database.
+enum LocalChecks {
+    static func all(_ settings: Settings, now: Int64) -> [Diagnosis] {
+        [
+            masterKey(settings[Settings.masterKeyFile]),
+            checkpoints(settings[Settings.checkpointDirectory]),
+            port(
+                "public port", settings[Settings.listenAddress], settings[Settings.listenPort],
+                Settings.listenPort),
+            port(
+                "private port", settings[Settings.privateAddress], settings[Settings.privatePort],
+                Settings.privatePort),
+            files(needed: settings[Settings.maximumConnections] + 64),
+            clock(now),
+        ]
+    }
+
+    static func masterKey(_ path: String?) -> Diagnosis {
+        let check = "master key"
+        guard let path else {
+            return .wrong(
+                check, "not set",
+                mend: "Give --master-key-file, URD_MASTER_KEY_FILE or the credential master_key. "
+                    + "Make a key:  (umask 077; openssl rand -hex 32 > master.key)")
+        }
+        do throws(MasterKeyFile.Problem) {
+            _ = try MasterKeyFile.read(path)
+            return .fine(check, path)
+        } catch {
+            switch error {
+            case .missing:
+                return .wrong(
+                    check, "there is no file \(path)",
+                    mend: "Put the key there. A new key reads nothing that the old one sealed.")
+            case .unreadable(let why):
+                return .wrong(check, why, mend: "Let the user who runs Urd read it.")
+            case .exposed(let mode):
+                return .wrong(
+                    check, "\(path) is open to others (mode \(mode))", mend: "chmod 600 \(path)")
+            case .malformed(let count):
+                return .wrong(
+                    check, "\(path) has \(count) bytes and is no key",
+                    mend: "It must be 32 bytes, or 64 hexadecimal digits.")
+            }
+        }
+    }
+
+    static func checkpoints(_ path: String?) -> Diagnosis {
+        let check = "checkpoint directory"
+        guard let path else {
+            return .warning(
+                check, "not set",
+                mend: "Set checkpoint-directory: a copy of the last signed checkpoint outside the "
+                    + "database shows when the database as a whole was put back.")
+        }
+        guard let facts = File.facts(path) else {
+            return .wrong(check, "there is no folder \(path)", mend: "mkdir -m 700 \(path)")
+        }
+        guard facts.isFolder, access(path, W_OK | X_OK) == 0 else {
+            return .wrong(
+                check, "\(path) cannot be written to",
+                mend: "Make it a folder of the user who runs Urd, with mode 700.")
+        }
+        if let free = freeShare(path), free < 0.05 {
+            return .warning(check, "\(path) is nearly full", mend: "Make room on its disk.")
+        }
+        return .fine(check, path)
+    }
+
+    private static func freeShare(_ path: String) -> Double? {
+        var facts = statvfs()
+        guard statvfs(path, &facts) == 0, facts.f_blocks > 0 else { return nil }
+        return Double(facts.f_bavail) / Double(facts.f_blocks)
+    }
+
+    /// A port in use is what a running Urd looks like, so it is no more than a warning.
+    static func port(
+        _ check: String, _ address: String, _ port: UInt16, _ setting: any AnySetting
+    ) -> Diagnosis {
+        guard port > 0 else { return .fine(check, "any free one") }
+        // IPv6 addresses are left to the server, which says what it cannot listen on.
+        guard !address.contains(":") else { return .fine(check, "[\(address)]:\(port)") }
+        switch Port.state(of: port, address: address) {
+        case .free:
+            return .fine(check, "\(address):\(port) is free")
+        case .taken:
+            return .warning(
+                check, "\(address):\(port) is in use",
+                mend: "That is right if Urd is running. If not, end the other program or choose "
+                    + "another port with \(setting.variable).")
+        case .forbidden:
+            return .wrong(
+                check, "\(address):\(port) is not allowed to this user",
+                mend: "Choose a port above 1023, or use the socket unit under deploy/.")
+        case .unknown(let code):
+            return .wrong(
+                check, "\(address):\(port): \(String(cString: strerror(code)))",
+                mend: "Choose an address of this machine, in digits.")
+        }
+    }
+
+    static func files(needed: Int) -> Diagnosis {
+        let check = "open files"
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
+            return .warning(check, "the limit is unknown", mend: "See ulimit -n.")
+        }
+        if limit.rlim_cur >= UInt(needed) { return .fine(check, "up to \(limit.rlim_cur)") }
+        return .warning(
+            check, "up to \(limit.rlim_cur), but \(needed) may be needed",
+            mend: "Raise it (LimitNOFILE= in the unit, ulimit -n), or lower maximum-connections.")
+    }
+
+    /// `now` in microseconds. Identifiers and expiries are made of the time.
+    static func clock(_ now: Int64) -> Diagnosis {
+        let check = "clock"
+        let seconds = now / 1_000_000
+        // From the year this was written to well before 32-bit clocks end.
+        guard (1_760_000_000...2_140_000_000).contains(seconds) else {
+            return .wrong(
+                check, "it shows \(seconds) seconds since 1970, which cannot be",
+                mend: "Set the clock; run chrony or systemd-timesyncd.")
+        }
+        return .fine(check, "plausible")
+    }
+}
