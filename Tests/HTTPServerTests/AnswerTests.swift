@@ -36,7 +36,7 @@ import Testing
             #expect(first["Date"]?.hasSuffix(" GMT") == true)
             #expect(first["Server"] == nil)
         }
-        try await withServer({ $0.serverName = "urd" }) { server in
+        try await withServer(configured { $0.serverName = "urd" }) { server in
             let reply = try await ask(server.port, get("/"))
             #expect(reply["Server"] == "urd")
         }
@@ -96,9 +96,8 @@ import Testing
 
     @Test func `204 and 304 without a body`() async throws {
         for status in [Status.noContent, .notModified] {
-            try await withServer(
-                handler: { _ in Response(status: status, body: Array("no".utf8)) }
-            ) { server in
+            let handler: Handler = { _ in Response(status: status, body: Array("no".utf8)) }
+            try await withServer(handler: handler) { server in
                 try await offPool {
                     let client = try Client(server.port)
                     try client.send(get("/") + get("/"))
@@ -147,10 +146,11 @@ import Testing
     }
 
     @Test func `with bodies of every size, whole`() async throws {
-        try await withServer(handler: { request in
+        let handler: Handler = { request in
             let size = request.query.flatMap { Int($0) } ?? 0
             return Response(status: .ok, body: (0..<size).map { UInt8(truncatingIfNeeded: $0) })
-        }) { server in
+        }
+        try await withServer(handler: handler) { server in
             for size in [0, 1, 1023, 65_536, 4_000_000] {
                 let reply = try await ask(server.port, get("/?\(size)"))
                 #expect(reply.body.count == size)
@@ -163,7 +163,7 @@ import Testing
     }
 
     @Test func `with framing of its own, whatever the handler says`() async throws {
-        let handler: @Sendable (Request) async -> Response = { _ in
+        let handler: Handler = { _ in
             var headers: Headers = [
                 "Content-Length": "3", "content-length": "1", "Transfer-Encoding": "chunked",
                 "Connection": "close", "Date": "never", "X-Request-Id": "forged", "Upgrade": "h2",
@@ -193,9 +193,8 @@ import Testing
 
     @Test func `with 500 where the handler's status is none`() async throws {
         for code in [-1, 0, 100, 101, 199, 600, .max] {
-            try await withServer(handler: { _ in
-                Response(status: Status(code: code, reason: ""))
-            }) { server in
+            let handler: Handler = { _ in Response(status: Status(code: code, reason: "")) }
+            try await withServer(handler: handler) { server in
                 let status = try await ask(server.port, get("/")).status
                 #expect(status == 500)
             }

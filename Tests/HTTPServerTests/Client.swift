@@ -28,8 +28,8 @@ final class Client {
     private var isOpen = true
 
     init(
-        _ port: UInt16, address: String = "127.0.0.1", patience: Int = 10,
-        receiveBuffer: Int32? = nil
+        _ port: UInt16, address: String = "127.0.0.1", from source: String = "127.0.0.1",
+        patience: Int = 10, receiveBuffer: Int32? = nil
     ) throws {
         let isVersion6 = address.contains(":")
         let family = isVersion6 ? AF_INET6 : AF_INET

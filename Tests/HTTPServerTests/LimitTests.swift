@@ -14,7 +14,7 @@ import Testing
 
     @Test(arguments: [256, 1024, 32 * 1024])
     func `headers may have their size and not a byte more`(limit: Int) async throws {
-        try await withServer({ $0.maximumHeaderBytes = limit }) { server in
+        try await withServer(configured { $0.maximumHeaderBytes = limit }) { server in
             let fits = try await ask(server.port, headed(limit))
             #expect(fits.status == 200)
             for excess in [1, 2, limit, limit * 8] {
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test func `a body may have its size and not a byte more`() async throws {
-        try await withServer({ $0.maximumBodyBytes = 1000 }, handler: echo) { server in
+        try await withServer(configured { $0.maximumBodyBytes = 1000 }, handler: echo) { server in
             let fits = try await ask(server.port, post(String(repeating: "x", count: 1000)))
             #expect(fits.status == 200)
             let reply = try await offPool {
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test func `a body in chunks is cut off where it becomes too large`() async throws {
-        try await withServer({ $0.maximumBodyBytes = 1000 }, handler: echo) { server in
+        try await withServer(configured { $0.maximumBodyBytes = 1000 }, handler: echo) { server in
             let head = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
             let chunk = "64\r\n" + String(repeating: "x", count: 100) + "\r\n"
             let whole = String(repeating: chunk, count: 10)
@@ -99,7 +99,7 @@ import Testing
     }
 
     @Test func `connections in all are counted`() async throws {
-        try await withServer({ $0.maximumConnections = 5 }) { server in
+        try await withServer(configured { $0.maximumConnections = 5 }) { server in
             try await offPool {
                 let kept = try (0..<5).map { _ in try Client(server.port) }
                 for client in kept {
@@ -119,10 +119,11 @@ import Testing
     }
 
     @Test func `connections from one source are counted`() async throws {
-        try await withServer({
+        let configuration = configured {
             $0.maximumConnectionsPerSource = 2
             $0.address = "::"
-        }) { server in
+        }
+        try await withServer(configuration) { server in
             try await offPool {
                 let mine = try (0..<2).map { _ in try Client(server.port, address: "127.0.0.1") }
                 for client in mine {
@@ -145,15 +146,15 @@ import Testing
 
     @Test func `a handler has until its deadline, then it is cancelled`() async throws {
         let cancelled = Tally()
-        let handler: @Sendable (Request) async -> Response = { request in
+        let handler: Handler = { request in
             guard request.path == "/slow" else { return await hello(request) }
             do { try await Task.sleep(for: .seconds(60)) } catch {
                 cancelled.add()
             }
             return Response(status: .ok, body: Array("too late".utf8))
         }
-        try await withServer({ $0.requestDeadline = .milliseconds(200) }, handler: handler) {
-            server in
+        let configuration = configured { $0.requestDeadline = .milliseconds(200) }
+        try await withServer(configuration, handler: handler) { server in
             try await offPool {
                 let clients = try (0..<20).map { _ in try Client(server.port) }
                 for client in clients { try client.send(get("/slow") + get("/")) }
@@ -172,13 +173,12 @@ import Testing
 
     @Test func `a handler that ignores its cancelling cannot hold its client`() async throws {
         let latch = Latch()
-        try await withServer(
-            { $0.requestDeadline = .milliseconds(100) },
-            handler: { request in
-                await latch.wait()
-                return await hello(request)
-            }
-        ) { server in
+        let handler: Handler = { request in
+            await latch.wait()
+            return await hello(request)
+        }
+        let configuration = configured { $0.requestDeadline = .milliseconds(100) }
+        try await withServer(configuration, handler: handler) { server in
             let status = try await ask(server.port, get("/")).status
             #expect(status == 503)
             latch.open()

@@ -7,7 +7,8 @@ import Testing
 @Suite struct `A server bears` {
     @Test(arguments: [256, 1000])
     func `many connections at once`(count: Int) async throws {
-        try await withServer({ $0.idleTimeout = .seconds(60) }, handler: echo) { server in
+        try await withServer(configured { $0.idleTimeout = .seconds(60) }, handler: echo) {
+            server in
             try await offPool {
                 let clients = try (0..<count).map { _ in try Client(server.port) }
                 for round in 0..<3 {
@@ -28,13 +29,12 @@ import Testing
 
     @Test func `many handlers at work at once`() async throws {
         let latch = Latch()
-        try await withServer(
-            { $0.requestDeadline = .seconds(60) },
-            handler: { request in
-                await latch.wait()
-                return await hello(request)
-            }
-        ) { server in
+        let handler: Handler = { request in
+            await latch.wait()
+            return await hello(request)
+        }
+        let configuration = configured { $0.requestDeadline = .seconds(60) }
+        try await withServer(configuration, handler: handler) { server in
             let done = Task {
                 try await offPool {
                     let clients = try (0..<1000).map { _ in try Client(server.port) }
@@ -73,13 +73,12 @@ import Testing
 
     @Test func `clients that vanish while their handlers work`() async throws {
         let latch = Latch()
-        try await withServer(
-            { $0.requestDeadline = .seconds(60) },
-            handler: { request in
-                if request.path == "/wait" { await latch.wait() }
-                return await hello(request)
-            }
-        ) { server in
+        let handler: Handler = { request in
+            if request.path == "/wait" { await latch.wait() }
+            return await hello(request)
+        }
+        let configuration = configured { $0.requestDeadline = .seconds(60) }
+        try await withServer(configuration, handler: handler) { server in
             try await offPool {
                 for number in 0..<1000 {
                     let client = try Client(server.port)
@@ -103,9 +102,10 @@ import Testing
     }
 
     @Test func `clients that vanish in the middle of a response`() async throws {
-        try await withServer(handler: { _ in
+        let handler: Handler = { _ in
             Response(status: .ok, body: [UInt8](repeating: 120, count: 3_000_000))
-        }) { server in
+        }
+        try await withServer(handler: handler) { server in
             try await offPool {
                 for _ in 0..<100 {
                     let client = try Client(server.port, receiveBuffer: 4096)

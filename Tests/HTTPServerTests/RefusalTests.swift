@@ -109,7 +109,7 @@ private let badRequests: [BadRequest] = [
 @Suite struct `A server refuses` {
     @Test(arguments: badRequests)
     func `what is not exactly HTTP`(_ bad: BadRequest) async throws {
-        let handler: @Sendable (Request) async -> Response = { request in
+        let handler: Handler = { request in
             Issue.record("a handler saw \(request)")
             return Response(status: .ok)
         }
@@ -182,7 +182,7 @@ private let badRequests: [BadRequest] = [
             }
             return Array(bytes.prefix(Int.random(in: 1...bytes.count, using: &generator)))
         }
-        try await withServer({ $0.idleTimeout = .milliseconds(400) }) { server in
+        try await withServer(configured { $0.idleTimeout = .milliseconds(400) }) { server in
             try await offPool {
                 for message in messages {
                     let client = try Client(server.port, patience: 5)

@@ -26,9 +26,9 @@ import Testing
         }
     }
 
-    private func quick(_ configuration: inout Configuration) {
-        configuration.idleTimeout = .milliseconds(300)
-        configuration.transferTimeout = .milliseconds(300)
+    private let quick = configured {
+        $0.idleTimeout = .milliseconds(300)
+        $0.transferTimeout = .milliseconds(300)
     }
 
     @Test func `when it says nothing`() async throws {
@@ -79,12 +79,10 @@ import Testing
     }
 
     @Test func `when it does not take its response`() async throws {
-        try await withServer(
-            quick,
-            handler: { _ in
-                Response(status: .ok, body: [UInt8](repeating: 120, count: 20_000_000))
-            }
-        ) { server in
+        let handler: Handler = { _ in
+            Response(status: .ok, body: [UInt8](repeating: 120, count: 20_000_000))
+        }
+        try await withServer(quick, handler: handler) { server in
             try await offPool {
                 let client = try Client(server.port, receiveBuffer: 4096)
                 try client.send(get("/"))
@@ -98,13 +96,11 @@ import Testing
     }
 
     @Test func `but not while its handler works`() async throws {
-        try await withServer(
-            quick,
-            handler: { request in
-                try? await Task.sleep(for: .seconds(1))
-                return await hello(request)
-            }
-        ) { server in
+        let handler: Handler = { request in
+            try? await Task.sleep(for: .seconds(1))
+            return await hello(request)
+        }
+        try await withServer(quick, handler: handler) { server in
             let status = try await ask(server.port, get("/")).status
             #expect(status == 200)
         }

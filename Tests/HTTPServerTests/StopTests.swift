@@ -134,7 +134,7 @@ private func load(_ port: UInt16, _ answered: Tally) -> Int {
 
 @Suite struct `A server listens` {
     @Test func `on IPv6, and names sources plainly`() async throws {
-        try await withServer({ $0.address = "::" }, handler: echo) { server in
+        try await withServer(configured { $0.address = "::" }, handler: echo) { server in
             for (address, source) in [("127.0.0.1", "127.0.0.1"), ("::1", "::1")] {
                 let text = try await offPool {
                     let client = try Client(server.port, address: address)
@@ -153,7 +153,7 @@ private func load(_ port: UInt16, _ answered: Tally) -> Int {
         let keeper = dup(descriptor)
         defer { close(keeper) }
         for _ in 0..<2 {
-            try await withServer({ $0.listeningSocket = dup(keeper) }) { server in
+            try await withServer(configured { $0.listeningSocket = dup(keeper) }) { server in
                 #expect(server.port != 0)
                 let text = try await ask(server.port, get("/")).text
                 #expect(text == "Hello")

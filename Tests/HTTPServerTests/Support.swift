@@ -78,15 +78,21 @@ func eventually(_ condition: @Sendable () async -> Bool) async -> Bool {
     return await condition()
 }
 
-/// A server on a free port for the length of a test, which ends with no request left over.
-func withServer<Result>(
-    _ change: (inout Configuration) -> Void = { _ in },
-    handler: @escaping @Sendable (Request) async -> Response = hello,
-    _ body: (Server) async throws -> Result
-) async throws -> Result {
+typealias Handler = @Sendable (Request) async -> Response
+
+/// Patient, because a machine that tests may be a busy one.
+func configured(_ change: (inout Configuration) -> Void = { _ in }) -> Configuration {
     var configuration = Configuration()
     configuration.requestDeadline = .seconds(30)
     change(&configuration)
+    return configuration
+}
+
+/// A server on a free port for the length of a test, which ends with no request left over.
+func withServer<Result>(
+    _ configuration: Configuration = configured(), handler: @escaping Handler = hello,
+    _ body: (Server) async throws -> Result
+) async throws -> Result {
     let server = try Server(configuration, handler: handler)
     let result: Result
     do { result = try await body(server) } catch {
@@ -100,12 +106,12 @@ func withServer<Result>(
     return result
 }
 
-let hello: @Sendable (Request) async -> Response = { _ in
+let hello: Handler = { _ in
     Response(status: .ok, headers: ["Content-Type": "text/plain"], body: Array("Hello".utf8))
 }
 
 /// Says what it was asked, a line for each part.
-let echo: @Sendable (Request) async -> Response = { request in
+let echo: Handler = { request in
     var lines = [
         "\(request.method.rawValue) \(request.path) ?\(request.query ?? "-")",
         "from \(request.source)", "id \(request.id)",
