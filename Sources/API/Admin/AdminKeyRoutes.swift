@@ -53,8 +53,7 @@ enum AdminKeyRoutes {
         .get, "/api/admin/keys", id: "listAdminKeys", tag: "Admin keys",
         summary: "All admin keys, revoked ones included.", right: .everything,
         parameters: [Lists.limit, Lists.after(Cursor.uuid)],
-        answer: Lists.answer("AdminKeyList", of: schema, next: Cursor.uuid, example: example),
-        refusals: [.busy, .logDamaged]
+        answer: Lists.answer("AdminKeyList", of: schema, next: Cursor.uuid, example: example)
     ) { call throws(Problem) in
         let after = call.text("after").flatMap(Cursor.uuid)
         let items = try await reading { () throws(LogFailure) in
@@ -67,7 +66,7 @@ enum AdminKeyRoutes {
         .get, "/api/admin/keys/{key_id}", id: "getAdminKey", tag: "Admin keys",
         summary: "One admin key.", right: .everything, parameters: [keyID],
         answer: .ok("The key.", schema, example: example),
-        refusals: [.noSuchKey, .busy, .logDamaged]
+        refusals: [.noSuchKey]
     ) { call throws(Problem) in
         let id = try call.requiredID("key_id")
         let found = try await reading { () throws(LogFailure) in

@@ -42,7 +42,7 @@ enum AppRoutes {
         summary: "The realm's apps.", right: .realm,
         parameters: [.realm, Lists.limit, Lists.after(Cursor.uuid)],
         answer: Lists.answer("AppList", of: schema, next: Cursor.uuid, example: example),
-        refusals: [.noSuchRealm, .busy, .logDamaged]
+        refusals: [.noSuchRealm]
     ) { call throws(Problem) in
         let realm = try call.realm
         let after = call.text("after").flatMap(Cursor.uuid)
@@ -57,7 +57,7 @@ enum AppRoutes {
         .get, "/api/admin/realms/{realm}/apps/{app_id}", id: "getApp", tag: "Apps",
         summary: "One app.", right: .realm, parameters: [.realm, appID],
         answer: .ok("The app.", schema, example: example),
-        refusals: [.noSuchRealm, .noSuchApp, .busy, .logDamaged]
+        refusals: [.noSuchRealm, .noSuchApp]
     ) { call throws(Problem) in
         let realm = try call.realm
         let id = try call.requiredID("app_id")

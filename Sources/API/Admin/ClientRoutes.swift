@@ -50,7 +50,7 @@ enum ClientRoutes {
         answer: Lists.answer(
             "ClientList", of: ClientSchema.client, next: Cursor.uuid,
             example: ClientSchema.example),
-        refusals: [.noSuchRealm, .busy, .logDamaged]
+        refusals: [.noSuchRealm]
     ) { call throws(Problem) in
         let realm = try call.realm
         let after = call.text("after").flatMap(Cursor.uuid)
@@ -66,7 +66,7 @@ enum ClientRoutes {
         .get, "/api/admin/realms/{realm}/clients/{client_id}", id: "getClient", tag: "Clients",
         summary: "One client.", right: .realm, parameters: [.realm, clientID],
         answer: .ok("The client.", ClientSchema.client, example: ClientSchema.example),
-        refusals: [.noSuchRealm, .noSuchClient, .busy, .logDamaged]
+        refusals: [.noSuchRealm, .noSuchClient]
     ) { call throws(Problem) in
         let realm = try call.realm
         let name = try call.required("client_id")

@@ -13,8 +13,7 @@ enum EventRoutes {
         detail: "Personal fields stay sealed.", right: .realm,
         parameters: [.realm, Lists.limit, Lists.after(Cursor.position)],
         answer: Lists.answer(
-            "EventList", of: event, next: Cursor.position, example: exampleEvent),
-        refusals: [.unavailable, .busy, .logDamaged]
+            "EventList", of: event, next: Cursor.position, example: exampleEvent)
     ) { call throws(Problem) in
         let realm = try call.realm
         let after = call.text("after").flatMap(Cursor.position) ?? 0
@@ -32,7 +31,7 @@ enum EventRoutes {
         summary: "One event.", right: .realm, parameters: [.realm, .position],
         answer: Answer(
             status: .ok, description: "The event.", content: .json(event, example: exampleEvent)),
-        refusals: [.noSuchEvent, .unavailable, .busy, .logDamaged]
+        refusals: [.noSuchEvent]
     ) { call throws(Problem) in
         let realm = try call.realm
         let position = try call.requiredInteger("position")
@@ -58,7 +57,7 @@ enum EventRoutes {
         ],
         answer: Lists.answer(
             "AuditTrail", of: entry, next: Cursor.position, example: exampleEntry),
-        refusals: [.positionNotReached, .positionLost, .unavailable, .busy, .logDamaged]
+        refusals: [.positionNotReached, .positionLost]
     ) { call throws(Problem) in
         let realm = try call.realm
         try await call.wait(in: realm)

@@ -45,7 +45,7 @@ enum HostRoutes {
         summary: "The hosts that lead to the realm, by name.", right: .realm,
         parameters: [.realm, Lists.limit, Lists.after(Cursor.name)],
         answer: Lists.answer("HostList", of: schema, next: Cursor.name, example: example),
-        refusals: [.noSuchRealm, .busy, .logDamaged]
+        refusals: [.noSuchRealm]
     ) { call throws(Problem) in
         let realm = try call.realm
         let after = call.text("after").flatMap(Cursor.name)

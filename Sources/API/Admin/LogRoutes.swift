@@ -15,7 +15,7 @@ enum LogRoutes {
         answer: Answer(
             status: .ok, description: "The signed note.",
             content: .text("text/plain; charset=utf-8")),
-        refusals: [.noSuchCheckpoint, .unavailable, .busy, .logDamaged]
+        refusals: [.noSuchCheckpoint]
     ) { call throws(Problem) in
         let realm = try call.realm
         let note = try await reading { () throws(LogFailure) in
@@ -35,7 +35,7 @@ enum LogRoutes {
         answer: Answer(
             status: .ok, description: "The proof.",
             content: .json(proofSchema, example: exampleProof)),
-        refusals: [.noSuchCheckpoint, .unavailable, .busy, .logDamaged]
+        refusals: [.noSuchCheckpoint]
     ) { call throws(Problem) in
         let realm = try call.realm
         let position = try call.requiredInteger("position")
@@ -93,7 +93,7 @@ enum LogRoutes {
         ],
         answer: Answer(
             status: .ok, description: "Hashes of 32 bytes, one after the other.", content: .bytes),
-        refusals: [.noSuchCheckpoint, .unavailable, .busy, .logDamaged]
+        refusals: [.noSuchCheckpoint]
     ) { call throws(Problem) in
         let realm = try call.realm
         let level = Int(try call.requiredInteger("level"))

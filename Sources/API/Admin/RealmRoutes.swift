@@ -40,8 +40,7 @@ enum RealmRoutes {
         .get, "/api/admin/realms", id: "listRealms", tag: "Realms",
         summary: "All tenants, by name.", right: .everything,
         parameters: [Lists.limit, Lists.after(Cursor.name)],
-        answer: Lists.answer("RealmList", of: schema, next: Cursor.name, example: example),
-        refusals: [.busy, .logDamaged]
+        answer: Lists.answer("RealmList", of: schema, next: Cursor.name, example: example)
     ) { call throws(Problem) in
         let after = call.text("after").flatMap(Cursor.name)
         let items = try await reading { () throws(LogFailure) in
@@ -56,7 +55,7 @@ enum RealmRoutes {
         .get, "/api/admin/realms/{realm}", id: "getRealm", tag: "Realms",
         summary: "One tenant.", right: .realm, parameters: [.realm],
         answer: .ok("The realm.", schema, example: example),
-        refusals: [.noSuchRealm, .busy, .logDamaged]
+        refusals: [.noSuchRealm]
     ) { call throws(Problem) in
         .json(.ok, json(try await call.knownRealm()))
     }
@@ -66,7 +65,7 @@ enum RealmRoutes {
         summary: "The settings that hold in a realm, defaults included.", right: .realm,
         parameters: [.realm],
         answer: .ok("The settings.", SettingSchema.realm, example: exampleSettings),
-        refusals: [.noSuchRealm, .busy, .logDamaged]
+        refusals: [.noSuchRealm]
     ) { call throws(Problem) in
         .json(.ok, .object(inForce(try await call.knownRealm().settings)))
     }

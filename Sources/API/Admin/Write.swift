@@ -75,14 +75,13 @@ extension Call<AdminContext> {
         }
     }
 
-    /// The stream as the command left it, also when the command is repeated long after. A command
-    /// that changed nothing left the stream as it is.
+    /// The stream as the command left it, also when the command is repeated long after.
     func state<State: StreamState>(
         _ type: State.Type, of stream: UUID, after done: Done
     ) async throws(Problem) -> Folded<State> {
         try await state(
             type, of: stream, in: done.write.realm,
-            upTo: done.positions.count > 0 ? done.positions.last : .max)
+            upTo: done.positions.last > 0 ? done.positions.last : .max)
     }
 
     func state<State: StreamState>(

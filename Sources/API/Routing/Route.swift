@@ -94,14 +94,10 @@ struct Answer: Sendable {
 extension Route {
     /// Every problem that this operation may answer with.
     var problems: Set<ProblemKind> {
-        var kinds = Set(refusals)
-        kinds.formUnion([.internalError])
-        if !parameters.isEmpty {
-            kinds.formUnion([.missingParameter, .invalidParameter, .repeatedParameter])
-        }
-        kinds.formUnion([.unknownParameter])
-        if right != .nothing {
-            kinds.formUnion([.unauthenticated, .forbidden, .unavailable])
+        var kinds = Set(refusals).union([.internalError, .unknownParameter, .invalidParameter])
+        if !parameters.isEmpty { kinds.insert(.repeatedParameter) }
+        if parameters.contains(where: { $0.isRequired && $0.place != .path }) {
+            kinds.insert(.missingParameter)
         }
         if body != nil {
             kinds.formUnion([
@@ -111,8 +107,14 @@ extension Route {
         } else if method != .get {
             kinds.insert(.unexpectedBody)
         }
-        if method != .get {
-            kinds.formUnion([.busy, .contended, .unavailable, .logDamaged, .idempotencyKeyReused])
+        // Whoever is asked for a key has it looked up in what the log says.
+        if right != .nothing {
+            kinds.formUnion([
+                .unauthenticated, .forbidden, .busy, .contended, .unavailable, .logDamaged,
+            ])
+        }
+        if parameters.contains(where: { $0.name == Parameter.idempotencyKey.name }) {
+            kinds.insert(.idempotencyKeyReused)
         }
         return kinds
     }

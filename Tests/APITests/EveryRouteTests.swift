@@ -1,0 +1,206 @@
+import EventSourcing
+import HTTP
+import JSON
+import LogTesting
+import Testing
+import Values
+
+@testable import API
+
+private let admin = API.table.filter { $0.right != .nothing }
+
+/// What holds for every route of the table, whatever it does.
+@Suite struct `Every route` {
+    @Test(arguments: API.table.map(\.id))
+    func `answers its own example as documented`(_ id: String) async throws {
+        let route = try #require(API.table.first { $0.id == id })
+        let world = try await World()
+        let answer = try await world.send(
+            route.method, world.path(route), body: route.body?.example)
+        // The world has no app of the example's name, no such realm and no such host.
+        #expect(answer.status == route.answer.status)
+    }
+
+    @Test(arguments: API.table.map(\.id))
+    func `has examples that keep to its schemas`(_ id: String) throws {
+        let route = try #require(API.table.first { $0.id == id })
+        if let body = route.body { try body.schema.check(body.example) }
+        if case .json(let schema, let example) = route.answer.content { try schema.check(example) }
+        for parameter in route.parameters {
+            if let example = parameter.example { try parameter.schema.check(example) }
+        }
+    }
+
+    @Test func `asks for a key, or is one that all may see`() {
+        let open = API.table.filter { $0.right == .nothing }.map(\.path.description)
+        #expect(open.sorted() == ["/", "/openapi.json", "/problems/{problem}"])
+        for route in API.table where route.path.description.hasPrefix("/api/") {
+            #expect(route.right != .nothing)
+        }
+    }
+
+    @Test func `that writes takes an idempotency key and says where it stands`() {
+        for route in admin where route.method != .get {
+            #expect(route.parameters.contains { $0.name == "Idempotency-Key" }, "\(route.id)")
+            #expect(route.answer.headers.contains { $0.name == "Urd-Position" }, "\(route.id)")
+        }
+    }
+
+    enum Credentials: String, CaseIterable, Sendable {
+        case none, twice, otherScheme, malformed, tooShort, unknown, wrongSecret, revoked
+    }
+
+    @Test(arguments: admin.map(\.id), Credentials.allCases)
+    func `turns away whoever shows no valid key`(
+        _ id: String, _ credentials: Credentials
+    ) async throws {
+        let route = try #require(admin.first { $0.id == id })
+        let world = try await World()
+        var headers: Headers = ["Content-Type": "application/json"]
+        let right = world.key
+        let lines: [String] =
+            switch credentials {
+            case .none: []
+            case .twice: ["Bearer \(right.text)", "Bearer \(right.text)"]
+            case .otherScheme: ["Basic \(right.text)"]
+            case .malformed: ["Bearer \(right.text)="]
+            case .tooShort: ["Bearer "]
+            case .unknown: ["Bearer \(BearerKey(id: .zero, secret: right.secret).text)"]
+            case .wrongSecret:
+                ["Bearer \(BearerKey(id: right.id, secret: world.narrowKey.secret).text)"]
+            case .revoked: ["Bearer \(world.revokedKey.text)"]
+            }
+        for line in lines { headers.append("Authorization", line) }
+        let before = try await world.log.head(of: .system)
+        let answer = try await world.send(
+            Request(
+                method: route.method, path: world.path(route), query: nil, headers: headers,
+                body: route.body?.example.canonical() ?? [], source: "::1", id: "r"))
+        #expect(answer.problem == .unauthenticated)
+        #expect(answer.response.headers["WWW-Authenticate"]?.hasPrefix("Bearer") == true)
+        #expect(try await world.log.head(of: .system) == before)
+    }
+
+    @Test(arguments: admin.map(\.id))
+    func `turns away a key of another realm, whether the realm is there or not`(
+        _ id: String
+    ) async throws {
+        let route = try #require(admin.first { $0.id == id })
+        let world = try await World()
+        let path = world.path(route)
+        for other in ["other", "system", "not-there", "NOT%20A%20REALM"] {
+            let foreign = path.replacing("/realms/acme", with: "/realms/\(other)")
+            if foreign == path && route.right == .realm { continue }
+            let answer = try await world.send(
+                route.method, foreign, body: route.body?.example, key: world.narrowKey)
+            #expect(answer.problem == .forbidden, "\(foreign)")
+            #expect(answer.json["detail"] == nil)
+        }
+    }
+
+    @Test(arguments: admin.map(\.id))
+    func `lets a narrow key in exactly where a realm's right is enough`(
+        _ id: String
+    ) async throws {
+        let route = try #require(admin.first { $0.id == id })
+        let world = try await World()
+        let answer = try await world.send(
+            route.method, world.path(route), body: route.body?.example, key: world.narrowKey)
+        let refused = route.right == .everything ? ProblemKind.forbidden : nil
+        #expect(answer.problem == refused, "\(answer.json)")
+    }
+
+    @Test(arguments: [
+        (LogFailure.busy, ProblemKind.busy), (.unavailable, .unavailable),
+        (.fenced, .unavailable), (.contended, .contended), (.damaged, .logDamaged),
+        (.refused, .internalError),
+    ])
+    func `answers 5xx and never 4xx when the log fails`(
+        _ failure: LogFailure, _ kind: ProblemKind
+    ) async throws {
+        for route in admin {
+            let world = try await World()
+            world.log.fail(with: failure)
+            let answer = try await world.send(
+                route.method, world.path(route), body: route.body?.example)
+            #expect(answer.problem == kind, "\(route.id)")
+            #expect(answer.status.code >= 500)
+        }
+    }
+
+    @Test(arguments: API.table.map(\.id))
+    func `knows its methods and no others`(_ id: String) async throws {
+        let route = try #require(API.table.first { $0.id == id })
+        let world = try await World()
+        let path = world.path(route)
+        let known = Set(API.table.filter { $0.path == route.path }.map(\.method))
+        for method in Method.allCases where !known.contains(method) {
+            let answer = try await world.send(method, path)
+            switch method {
+            case .head where known.contains(.get): #expect(answer.status == .ok)
+            case .options:
+                #expect(answer.status == .noContent)
+                #expect(answer.response.headers["Allow"]?.contains(route.method.rawValue) == true)
+            case .get, .head, .post, .put, .patch, .delete:
+                #expect(answer.problem == .methodNotAllowed)
+                #expect(answer.response.headers["Allow"]?.contains(route.method.rawValue) == true)
+            }
+        }
+    }
+
+    @Test(arguments: API.table.map(\.id))
+    func `refuses parameters that it does not know, has twice or cannot read`(
+        _ id: String
+    ) async throws {
+        let route = try #require(API.table.first { $0.id == id })
+        let world = try await World()
+        func ask(_ query: String) async throws -> Answered {
+            try await world.send(
+                route.method, world.path(route), query: query, body: route.body?.example)
+        }
+        let unknown = try await ask("no_such=1")
+        #expect(unknown.problem == .unknownParameter)
+        #expect(unknown.field == "no_such")
+        #expect(try await ask("%zz").problem == .invalidParameter)
+        for parameter in route.parameters where parameter.place == .query {
+            let name = parameter.name
+            let example = parameter.example.map { value in
+                value.string ?? value.integer.map { "\($0)" } ?? ""
+            }
+            if let example {
+                let text = example.replacing("demo", with: "acme")
+                #expect(
+                    try await ask("\(name)=\(text)&\(name)=\(text)").problem == .repeatedParameter)
+            }
+            for wrong in ["", "%00", "%C3%A9", "-1", "999999999999999999999999", "null"] {
+                let answer = try await ask("\(name)=\(wrong)")
+                #expect(answer.problem == .invalidParameter, "\(route.id) \(name)=\(wrong)")
+                #expect(answer.field == name)
+            }
+        }
+    }
+
+    @Test(arguments: API.table.filter { !$0.path.parameters.isEmpty }.map(\.id))
+    func `refuses names in its path that there cannot be`(_ id: String) async throws {
+        let route = try #require(API.table.first { $0.id == id })
+        let world = try await World()
+        for hole in route.path.parameters {
+            for wrong in ["%2F", "%00", "%zz", "%C3", "a%20b", "%2e%2e", ";x=1", "%F0%9F%98%80"] {
+                let path = route.path.segments.map { segment in
+                    switch segment {
+                    case .literal(let text): text
+                    case .parameter(hole): wrong
+                    case .parameter(let name):
+                        name == "realm" ? "acme" : "0"
+                    }
+                }
+                let answer = try await world.send(
+                    route.method, "/" + path.joined(separator: "/"), body: route.body?.example)
+                // ".." is a client id like any other: it is a name here and never a path.
+                let isName = wrong == "%2e%2e" && hole == "client_id"
+                let expected = isName ? ProblemKind.noSuchClient : .invalidParameter
+                #expect(answer.problem == expected, "\(route.id) \(hole) \(wrong)")
+            }
+        }
+    }
+}

@@ -1,0 +1,168 @@
+import API
+import EventSourcing
+import Identity
+import JSON
+import Values
+
+/// The queries of the admin API, answered by folding the log each time.
+struct MemoryQueries: AdminQueries {
+    let log: WatchedLog
+
+    func adminKey(_ id: UUID) async throws(LogFailure) -> AdminKeyView? {
+        try await adminKeys(after: nil, limit: .max).first { $0.id == id }
+    }
+
+    func adminKeys(after: UUID?, limit: Int) async throws(LogFailure) -> [AdminKeyView] {
+        let folded = try await streams(AdminKey.self, named: "admin_key.created", in: .system)
+        return page(folded, after: after, limit: limit, id: \.stream).map { key in
+            AdminKeyView(
+                id: key.stream, name: key.state.name, digest: key.state.digest?.bytes ?? [],
+                scope: key.state.scope, createdAt: key.first,
+                revokedAt: key.state.isRevoked ? key.last : nil)
+        }
+    }
+
+    func realm(_ realm: RealmID) async throws(LogFailure) -> RealmView? {
+        let folded = try await streams(Realm.self, named: "realm.created", in: realm)
+        return folded.first.map { found in
+            RealmView(
+                realm: realm, isDisabled: found.state.isDisabled,
+                settings: found.state.settings.overrides, createdAt: found.first)
+        }
+    }
+
+    func realms(after: String?, limit: Int) async throws(LogFailure) -> [RealmView] {
+        var views: [RealmView] = []
+        for id in log.realms where after.map({ id.name > $0 }) ?? true {
+            if let view = try await realm(id) { views.append(view) }
+        }
+        return Array(views.prefix(limit))
+    }
+
+    func hosts(
+        of realm: RealmID, after: String?, limit: Int
+    ) async throws(LogFailure) -> [HostView] {
+        let folded = try await streams(Host.self, named: "host.assigned", in: .system)
+        let views = folded.filter { $0.state.realm == realm }.map { host in
+            HostView(host: host.state.name, realm: realm, assignedAt: host.last)
+        }
+        return page(views, after: after, limit: limit, id: \.host)
+    }
+
+    func app(_ app: UUID, in realm: RealmID) async throws(LogFailure) -> AppView? {
+        try await apps(in: realm, after: nil, limit: .max).first { $0.id == app }
+    }
+
+    func apps(
+        in realm: RealmID, after: UUID?, limit: Int
+    ) async throws(LogFailure) -> [AppView] {
+        let folded = try await streams(App.self, named: "app.created", in: realm)
+        let views = folded.filter { !$0.state.isDeleted }.map { app in
+            AppView(
+                id: app.stream, slug: app.state.slug, name: app.state.name,
+                settings: app.state.settings.overrides, createdAt: app.first)
+        }
+        return page(views, after: after, limit: limit, id: \.id)
+    }
+
+    func client(
+        _ clientID: String, in realm: RealmID
+    ) async throws(LogFailure) -> ClientView? {
+        try await clients(in: realm, after: nil, limit: .max).first { $0.clientID == clientID }
+    }
+
+    func clients(
+        in realm: RealmID, after: UUID?, limit: Int
+    ) async throws(LogFailure) -> [ClientView] {
+        let folded = try await streams(Client.self, named: "client.registered", in: realm)
+        let views = folded.filter { !$0.state.isDeleted }.map { client in
+            var metadata = client.state.metadata?.members ?? [:]
+            metadata["contacts"] = nil
+            return ClientView(
+                id: client.stream, clientID: client.state.clientID, metadata: metadata,
+                isDisabled: client.state.isDisabled, issuedAt: client.first)
+        }
+        return page(views, after: after, limit: limit, id: \.id)
+    }
+
+    func auditTrail(
+        of realm: RealmID, after position: Int64, limit: Int
+    ) async throws(LogFailure) -> [AuditEntry] {
+        try await log.events(from: position + 1, limit: limit, in: realm).map { event in
+            AuditEntry(
+                position: event.position, at: event.at, type: event.name, stream: event.stream,
+                actor: event.actor, client: event.client, correlation: event.correlation)
+        }
+    }
+
+    func auditTrail(
+        of realm: RealmID, reaches position: Int64, epoch: Int
+    ) async throws(LogFailure) -> Reached {
+        let head = try await log.head(of: realm)
+        if head.epoch != epoch { return .never }
+        return head.position >= position ? .yes : .notYet
+    }
+
+    func events(
+        of realm: RealmID, from position: Int64, limit: Int
+    ) async throws(LogFailure) -> [Recorded] {
+        try await log.events(from: position, limit: limit, in: realm)
+    }
+
+    func checkpoint(of realm: RealmID) async throws(LogFailure) -> [UInt8]? {
+        let head = try await log.head(of: realm)
+        return head.position == 0 ? nil : Array("urd.example/\(realm)\n\(head.position)\n".utf8)
+    }
+
+    func inclusionProof(
+        of position: Int64, in realm: RealmID
+    ) async throws(LogFailure) -> InclusionProof? {
+        let head = try await log.head(of: realm)
+        guard head.position >= position, let note = try await checkpoint(of: realm) else {
+            return nil
+        }
+        return InclusionProof(
+            position: position, treeSize: head.position, leaf: Array(repeating: 7, count: 32),
+            path: [Array(repeating: 9, count: 32)], checkpoint: note)
+    }
+
+    func tile(
+        level: Int, index: Int64, width: Int, of realm: RealmID
+    ) async throws(LogFailure) -> [UInt8]? {
+        try log.check()
+        guard level == 0, index == 0 else { return nil }
+        return Array(repeating: 1, count: 32 * width)
+    }
+
+    private struct Stream<State: StreamState>: Sendable {
+        let stream: UUID
+        var state = State()
+        let first: Timestamp
+        var last: Timestamp
+    }
+
+    private func streams<State: StreamState>(
+        _ type: State.Type, named first: String, in realm: RealmID
+    ) async throws(LogFailure) -> [Stream<State>] {
+        var found: [UUID: Stream<State>] = [:]
+        for event in try await log.events(from: 1, limit: .max, in: realm) {
+            if event.name == first, found[event.stream] == nil {
+                found[event.stream] = Stream(
+                    stream: event.stream, first: event.at, last: event.at)
+            }
+            guard found[event.stream] != nil else { continue }
+            guard let known = State.Event(event) else { throw .damaged }
+            found[event.stream]?.state.apply(known)
+            found[event.stream]?.last = event.at
+        }
+        return found.values.sorted { $0.stream < $1.stream }
+    }
+
+    private func page<Item, ID: Comparable>(
+        _ items: [Item], after: ID?, limit: Int, id: (Item) -> ID
+    ) -> [Item] {
+        let sorted = items.sorted { id($0) < id($1) }
+        guard let after else { return Array(sorted.prefix(limit)) }
+        return Array(sorted.filter { id($0) > after }.prefix(limit))
+    }
+}

@@ -1,0 +1,52 @@
+import EventSourcing
+import LogTesting
+import Synchronization
+import Values
+
+/// A log in memory that knows its realms and fails when it is told to.
+final class WatchedLog: EventLog {
+    private let base = MemoryLog()
+    private let known = Mutex<Set<RealmID>>([])
+    private let broken = Mutex<LogFailure?>(nil)
+
+    var realms: [RealmID] { known.withLock { $0.sorted() } }
+
+    /// From now on everything throws this.
+    func fail(with failure: LogFailure?) { broken.withLock { $0 = failure } }
+
+    func check() throws(LogFailure) {
+        if let failure = broken.withLock({ $0 }) { throw failure }
+    }
+
+    func append(_ commit: Commit) async throws(LogFailure) -> AppendOutcome {
+        try check()
+        known.withLock { _ = $0.insert(commit.realm) }
+        return try await base.append(commit)
+    }
+
+    func outcome(
+        of command: UUID, digest: [UInt8], in realm: RealmID
+    ) async throws(LogFailure) -> AppendOutcome? {
+        try check()
+        return try await base.outcome(of: command, digest: digest, in: realm)
+    }
+
+    func stream(
+        _ stream: UUID, after version: Int, in realm: RealmID
+    ) async throws(LogFailure) -> [Recorded] {
+        try check()
+        return try await base.stream(stream, after: version, in: realm)
+    }
+
+    func events(
+        from position: Int64, limit: Int, in realm: RealmID
+    ) async throws(LogFailure) -> [Recorded] {
+        try check()
+        return try await base.events(from: position, limit: limit, in: realm)
+    }
+
+    func head(of realm: RealmID) async throws(LogFailure) -> Head {
+        try check()
+        return try await base.head(of: realm)
+    }
+}
