@@ -110,6 +110,7 @@ import Testing
 
     @Test(arguments: [
         #""\ud800""#, #""\udc00""#, #""\uD800\u0041""#, #""\uD800\uD800""#, #""\uDC00\uD800""#,
+        #""\uDC00\uDC00""#,
         #""\ud800x""#, #""\ud800\n""#, #""a\uDFFF""#, #"{"\ud800":1}"#, #""\ud800\\udc00""#,
     ])
     func `lone surrogates`(input: String) throws {
@@ -176,6 +177,10 @@ import Testing
         let deepest = String(repeating: "[", count: 64) + String(repeating: "]", count: 64)
         #expect(refusal(deepest) == nil)
         #expect(refusal("[" + deepest + "]") == JSONError(offset: 64, reason: .tooDeep))
+        let objects =
+            String(repeating: "{\"a\":", count: 63) + "{}" + String(repeating: "}", count: 63)
+        #expect(refusal(objects) == nil)
+        #expect(refusal("{\"a\":" + objects + "}") == JSONError(offset: 320, reason: .tooDeep))
     }
 
     @Test(arguments: ["[", "{\"a\":", "[{\"\":"])
