@@ -73,8 +73,6 @@ private func referenceForm(of text: String) -> String {
 struct ValueMaker {
     private var rest: ArraySlice<UInt8>
 
-    private init(rest: ArraySlice<UInt8>) { self.rest = rest }
-
     static func value(from bytes: [UInt8]) -> JSON {
         var maker = ValueMaker(rest: bytes[...])
         return maker.value(depth: 0)
