@@ -1,0 +1,106 @@
+import Testing
+
+@testable import urd
+
+@Suite("The parts of urd dev")
+struct DevelopmentTests {
+    private let place = DevelopmentPlace(
+        databaseURL: "postgresql://urd_app@%2Ftmp%2Fx:5432/urd",
+        ownerURL: "postgresql://urd_owner@%2Ftmp%2Fx:5432/urd", masterKeyFile: "/d/master.key",
+        checkpointDirectory: "/d/checkpoints", port: 8080)
+    private let demo = Demo(
+        realm: "demo", clientID: "app", clientSecret: "s=cr_et", adminKey: "urd_key.x")
+
+    @Test func `dev.env can be read back`() {
+        let file = DevelopmentEnvironment(
+            place: place, listening: Listening(port: 18080, privatePort: 5), demo: demo)
+        #expect(DevelopmentEnvironment.demo(in: file.text) == demo)
+        #expect(file.text.hasPrefix("URD_URL=http://127.0.0.1:18080\nURD_PRIVATE_URL="))
+        #expect(DevelopmentEnvironment.demo(in: "URD_REALM=demo\n") == nil)
+        let names = file.lines.map(\.name)
+        let known = Settings.otherVariables.union(Settings.table.map(\.variable))
+        #expect(known.isSuperset(of: names), "urd serve must not refuse what dev.env sets")
+    }
+
+    @Test(arguments: [
+        ("/a/b.c", "/a/b.c"), ("two words", "'two words'"), ("it's", "'it'\\''s'"),
+        ("$(rm)", "'$(rm)'"),
+    ])
+    func `values are quoted where a shell would read them otherwise`(text: String, quoted: String) {
+        #expect(DevelopmentEnvironment.quoted(text) == quoted)
+    }
+
+    @Test func `the socket's folder is the host of the address`() {
+        let cluster = Cluster(
+            place: ClusterPlace(path: "/d", account: nil),
+            programs: PostgresPrograms(folder: "/p", major: 15), socketFolder: "/a b/é-1_2.x",
+            log: "/d/log")
+        #expect(
+            cluster.url("urd_app") == "postgresql://urd_app@%2Fa%20b%2F%C3%A9-1_2.x:5432/urd")
+    }
+
+    @Test func `a socket's path has its limit`() {
+        #expect(ClusterPlace.socketFits(in: "/" + String(repeating: "a", count: 92)))
+        #expect(!ClusterPlace.socketFits(in: "/" + String(repeating: "a", count: 93)))
+        #expect(!ClusterPlace.socketFits(in: "/a,b"))
+        #expect(ClusterPlace.isTemporarySocketFolder("/tmp/urd-socket-abcdef"))
+        #expect(!ClusterPlace.isTemporarySocketFolder("/tmp/urd-socket-abcdef/data"))
+        #expect(!ClusterPlace.isTemporarySocketFolder("/home"))
+    }
+
+    @Test func `what a server says about itself`() {
+        let ready = "123\n/d/data\n1700000000\n5432\n/d/socket\n\n 5432001  3\nready   \n"
+        let file = PostmasterFile(ready)
+        #expect(file?.process == 123)
+        #expect(file?.socketFolder == "/d/socket")
+        #expect(file?.isReady == true)
+        #expect(PostmasterFile("123\n/d\n")?.isReady == false)
+        #expect(PostmasterFile("") == nil)
+        #expect(PostmasterFile("x\n") == nil)
+    }
+
+    @Test(arguments: [
+        ("postgres (PostgreSQL) 15.18 (Debian 15.18-0+deb12u1)", 15),
+        ("postgres (PostgreSQL) 18beta1", 18),
+    ])
+    func `versions are read`(text: String, major: Int) {
+        #expect(PostgresPrograms.major(of: text) == major)
+    }
+
+    @Test func `the folder is the one that was asked for`() throws {
+        let given = try DevelopmentFolder(environment: Environment(["URD_DATA": "/a//b/./c/"]))
+        #expect(given.path == "/a/b/c")
+        let here = try Path.currentFolder()
+        let relative = try DevelopmentFolder(environment: Environment(["URD_DATA": "x"]))
+        #expect(relative.path == here + "/x")
+    }
+}
+
+@Suite("Other programs")
+struct ChildProcessTests {
+    @Test func `output and ending are told`() throws {
+        let echo = ChildProcess(executable: "/bin/sh", arguments: ["-c", "echo a; echo b >&2"])
+        let result = try echo.run()
+        #expect(result.ending.isSuccess)
+        #expect(result.output == "a\nb\n")
+        let failing = ChildProcess(executable: "/bin/sh", arguments: ["-c", "exit 7"])
+        #expect(try failing.run().ending.code == 7)
+        let dying = ChildProcess(executable: "/bin/sh", arguments: ["-c", "kill -9 $$"])
+        #expect(try dying.run().ending.signal == 9)
+    }
+
+    @Test func `nothing of our surroundings is handed on`() throws {
+        let program = ChildProcess(executable: "/usr/bin/env")
+        let names = try program.run().output.split(separator: "\n").map {
+            $0.prefix(while: { $0 != "=" })
+        }
+        #expect(Set(names) == ["PATH", "LC_ALL", "LANG", "TZ"])
+        let folder = ChildProcess(executable: "/bin/pwd")
+        #expect(try folder.run().output == "/\n")
+    }
+
+    @Test func `a program that is not there is said to be not there`() throws {
+        let missing = ChildProcess(executable: "/nowhere/program")
+        #expect(try missing.run().ending.isSuccess == false)
+    }
+}

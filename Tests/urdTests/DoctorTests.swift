@@ -1,0 +1,123 @@
+import JSON
+import Testing
+
+@testable import urd
+
+@Suite("The doctor")
+struct DoctorTests {
+    /// A database that is as it should be, but for what a test changes.
+    private func checks(
+        _ changes: [String: String?] = [:], rewrites: [String] = ["false", "false", "false"],
+        schema: String? = "6"
+    ) -> DatabaseChecks {
+        let order = [
+            "version", "recovery", "role", "super", "fsync", "pages", "commit", "zone", "room",
+            "now", "log", "migrations",
+        ]
+        var facts: [String: String?] = [
+            "version": "150018", "recovery": "false", "role": "urd_app", "super": "false",
+            "fsync": "on", "pages": "on", "commit": "on", "zone": "UTC", "room": "100",
+            "now": "1800000000000000", "log": "urd.event", "migrations": "urd.migration",
+        ]
+        for (name, value) in changes { facts[name] = .some(value) }
+        let row = order.map { facts[$0] ?? nil }
+        return DatabaseChecks(
+            tools: DoctorTools(
+                query: { _, sql in
+                    if sql.contains("has_table_privilege") { return [rewrites] }
+                    if sql.contains("max(version)") { return [[schema]] }
+                    return [row]
+                }, newestSchema: 6, now: { 1_800_000_000_000_000 }),
+            address: "postgresql://x")
+    }
+
+    private func verdicts(_ checks: DatabaseChecks) async -> [String: Diagnosis.Verdict] {
+        let all = await checks.all(connections: 4)
+        return Dictionary(uniqueKeysWithValues: all.map { ($0.check, $0.verdict) })
+    }
+
+    @Test func `a sound database is fine`() async {
+        #expect(await verdicts(checks()).values.allSatisfy { $0 == .fine })
+    }
+
+    @Test(arguments: [
+        ("version", "140005", "database"), ("recovery", "true", "database"),
+        ("super", "true", "role"), ("fsync", "off", "durability"), ("pages", "off", "durability"),
+        ("commit", "off", "durability"), ("migrations", "", "schema"),
+        ("room", "10", "connections"),
+    ])
+    func `what is wrong is found, and nothing else`(fact: String, value: String, check: String)
+        async
+    {
+        let found = await verdicts(checks([fact: value]))
+        #expect(found.filter { $0.value != .fine } == [check: .wrong])
+    }
+
+    @Test(arguments: [
+        ("zone", "Europe/Paris", "time zone"), ("now", "1800000009000000", "clocks"),
+        ("now", "-9223372036854775808", "clocks"), ("log", "", "history"),
+    ])
+    func `what is not as it should be is warned of`(
+        fact: String, value: String, check: String
+    ) async {
+        let found = await verdicts(checks([fact: value]))
+        #expect(found.filter { $0.value != .fine } == [check: .warning])
+    }
+
+    @Test func `a role that may rewrite history is wrong`() async {
+        for place in 0..<3 {
+            var rights = ["false", "false", "false"]
+            rights[place] = "true"
+            #expect(await verdicts(checks(rewrites: rights))["history"] == .wrong)
+        }
+    }
+
+    @Test(arguments: ["5", "7", nil])
+    func `a schema of another version is wrong`(version: String?) async {
+        #expect(await verdicts(checks(schema: version))["schema"] == .wrong)
+    }
+
+    @Test func `a database that does not answer is one finding`() async {
+        let tools = DoctorTools(
+            query: { _, _ in throw CommandFailure("refused") }, newestSchema: 6, now: { 0 })
+        let all = await DatabaseChecks(tools: tools, address: "x").all(connections: 4)
+        #expect(all.map(\.check) == ["database"])
+        #expect(all.first?.verdict == .wrong)
+    }
+
+    @Test func `an empty answer does no harm`() async {
+        let tools = DoctorTools(query: { _, _ in [] }, newestSchema: 6, now: { 0 })
+        let all = await DatabaseChecks(tools: tools, address: "x").all(connections: 4)
+        #expect(all.contains { $0.verdict == .wrong })
+    }
+
+    @Test func `a clock that cannot be right is wrong`() {
+        #expect(LocalChecks.clock(0).verdict == .wrong)
+        #expect(LocalChecks.clock(1_800_000_000_000_000).verdict == .fine)
+        #expect(LocalChecks.clock(Int64.max).verdict == .wrong)
+    }
+
+    @Test func `every finding that is not fine says how to mend it`() {
+        let findings = Findings(all: [
+            .fine("a", "good"), .warning("b", "so so", mend: "do this"),
+            .wrong("c", "bad", mend: "do that"),
+        ])
+        #expect(!findings.isHealthy)
+        #expect(findings.text.contains("b: so so\n  do this"))
+        #expect(findings.text.contains("c: bad\n  do that"))
+        #expect(findings.text.hasSuffix("1 of 3 are wrong."))
+        #expect(findings.json["healthy"] == false)
+        #expect(findings.json["checks"]?[2]?["remedy"] == "do that")
+        #expect(Findings(all: [.warning("b", "so so", mend: "x")]).isHealthy)
+    }
+
+    @Test func `the command tells by its exit code`() async {
+        let notes = Notes()
+        let tools = DoctorTools(query: { _, _ in [] }, newestSchema: 6, now: { 0 })
+        let program = Program(
+            name: "urd", version: "0", commands: [Doctor(tools: tools)],
+            environment: Environment(["URD_DRAIN": "never"]), console: notes.console())
+        #expect(await program.run(["doctor", "--json"]) == .failure)
+        #expect(notes.output.contains("\"check\": \"settings\""))
+    }
+}

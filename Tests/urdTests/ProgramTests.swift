@@ -1,0 +1,138 @@
+import Testing
+
+@testable import urd
+
+@Suite("The command line")
+struct ProgramTests {
+    @Test(arguments: [
+        ("echo a", "1 [\"a\"] []\n"),
+        ("echo a b c", "1 [\"a\", \"b\", \"c\"] []\n"),
+        ("echo --times 3 a", "3 [\"a\"] []\n"),
+        ("echo a --times=3", "3 [\"a\"] []\n"),
+        ("echo a --tag x --tag=y", "1 [\"a\"] [\"x\", \"y\"]\n"),
+        ("echo a --tag=-x", "1 [\"a\"] [\"-x\"]\n"),
+        ("echo -- --times", "1 [\"--times\"] []\n"),
+        ("echo -", "1 [\"-\"] []\n"),
+    ])
+    func `words reach the command that they name`(line: String, expected: String) async {
+        let result = await run(line)
+        #expect(result.output == expected)
+        #expect(result.code == .success)
+        #expect(result.error.isEmpty)
+    }
+
+    @Test func `the command decides about the exit code`() async {
+        #expect(await run("echo a --json").code == .failure)
+    }
+
+    @Test(arguments: [
+        ("echo", "missing <word>: What to say"),
+        ("echo a --tims 3", "unknown option --tims; did you mean --times?"),
+        ("echo a --somethingelse", "unknown option --somethingelse\n"),
+        ("echo a -t 3", "unknown option -t; options are written --name"),
+        ("echo a --times", "--times needs a value: --times count"),
+        ("echo a --times --json", "--times needs a value: --times count"),
+        ("echo a --times 3 --times 4", "--times was given twice"),
+        ("echo a --times 10", "--times must be a whole number from 1 to 9, not '10'"),
+        ("echo a --times x", "--times must be a whole number from 1 to 9, not 'x'"),
+        ("echo a --json=yes", "--json takes no value"),
+        ("client list x", "unexpected word 'x'"),
+        ("ecko a", "unknown command 'ecko a'; did you mean 'echo'?"),
+        ("client regster", "unknown command 'client regster'; did you mean 'client register'?"),
+        ("clients", "unknown command 'clients'; did you mean 'client'?"),
+        ("--nothing", "unknown option --nothing"),
+    ])
+    func `a wrong question gets an answer that helps`(line: String, expected: String) async {
+        let result = await run(line)
+        #expect(result.code == .usage)
+        #expect(result.error.contains(expected))
+        #expect(result.error.contains("shows how to ask"))
+        #expect(result.output.isEmpty)
+    }
+
+    @Test func `a failure says what and how to mend it`() async {
+        let result = await run("client list")
+        #expect(result.code == .failure)
+        #expect(result.error == "urd: the realm is closed\nOpen it.\n")
+    }
+
+    @Test(arguments: ["--help", "-h", "help"])
+    func `help lists every command`(line: String) async {
+        let result = await run(line)
+        #expect(result.code == .success)
+        for text in ["echo", "Say it again", "client register", "Register a client"] {
+            #expect(result.output.contains(text))
+        }
+    }
+
+    @Test(arguments: ["client", "client --help"])
+    func `a group lists its own`(line: String) async {
+        let result = await run(line)
+        #expect(result.output.contains("client register"))
+        #expect(!result.output.contains("echo"))
+        #expect(result.code == (line == "client" ? .usage : .success))
+    }
+
+    @Test(arguments: ["client register --help", "client register -h", "help client register"])
+    func `a page tells of every option and setting`(line: String) async {
+        let result = await run(line)
+        #expect(result.code == .success)
+        #expect(
+            result.output.hasPrefix("Register a client.\n\nusage: urd client register [options]"))
+        #expect(result.output.contains("--listen-port port"))
+        #expect(result.output.contains("URD_DATABASE_URL_FILE"))
+        #expect(result.output.split(separator: "\n").allSatisfy { $0.count <= HelpText.width })
+    }
+
+    @Test func `the version is told, and nothing asked is not a success`() async {
+        #expect(await run("--version").output == "urd 1.2.3\n")
+        let nothing = await run("")
+        #expect(nothing.code == .usage)
+        #expect(nothing.output.isEmpty)
+        #expect(nothing.error.contains("usage: urd <command>"))
+    }
+
+    @Test func `a setting is a flag of the commands that declare it`() async {
+        let environment = ["URD_LISTEN_PORT": "5", "URD_DATABASE_URL": "postgresql://x"]
+        let flag = await run("client register --listen-port 6", environment: environment)
+        #expect(flag.output == "port 6\n")
+        #expect(await run("client register", environment: environment).output == "port 5\n")
+        let missing = await run("client register")
+        #expect(missing.code == .usage)
+        #expect(missing.error.contains("database-url is not set: give --database-url or URD_"))
+        let unknown = await run("client register --drain 5s")
+        #expect(unknown.code == .usage)
+    }
+
+    @Test func `every command of urd has its own words and its own page`() {
+        let names = Commands.all.map { type(of: $0).name }
+        #expect(Set(names).count == names.count)
+        for command in Commands.all {
+            let type = type(of: command)
+            #expect(!type.summary.hasSuffix("."))
+            let options = type.allOptions.map(\.name)
+            #expect(Set(options).count == options.count, "\(type.name) has an option twice")
+            #expect(!HelpText.page(of: type, program: "urd").isEmpty)
+        }
+    }
+}
+
+@Suite("Names that were nearly right")
+struct NearestNameTests {
+    @Test(arguments: [
+        ("", "", 0), ("a", "", 1), ("abc", "abc", 0), ("abc", "acb", 1), ("abc", "axc", 1),
+        ("kitten", "sitting", 3), ("listen-prot", "listen-port", 1),
+    ])
+    func `edits are counted`(left: String, right: String, distance: Int) {
+        #expect(NearestName.editDistance(Array(left.utf8), Array(right.utf8)) == distance)
+        #expect(NearestName.editDistance(Array(right.utf8), Array(left.utf8)) == distance)
+    }
+
+    @Test func `only a slip is taken for another name`() {
+        let known = ["drain", "log-level", "log-format"]
+        #expect(NearestName.find("drian", among: known) == "drain")
+        #expect(NearestName.find("loglevel", among: known) == "log-level")
+        #expect(NearestName.find("password", among: known) == nil)
+        #expect(NearestName.find(String(repeating: "x", count: 100_000), among: known) == nil)
+    }
+}

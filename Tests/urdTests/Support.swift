@@ -1,0 +1,77 @@
+import Synchronization
+
+@testable import urd
+
+/// A console that keeps what it is told.
+final class Notes: Sendable {
+    private let kept = Mutex<(output: [UInt8], error: [UInt8])>(([], []))
+
+    var output: String { String(decoding: kept.withLock { $0.output }, as: UTF8.self) }
+    var error: String { String(decoding: kept.withLock { $0.error }, as: UTF8.self) }
+
+    func console(terminal: Bool = false, width: Int = 80) -> Console {
+        Console(
+            errorIsTerminal: terminal, errorWidth: { width },
+            send: { [self] bytes, stream in
+                kept.withLock { kept in
+                    switch stream {
+                    case .output: kept.output += bytes
+                    case .error: kept.error += bytes
+                    }
+                }
+            })
+    }
+}
+
+/// Repeats its arguments, so that tests see what reached it.
+struct Echo: Subcommand {
+    static let path = ["echo"]
+    static let summary = "Say it again"
+    static let options = [
+        Option.json, .value("times", "count", "How often"), .values("tag", "word", "Marks"),
+    ]
+    static let operands = [
+        Operand("word", "What to say"), Operand("more", "And this", count: .rest),
+    ]
+
+    func run(_ call: Invocation) async throws -> ExitCode {
+        let times = try call.arguments.integer("times", in: 1...9) ?? 1
+        let words = [call.arguments.operand("word") ?? ""] + call.arguments.rest("more")
+        call.console.write("\(times) \(words) \(call.arguments.allValues("tag"))")
+        return call.arguments.has("json") ? .failure : .success
+    }
+}
+
+struct ClientRegister: Subcommand {
+    static let path = ["client", "register"]
+    static let summary = "Register a client"
+    static let settings: [any AnySetting] = [Settings.listenPort, Settings.databaseURL]
+
+    func run(_ call: Invocation) async throws -> ExitCode {
+        let settings = try call.settings()
+        call.console.write("port \(settings[Settings.listenPort])")
+        _ = try settings.require(Settings.databaseURL)
+        return .success
+    }
+}
+
+struct ClientList: Subcommand {
+    static let path = ["client", "list"]
+    static let summary = "List the clients"
+
+    func run(_ call: Invocation) async throws -> ExitCode {
+        throw CommandFailure("the realm is closed", remedy: "Open it.")
+    }
+}
+
+/// Runs a line through a program of these commands.
+func run(
+    _ line: String, environment: [String: String] = [:]
+) async -> (code: ExitCode, output: String, error: String) {
+    let notes = Notes()
+    let program = Program(
+        name: "urd", version: "1.2.3", commands: [Echo(), ClientRegister(), ClientList()],
+        environment: Environment(environment), console: notes.console())
+    let code = await program.run(line.split(separator: " ").map(String.init))
+    return (code, notes.output, notes.error)
+}
