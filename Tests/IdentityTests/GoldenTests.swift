@@ -24,7 +24,7 @@ private func samples() throws -> [any Event] {
     return [
         RealmEvent.created(displayName: "Acme"),
         RealmEvent.settingsChanged(["native_grants": true, "mail_from": .null, "otp_attempts": 5]),
-        RealmEvent.disabled, RealmEvent.enabled,
+        RealmEvent.disabled, RealmEvent.enabled, RealmEvent.subjectErased(client),
         HostEvent.assigned(host: "login.example.org", realm: acme), HostEvent.released,
         AppEvent.created(slug: "shop", name: "Shop"),
         AppEvent.updated(.init(slug: "store", name: "Store", settings: ["native_grants": true])),

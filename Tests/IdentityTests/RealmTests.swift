@@ -115,3 +115,14 @@ import Testing
             .then(RealmEvent.settingsChanged([name: value]), in: Realm.stream)
     }
 }
+
+@Suite struct `Erasing a subject` {
+    @Test func `is put on record in the realm`() async throws {
+        try await givenRealm().when(EraseSubject(subject: client))
+            .then(RealmEvent.subjectErased(client), in: Realm.stream)
+    }
+
+    @Test func `needs a realm`() async throws {
+        try await given().when(EraseSubject(subject: client)).thenRejected(.notFound)
+    }
+}

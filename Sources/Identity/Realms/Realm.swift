@@ -19,6 +19,7 @@ public struct Realm: StreamState {
         case .settingsChanged(let changes): settings.apply(changes)
         case .disabled: isDisabled = true
         case .enabled: isDisabled = false
+        case .subjectErased: break
         }
     }
 }

@@ -9,12 +9,15 @@ public enum RealmEvent: Event {
     case settingsChanged([String: JSON])
     case disabled
     case enabled
+    /// The key that sealed a subject's personal data is destroyed.
+    case subjectErased(UUID)
 
     public static let catalogue = [
         EventShape("realm.created", open: ["display_name"]),
         EventShape("realm.settings_changed", open: ["changes"]),
         EventShape("realm.disabled"),
         EventShape("realm.enabled"),
+        EventShape("realm.subject_erased", open: ["subject"]),
     ]
 
     public var name: String {
@@ -23,6 +26,7 @@ public enum RealmEvent: Event {
         case .settingsChanged: "realm.settings_changed"
         case .disabled: "realm.disabled"
         case .enabled: "realm.enabled"
+        case .subjectErased: "realm.subject_erased"
         }
     }
 
@@ -33,6 +37,7 @@ public enum RealmEvent: Event {
         case .created(let displayName): ["display_name": .string(displayName)]
         case .settingsChanged(let changes): ["changes": .object(changes)]
         case .disabled, .enabled: [:]
+        case .subjectErased(let subject): ["subject": .string(subject.description)]
         }
     }
 
@@ -46,6 +51,9 @@ public enum RealmEvent: Event {
             self = .settingsChanged(changes)
         case "realm.disabled": self = .disabled
         case "realm.enabled": self = .enabled
+        case "realm.subject_erased":
+            guard let subject = fields["subject"]?.string.flatMap({ UUID($0) }) else { return nil }
+            self = .subjectErased(subject)
         default: return nil
         }
     }
