@@ -90,6 +90,7 @@ let package = Package(
         tests("Cryptography", ["Cryptography"]),
         tests("HTTPServer", ["HTTPServer", "HTTP"]),
         tests("Systemd", ["Systemd"]),
+        tests("urd", ["urd", "JSON"]),
         tests("Tidy", []),
     ]
 )

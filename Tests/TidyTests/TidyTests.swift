@@ -39,9 +39,10 @@ struct HouseRules {
             for file in Repository.files(in: folder, suffix: ".sql") {
                 let name = file.path.dropFirst(folder.count + 1)
                     .replacing("/", with: "_").replacing(".", with: "_")
-                #expect(
-                    index.contains("PackageResources.\(name)"),
-                    "\(file.path):1: it is in no index. Name it in Sources/\(module)")
+                if !index.contains("PackageResources.\(name)") {
+                    Issue.record(
+                        "\(file.path):1: it is in no index. Name it in Sources/\(module)")
+                }
             }
         }
     }
@@ -63,41 +64,49 @@ struct CommandRules {
     private static let subcommand = Pattern(
         #"(?:struct|enum|class)\s+(\w+)\s*:[^{]*\bSubcommand\b"#)
 
-    @Test func `a command has a file of its own and a test that names it`() {
-        let tests = Repository.swift(in: "Tests").filter { $0.module != "TidyTests" }
-        var count = 0
-        for file in Repository.swift(in: "Sources/Identity") {
-            let names = Self.declaration.matches(in: file.code.joined(separator: "\n")).map {
-                $0[1]
+    /// The commands that files hold, one finding for each file that holds more than its own.
+    private static func commands(
+        in folder: String, by pattern: Pattern
+    ) -> (names: [(name: String, path: String)], findings: [Finding]) {
+        var names: [(name: String, path: String)] = []
+        var findings: [Finding] = []
+        for file in Repository.swift(in: folder) {
+            let code = file.code.joined(separator: "\n")
+            let found = pattern.matches(in: code).map { $0[1] }
+            names += found.map { ($0, file.path) }
+            if !found.isEmpty, found != [file.name] {
+                findings.append(
+                    Finding(
+                        path: file.path, line: 1, what: "holds \(found.joined(separator: ", "))",
+                        remedy: "One command a file, and the file has its name"))
             }
-            guard let name = names.first else { continue }
-            count += 1
-            #expect(
-                names == [file.name],
-                "\(file.path):1: holds \(names). One command a file, and the file has its name")
-            let call = Pattern("\\b\(name)\\b")
-            #expect(
-                tests.contains { $0.code.contains { call.isFound(in: $0) } },
-                "\(file.path):1: no test names \(name). Add given/when/then for each outcome")
         }
-        #expect(count > 0)
+        return (names, findings)
+    }
+
+    @Test func `a command has a file of its own and a test that names it`() {
+        let (commands, findings) = Self.commands(in: "Sources/Identity", by: Self.declaration)
+        #expect(!commands.isEmpty)
+        expectNone(findings)
+        let tests = Repository.swift(in: "Tests").filter { $0.module != "TidyTests" }
+        for (name, path) in commands {
+            let call = Pattern("\\b\(name)\\b")
+            if !tests.contains(where: { $0.code.contains { call.isFound(in: $0) } }) {
+                Issue.record(
+                    "\(path):1: no test names \(name). Add given/when/then for each outcome")
+            }
+        }
     }
 
     @Test func `a command of the program has a file of its own and stands in the table`() {
-        let index = Repository.text("Sources/urd/Commands/Commands.swift")
-        var count = 0
-        for file in Repository.swift(in: "Sources/urd") {
-            let names = Self.subcommand.matches(in: file.code.joined(separator: "\n")).map { $0[1] }
-            guard let name = names.first else { continue }
-            count += 1
-            #expect(
-                names == [file.name],
-                "\(file.path):1: holds \(names). One command a file, and the file has its name")
-            #expect(
-                Pattern("\\b\(name)\\b").isFound(in: index),
-                "\(file.path):1: \(name) is not in Sources/urd/Commands/Commands.swift")
+        let (commands, findings) = Self.commands(in: "Sources/urd", by: Self.subcommand)
+        #expect(!commands.isEmpty)
+        expectNone(findings)
+        let index = "Sources/urd/Commands/Commands.swift"
+        let table = Repository.text(index)
+        for (name, path) in commands where !Pattern("\\b\(name)\\b").isFound(in: table) {
+            Issue.record("\(path):1: \(name) is in no table. Add it to \(index)")
         }
-        #expect(count > 0)
     }
 
     private static let namelessTest = Pattern(#"@Test\b.*\bfunc\s+[^`\s]"#)

@@ -105,14 +105,14 @@ struct ProgramTests {
     }
 
     @Test func `every command of urd has its own words and its own page`() {
-        let names = Commands.all.map { type(of: $0).name }
+        let names = Commands.all.map(\.form.name)
         #expect(Set(names).count == names.count)
         for command in Commands.all {
-            let type = type(of: command)
-            #expect(!type.summary.hasSuffix("."))
-            let options = type.allOptions.map(\.name)
-            #expect(Set(options).count == options.count, "\(type.name) has an option twice")
-            #expect(!HelpText.page(of: type, program: "urd").isEmpty)
+            let form = command.form
+            #expect(!form.summary.hasSuffix("."))
+            let options = form.allOptions.map(\.name)
+            #expect(Set(options).count == options.count, "\(form.name) has an option twice")
+            #expect(!HelpText.page(of: form, program: "urd").isEmpty)
         }
     }
 }
