@@ -37,7 +37,7 @@ extension Exchange {
             case .answered(let response):
                 state.stage = .done
                 return .reply(response)
-            case .handling, .done: return .nothing
+            case .starting, .handling, .done: return .nothing
             }
         }
         switch now {
@@ -103,7 +103,7 @@ extension Exchange {
             server.refused(.stopping)
             return .reply(Refusal.stopping.response, closing: true)
         }
-        start(request, server)
-        return .goOn
+        guard let response = start(request, server) else { return .goOn }
+        return .reply(response, closing: false)
     }
 }

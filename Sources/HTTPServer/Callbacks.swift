@@ -42,7 +42,7 @@ func requestBegan(
     else { return nil }
     let bytes = unsafe UnsafeBufferPointer(start: target, count: strlen(target))
     let exchange = unsafe Exchange(
-        connection: connection, handle: Handle(handle),
+        identifier: server.identifiers.make(), connection: connection, handle: Handle(handle),
         target: bytes.map { UInt8(bitPattern: $0) }, targetAddress: UInt(bitPattern: target))
     connection.enter(.receiving, at: monotonicNow())
     server.exchangeBegan()

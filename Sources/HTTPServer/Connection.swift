@@ -14,13 +14,15 @@ final class Connection: Sendable {
         case receiving
         case handling(Exchange)
         case sending
-        /// libmicrohttpd is about to close the descriptor, which is no longer ours to touch.
+        /// Shut down, or about to be closed by libmicrohttpd: no longer ours to touch.
         case closed
     }
 
     private struct State {
         var phase = Phase.waiting
         var since: Nanoseconds
+        /// How often it was asked in this phase whether the client is gone.
+        var looks = 0
     }
 
     let source: Source
@@ -47,11 +49,13 @@ final class Connection: Sendable {
             case .waiting where age > limits.idle, .receiving where age > limits.transfer,
                 .sending where age > limits.transfer:
                 shutdown(descriptor, Int32(SHUT_RDWR))
+                state.phase = .closed
                 return .closed
             case .handling(let exchange) where age > limits.deadline:
                 return .handler(exchange)
-            case .waiting where age > limits.pause && age < limits.pause &* 4,
+            case .waiting where age > limits.pause && state.looks < 2,
                 .receiving where age > limits.pause:
+                state.looks += 1
                 if clientIsGone { shutdown(descriptor, Int32(SHUT_RDWR)) }
                 return nil
             case .waiting, .receiving, .handling, .sending, .closed:
@@ -61,7 +65,8 @@ final class Connection: Sendable {
     }
 
     /// libmicrohttpd 0.9.75 does not see a hanging up that arrives together with the last bytes,
-    /// and would keep the connection until its time is over.
+    /// and would keep the connection until its time is over. One that comes later it sees, so that
+    /// connections at rest need no asking.
     private var clientIsGone: Bool {
         var byte: UInt8 = 0
         return unsafe recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) == 0

@@ -1,4 +1,4 @@
-internal import CMicroHTTPD
+internal import Glibc
 internal import HTTP
 internal import Synchronization
 
@@ -10,9 +10,11 @@ final class Core: Sendable {
     let port: UInt16
     let connections: Connections
     let gate = Gate()
+    let identifiers = Identifiers()
     private let limits: Connection.Limits
     private let running = Mutex(Running())
     private let draining = Atomic(false)
+    private let stopped = Atomic(false)
     private let live = Atomic(0)
     private let requests = Atomic(0)
     private let refusals = Atomic(0)
@@ -22,7 +24,6 @@ final class Core: Sendable {
 
     private struct Running {
         var daemon: Daemon?
-        var watch: Task<Void, Never>?
         var stopping: Task<Void, Never>?
     }
 
@@ -52,11 +53,11 @@ final class Core: Sendable {
         let listener = try Listener(configuration)
         let core = Core(configuration, port: listener.port, handler: handler)
         let daemon = try Daemon(listener, core)
-        let watch = Task { await core.watch() }
-        core.running.withLock { running in
-            running.daemon = daemon
-            running.watch = watch
+        guard startThread({ core.watch() }) else {
+            daemon.stop()
+            throw Failure(code: .library, detail: "no thread for the watch")
         }
+        core.running.withLock { $0.daemon = daemon }
         return core
     }
 
@@ -89,10 +90,11 @@ final class Core: Sendable {
     func refused(_ refusal: Refusal) { refusals.wrappingAdd(1, ordering: .relaxed) }
 
     /// Looks through the connections a few times within the shortest limit: the deadlines of all
-    /// requests cost one task, and no request pays for a timer of its own.
-    private func watch() async {
-        while !Task.isCancelled {
-            do { try await Task.sleep(for: .nanoseconds(limits.pause)) } catch { return }
+    /// requests cost one thread, and no request pays for a timer. It is a thread of its own because
+    /// limits must hold also when handlers keep the cooperative pool busy.
+    private func watch() {
+        while !stopped.load(ordering: .acquiring) {
+            usleep(UInt32(limits.pause / 1000))
             let now = monotonicNow()
             for connection in connections.all {
                 switch connection.check(at: now, limits) {
@@ -123,23 +125,21 @@ extension Core {
     }
 
     private func shutDown(drain: Duration) async {
-        let (daemon, watch) = running.withLock { running in
-            defer { running.daemon = nil }
-            return (running.daemon, running.watch)
-        }
-        guard let daemon else { return }
+        guard let daemon = running.withLock({ $0.daemon }) else { return }
         draining.store(true, ordering: .relaxed)
         daemon.stopAccepting()
         await settle(for: drain)
         gate.close()
-        for connection in connections.all {
-            connection.exchange?.answer(Refusal.stopping.response, self)
+        // Until nobody is inside: one may have entered just before and not be seen at first.
+        while gate.inside > 0 {
+            for connection in connections.all {
+                connection.exchange?.answer(Refusal.stopping.response, self)
+            }
+            await pause()
         }
         // What was answered just now still has to reach its clients, but not for ever.
         await wait(for: .seconds(1)) { self.live.load(ordering: .acquiring) == 0 }
-        // Every answer that has begun resumes its connection; none can begin any more.
-        while gate.inside > 0 { await pause() }
-        watch?.cancel()
+        stopped.store(true, ordering: .releasing)
         await onOwnThread { daemon.stop() }
     }
 

@@ -12,7 +12,10 @@ final class Exchange: Sendable {
         /// The first line is there: where it lay, to check that nothing was hidden in it.
         case began
         case receiving
-        case handling(Task<Void, Never>?)
+        /// The handler has begun, and nobody has answered or waited yet.
+        case starting
+        /// The connection is suspended.
+        case handling(Task<Void, Never>)
         case answered(Response)
         /// A response is queued; what else the client sends is not looked at.
         case done
@@ -33,43 +36,64 @@ final class Exchange: Sendable {
     /// exchange in between.
     private let handle: Handle
 
-    init(connection: Connection, handle: Handle, target: [UInt8], targetAddress: UInt) {
+    init(
+        identifier: String, connection: Connection, handle: Handle, target: [UInt8],
+        targetAddress: UInt
+    ) {
         self.connection = connection
         self.handle = handle
-        self.id = randomIdentifier()
+        self.id = identifier
         state = Mutex(State(target: target, targetAddress: targetAddress))
     }
 
-    /// Suspends the connection and lets the handler work on the request in a task of its own.
-    func start(
-        _ request: Request, _ server: Core,
-    ) {
-        state.withLock { $0.stage = .handling(nil) }
+    /// Lets the handler work on the request in a task of its own, which begins on this thread: an
+    /// answer that needs no waiting is there when this returns, and costs no change of threads.
+    /// Otherwise the connection is suspended until somebody answers.
+    func start(_ request: Request, _ server: Core) -> Response? {
+        state.withLock { $0.stage = .starting }
         connection.enter(.handling(self), at: monotonicNow())
-        handle.suspend()
-        let task = Task {
+        let task = Task.immediate {
             let response = await server.handler(request)
             answer(response, server)
         }
-        state.withLock { state in
-            if case .handling = state.stage { state.stage = .handling(task) }
+        let response: Response? = state.withLock { state in
+            if case .answered(let response) = state.stage {
+                state.stage = .done
+                return response
+            }
+            // Under the lock: whoever answers next finds the connection suspended.
+            handle.suspend()
+            state.stage = .handling(task)
+            return nil
         }
+        if response != nil {
+            server.gate.leave()
+            task.cancel()
+        }
+        return response
     }
 
     /// Answers unless somebody else already has.
     @discardableResult
     func answer(_ response: Response, _ server: Core) -> Bool {
-        let task: Task<Void, Never>?? = state.withLock { state in
-            guard case .handling(let task) = state.stage else { return nil }
-            state.stage = .answered(response)
-            return .some(task)
+        let (isFirst, task): (Bool, Task<Void, Never>?) = state.withLock { state in
+            switch state.stage {
+            case .starting:
+                state.stage = .answered(response)
+                return (true, nil)
+            case .handling(let task):
+                state.stage = .answered(response)
+                return (true, task)
+            case .began, .receiving, .answered, .done:
+                return (false, nil)
+            }
         }
-        guard let task else { return false }
+        guard let task else { return isFirst }
         // From here on the connection's thread may end the exchange at any time.
         handle.resume()
         server.gate.leave()
         // Harmless to a handler that has returned.
-        task?.cancel()
+        task.cancel()
         return true
     }
 }
@@ -85,17 +109,4 @@ final class Exchange: Sendable {
 
     func suspend() { unsafe MHD_suspend_connection(pointer) }
     func resume() { unsafe MHD_resume_connection(pointer) }
-}
-
-/// 64 random bits in hexadecimal digits.
-private func randomIdentifier() -> String {
-    var bits = UInt64.random(in: 0 ... .max)
-    return unsafe String(unsafeUninitializedCapacity: 16) { buffer in
-        for index in buffer.indices {
-            let digit = UInt8(truncatingIfNeeded: bits & 0xF)
-            unsafe buffer[index] = digit < 10 ? 48 + digit : 87 + digit
-            bits >>= 4
-        }
-        return 16
-    }
 }

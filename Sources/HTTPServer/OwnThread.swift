@@ -3,19 +3,25 @@ internal import Glibc
 /// Runs work that blocks on a thread made for it, because the cooperative pool must never block.
 func onOwnThread(_ work: @escaping @Sendable () -> Void) async {
     await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-        let box = WorkBox {
+        let whole: @Sendable () -> Void = {
             work()
             continuation.resume()
         }
-        let context = unsafe Unmanaged.passRetained(box).toOpaque()
-        var thread = pthread_t()
-        if unsafe pthread_create(&thread, nil, runBox, context) == 0 {
-            pthread_detach(thread)
-        } else {
-            // No thread to be had: blocking once is better than never stopping.
-            _ = unsafe runBox(context)
-        }
+        // No thread to be had: blocking once is better than never ending.
+        if !startThread(whole) { whole() }
     }
+}
+
+/// False when the system has no thread for it.
+func startThread(_ work: @escaping @Sendable () -> Void) -> Bool {
+    let context = unsafe Unmanaged.passRetained(WorkBox(work)).toOpaque()
+    var thread = pthread_t()
+    guard unsafe pthread_create(&thread, nil, runBox, context) == 0 else {
+        unsafe Unmanaged<WorkBox>.fromOpaque(context).release()
+        return false
+    }
+    pthread_detach(thread)
+    return true
 }
 
 private final class WorkBox: Sendable {

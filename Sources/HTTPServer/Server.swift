@@ -2,9 +2,11 @@ public import HTTP
 
 /// An HTTP/1.1 server over libmicrohttpd.
 ///
-/// Its threads only read and write; every request is answered by a task that runs the handler, and
-/// its connection is suspended until then. Limits, deadline and shutdown are described with
-/// `Configuration` and `stop`.
+/// Every request is answered by a task that runs the handler. The task begins on the thread that
+/// read the request; from the first time that the handler waits for something its connection is
+/// suspended, and the thread serves others. So a handler must not block, and a long computation
+/// belongs behind an `await`. Limits, deadline and shutdown are described with `Configuration` and
+/// `stop`.
 public final class Server: Sendable {
     private let core: Core
 
