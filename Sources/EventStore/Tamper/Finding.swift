@@ -33,6 +33,8 @@ public struct Finding: Sendable, Equatable {
         case tileChanged
         /// A checkpoint in the database has no good signature.
         case checkpointForged
+        /// A checkpoint that the file has is gone from the database.
+        case checkpointRemoved
         /// The events do not have the root that was signed.
         case rootDiffers
         /// The copy outside the database has no good signature, or can't be read.

@@ -51,6 +51,9 @@ struct VerificationRun {
             finding = try window.explain(evidence)
         } else {
             finding = try end(of: passed, window: window, last: last, sealed: sealed)
+            if finding == nil, let file, file.size > stored?.size ?? 0 {
+                finding = Finding(.checkpointRemoved, at: file.size)
+            }
         }
         return Verification(
             realm: realm, first: start.size + 1, last: passed.frontier.size,
