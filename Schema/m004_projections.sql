@@ -16,6 +16,8 @@ create table urd.projection_build (
     types text[],
     -- SHA-256 of the projection's SQL: another text needs another build.
     definition bytea not null,
+    -- Its views as SQL, so that an older build can be switched back to.
+    readers text not null,
     -- building: being filled. live: what the views show. previous: kept for rollback.
     status text collate "C" not null check (status in ('building', 'live', 'previous')),
     created_at timestamptz not null default now(),
@@ -43,7 +45,8 @@ create table urd.projection_position (
     fillfactor = 20, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000,
     autovacuum_vacuum_cost_delay = 0
 );
-create index projection_position_build on urd.projection_position (projection, build);
+create index projection_position_detached on urd.projection_position (projection, build)
+    where not attached;
 
 -- Whether an error is the event's or the definition's fault, and will come again. All else is the
 -- world's: connections, deadlocks, resources, locks, shutdowns, the disk. Those are raised, and the
@@ -159,8 +162,8 @@ begin
     end loop;
 end $$;
 
--- Moves one build by one page of a realm, and says how far it is. Nothing is returned where
--- another node is at it, or where there is no such build.
+-- Moves one build by one page of a realm, and says how far it is. Nothing is returned where that
+-- is not the caller's business: another node is at it, append is, or there is no such build.
 create function urd.project(
     p_realm text, p_projection text, p_build integer, p_page integer, p_until bigint default null,
     out o_position bigint, out o_head bigint, out o_attached boolean, out o_halted_at bigint,
@@ -173,10 +176,13 @@ declare
     v_found bigint;
     v_problem text;
 begin
+    -- A row that append moves is not even locked: append would pass it by.
     select p.position, p.attached, p.halted_since into v_at
         from urd.projection_position p
         where p.realm = p_realm and p.projection = p_projection and p.build = p_build
-        for no key update skip locked;
+            and (not p.attached or p.position <> (
+                select h.position from urd.realm_log h where h.realm = p_realm))
+        for no key update of p skip locked;
     if not found then
         return;
     end if;
@@ -186,6 +192,8 @@ begin
     o_attached := v_at.attached;
     v_last := least(o_head, o_position + greatest(p_page, 1), p_until);
     if v_last > o_position then
+        -- What a crash takes away is applied again: no need to wait for the disk.
+        perform set_config('synchronous_commit', 'off', true);
         -- A hole cannot be. Where there is one nonetheless, it is an alarm and never stepped over.
         select count(*) into v_found
             from urd.event e

@@ -1,0 +1,81 @@
+-- The apps of a realm as they are now: sub-domain, name, and the settings that each has for itself.
+-- Read by: sign-in, to find the settings that hold; the admin API, `urd app`.
+--
+-- kind: inline
+-- types: app.created app.updated app.deleted
+
+-- section: tables
+
+create table urd.apps_{build} (
+    realm text collate "C" not null,
+    app uuid not null,
+    -- Nulls are only ever in a row that is proposed to an update: the page says nothing there.
+    slug text collate "C",
+    name text collate "C",
+    settings jsonb,
+    created_at timestamptz,
+    changed_at timestamptz not null,
+    version integer not null,
+    primary key (realm, app)
+);
+
+-- section: apply
+
+create function urd.apps_{build}_apply(p_realm text, p_first bigint, p_last bigint)
+returns void language plpgsql as $$
+begin
+    delete from urd.apps_{build} a
+        where a.realm = p_realm and a.app = any (array(
+            select e.stream from urd.event e
+            where e.realm = p_realm and e.position between p_first and p_last
+                and e.type = 'app.deleted'));
+
+    with page as (
+        select e.stream, max(e.at) as changed_at, max(e.version) as version,
+            min(e.at) filter (where e.type = 'app.created') as created_at,
+            max(((1000000000000000000 + e.position)::text || (e.data ->> 'slug')) collate "C")
+                as slug,
+            max(((1000000000000000000 + e.position)::text || (e.data ->> 'name')) collate "C")
+                as name
+        from urd.event e
+        where e.realm = p_realm and e.position between p_first and p_last
+            and e.type = any ({types})
+        group by e.stream
+        having not bool_or(e.type = 'app.deleted')
+    ), changes as (
+        -- Of several values for one setting the last one given stays.
+        select e.stream, jsonb_object_agg(s.key, s.value::jsonb order by e.position) as settings
+        from urd.event e cross join lateral json_each(e.data -> 'settings') s
+        where e.realm = p_realm and e.position between p_first and p_last
+            and e.type = 'app.updated'
+        group by e.stream
+    )
+    insert into urd.apps_{build} as a (
+        realm, app, slug, name, settings, created_at, changed_at, version)
+    select p_realm, p.stream, substr(p.slug, 20), substr(p.name, 20),
+        case when p.created_at is not null then jsonb_strip_nulls(coalesce(c.settings, '{}'))
+            else c.settings end,
+        p.created_at, p.changed_at, p.version
+    from page p left join changes c using (stream)
+    where p.created_at is not null or (
+        select true from urd.apps_{build} k where k.realm = p_realm and k.app = p.stream)
+    on conflict (realm, app) do update set
+        slug = coalesce(excluded.slug, a.slug),
+        name = coalesce(excluded.name, a.name),
+        -- Null unsets: the realm's value holds again.
+        settings = jsonb_strip_nulls(a.settings || coalesce(excluded.settings, '{}')),
+        changed_at = excluded.changed_at,
+        version = excluded.version;
+end $$;
+
+-- section: finish
+
+-- Not unique: claims see to that, and two apps may change places within a page.
+create index on urd.apps_{build} (realm, slug);
+
+-- section: readers
+
+create or replace view urd.apps as
+    select a.realm, a.app, a.slug, a.name, a.settings, a.created_at, a.changed_at, a.version
+    from urd.apps_{build} a;
+grant select on urd.apps to urd_app, urd_observer;

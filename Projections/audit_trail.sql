@@ -1,0 +1,50 @@
+-- What happened, when, by whom and through what: one row for each event, in the order of the log.
+-- It holds no personal data: who is named is named by an id, and the open fields of an event stand
+-- in the log, where the view finds them.
+-- Read by: the admin API, analysts.
+--
+-- kind: following
+
+-- section: tables
+
+create table urd.audit_trail_{build} (
+    realm text collate "C" not null,
+    position bigint not null,
+    at timestamptz not null,
+    stream uuid not null,
+    subject uuid,
+    type text collate "C" not null,
+    actor text collate "C" not null,
+    client text collate "C",
+    correlation text collate "C",
+    primary key (realm, position)
+);
+
+-- section: apply
+
+create function urd.audit_trail_{build}_apply(p_realm text, p_first bigint, p_last bigint)
+returns void language plpgsql as $$
+begin
+    insert into urd.audit_trail_{build} (
+        realm, position, at, stream, subject, type, actor, client, correlation)
+    select p_realm, e.position, e.at, e.stream, e.subject, e.type, e.meta ->> 'actor',
+        e.meta ->> 'client', e.meta ->> 'correlation'
+    from urd.event e
+    where e.realm = p_realm and e.position between p_first and p_last;
+end $$;
+
+-- section: finish
+
+create index on urd.audit_trail_{build} (realm, at, position);
+create index on urd.audit_trail_{build} (realm, actor, position);
+create index on urd.audit_trail_{build} (realm, stream, position);
+
+-- section: readers
+
+create or replace view urd.audit_trail as
+    select a.realm, a.position, a.at, a.stream, a.subject, a.type, a.actor, a.client,
+        a.correlation,
+        (select e.data from urd.event e where e.realm = a.realm and e.position = a.position)
+            as fields
+    from urd.audit_trail_{build} a;
+grant select on urd.audit_trail to urd_app, urd_observer;

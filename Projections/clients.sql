@@ -1,0 +1,98 @@
+-- The OAuth clients of a realm as they are now, with what a decision about one needs: metadata,
+-- the digest of the secret, and whether the client may be used.
+-- Read by: the OAuth endpoints, the admin API, `urd client`.
+--
+-- kind: inline
+-- types: client.registered client.updated client.secret_rotated client.disabled client.enabled client.deleted
+
+-- section: tables
+
+create table urd.clients_{build} (
+    realm text collate "C" not null,
+    client uuid not null,
+    -- Nulls are only ever in a row that is proposed to an update: the page says nothing there.
+    client_id text collate "C",
+    -- The open fields of the last event that had them all, byte for byte.
+    metadata text collate "C",
+    -- In base64url. Empty: there is none, or it was taken away.
+    secret_digest text collate "C",
+    disabled boolean,
+    registered_at timestamptz,
+    changed_at timestamptz not null,
+    version integer not null,
+    primary key (realm, client)
+);
+
+-- section: apply
+
+create function urd.clients_{build}_apply(p_realm text, p_first bigint, p_last bigint{shard_parameters})
+returns void language plpgsql as $$
+begin
+    delete from urd.clients_{build} c
+        where c.realm = p_realm and c.client = any (array(
+            select e.stream from urd.event e
+            where e.realm = p_realm and e.position between p_first and p_last
+                and e.type = 'client.deleted' {shard}));
+
+    -- One pass over the page, and no second look at the log: what is newest on each matter travels
+    -- behind its position, which has the same length everywhere.
+    with page as (
+        select e.stream, max(e.at) as changed_at, max(e.version) as version,
+            min(e.at) filter (where e.type = 'client.registered') as registered_at,
+            max((e.data ->> 'client_id') collate "C") filter (
+                where e.type = 'client.registered') as client_id,
+            max(((1000000000000000000 + e.position)::text || e.data::text) collate "C") filter (
+                where e.type in ('client.registered', 'client.updated')) as metadata,
+            max(((1000000000000000000 + e.position)::text || case e.type
+                when 'client.updated' then ''
+                else coalesce(e.data ->> 'secret_digest', '') end) collate "C") filter (
+                where case e.type
+                    when 'client.registered' then true
+                    when 'client.secret_rotated' then true
+                    -- A client that does not authenticate by a secret has none any more. Looking
+                    -- for the text spares the parser, where no inner object could hold it too.
+                    when 'client.updated' then
+                        strpos(e.data::text, '"token_endpoint_auth_method":"client_secret_') = 0
+                        or e.data::text like '{%{%' and e.data ->> 'token_endpoint_auth_method'
+                            not in ('client_secret_basic', 'client_secret_post')
+                    end) as secret_digest,
+            max(e.position * 2 + (e.type = 'client.disabled')::integer) filter (
+                where e.type in ('client.disabled', 'client.enabled')) as switched
+        from urd.event e
+        where e.realm = p_realm and e.position between p_first and p_last
+            and e.type = any ({types}) {shard}
+        group by e.stream
+        having not bool_or(e.type = 'client.deleted')
+    )
+    insert into urd.clients_{build} as c (
+        realm, client, client_id, metadata, secret_digest, disabled, registered_at, changed_at,
+        version)
+    select p_realm, p.stream, p.client_id, substr(p.metadata, 20), substr(p.secret_digest, 20),
+        coalesce(p.switched % 2 = 1, case when p.client_id is not null then false end),
+        p.registered_at, p.changed_at, p.version
+    from page p
+    where p.client_id is not null or (
+        select true from urd.clients_{build} k where k.realm = p_realm and k.client = p.stream)
+    on conflict (realm, client) do update set
+        metadata = coalesce(excluded.metadata, c.metadata),
+        secret_digest = coalesce(excluded.secret_digest, c.secret_digest),
+        disabled = coalesce(excluded.disabled, c.disabled),
+        changed_at = excluded.changed_at,
+        version = excluded.version;
+end $$;
+
+-- section: finish
+
+create unique index on urd.clients_{build} (realm, client_id);
+
+-- section: readers
+
+create or replace view urd.clients as
+    select c.realm, c.client, c.client_id,
+        c.metadata::jsonb - array['client_id', 'secret_digest'] as metadata,
+        nullif(c.secret_digest, '') as secret_digest, c.disabled, c.registered_at, c.changed_at,
+        c.version
+    from urd.clients_{build} c;
+grant select on urd.clients to urd_app;
+grant select (realm, client, client_id, metadata, disabled, registered_at, changed_at, version)
+    on urd.clients to urd_observer;

@@ -1,0 +1,35 @@
+-- How many events of each type a realm had on each day, in UTC.
+-- Read by: analysts, the admin API's overview.
+--
+-- kind: following
+
+-- section: tables
+
+create table urd.daily_counts_{build} (
+    realm text collate "C" not null,
+    day date not null,
+    type text collate "C" not null,
+    events bigint not null,
+    primary key (realm, day, type)
+);
+
+-- section: apply
+
+create function urd.daily_counts_{build}_apply(p_realm text, p_first bigint, p_last bigint)
+returns void language plpgsql as $$
+begin
+    insert into urd.daily_counts_{build} as c (realm, day, type, events)
+    select p_realm, (e.at at time zone 'UTC')::date, e.type, count(*)
+    from urd.event e
+    where e.realm = p_realm and e.position between p_first and p_last
+    group by 2, 3
+    on conflict (realm, day, type) do update set events = c.events + excluded.events;
+end $$;
+
+-- section: finish
+
+-- section: readers
+
+create or replace view urd.daily_counts as
+    select c.realm, c.day, c.type, c.events from urd.daily_counts_{build} c;
+grant select on urd.daily_counts to urd_app, urd_observer;

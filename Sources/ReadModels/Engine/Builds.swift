@@ -1,0 +1,133 @@
+import Postgres
+
+/// The build that readers see.
+struct LiveBuild {
+    let number: Int
+    /// Made from the text that this binary has.
+    let isCurrent: Bool
+
+    static func find(
+        _ projection: Projection, _ connection: Connection
+    ) throws(Postgres.Failure) -> LiveBuild? {
+        var parameters = Parameters()
+        parameters.add(projection.name)
+        parameters.add(projection.definition)
+        let rows = try connection.executeOnce(
+            """
+            select build, definition = sha256(convert_to($2, 'UTF8'))
+            from urd.projection_build where projection = $1 and status = 'live'
+            """, parameters)
+        guard !rows.isEmpty else { return nil }
+        return LiveBuild(number: Int(rows.int32(0, 0)), isCurrent: rows.bool(0, 1))
+    }
+}
+
+/// What is registered, and how it comes and goes.
+enum Builds {
+    static func projections(_ connection: Connection) throws(Postgres.Failure) -> [String] {
+        let rows = try connection.run("select distinct projection from urd.projection_build")
+        return (0..<rows.count).map { rows.text($0, 0) }
+    }
+
+    static func number(
+        of projection: String, _ status: String, _ connection: Connection
+    ) throws(Postgres.Failure) -> Int? {
+        var parameters = Parameters()
+        parameters.add(projection)
+        parameters.add(status)
+        let rows = try connection.executeOnce(
+            """
+            select max(build) from urd.projection_build where projection = $1 and status = $2
+            """, parameters)
+        return rows.isNull(0, 0) ? nil : Int(rows.int32(0, 0))
+    }
+
+    /// Creates the tables and the function of the next build and registers it, so that realms
+    /// that are born from now on have it too.
+    static func create(
+        _ projection: Projection, sharded: Bool, _ connection: Connection
+    ) throws(Postgres.Failure) -> Int {
+        try connection.transaction { connection throws(Postgres.Failure) in
+            var parameters = Parameters()
+            parameters.add(projection.name)
+            let next = try connection.executeOnce(
+                """
+                select coalesce(max(build), 0) + 1 from urd.projection_build where projection = $1
+                """, parameters)
+            let build = Int(next.int32(0, 0))
+            try connection.run(projection.tables(build))
+            try connection.run(projection.apply(build))
+            if sharded { try connection.run(projection.shardedApply(build)) }
+            try connection.run(
+                "revoke all on function \(signatures(projection, build, sharded)) from public")
+            parameters.add(Int32(build))
+            parameters.add(projection.kind == .inline)
+            parameters.add(projection.types.map { "{\($0.joined(separator: ","))}" })
+            parameters.add(projection.definition)
+            parameters.add(projection.readers(build))
+            try connection.executeOnce(
+                """
+                insert into urd.projection_build (
+                    projection, build, inline, types, definition, readers, status)
+                values ($1, $2, $3, $4::text::text[], sha256(convert_to($5, 'UTF8')), $6,
+                    'building')
+                """, parameters)
+            try connection.run("select urd.enroll()")
+            return build
+        }
+    }
+
+    private static func signatures(
+        _ projection: Projection, _ build: Int, _ sharded: Bool
+    ) -> String {
+        let name = projection.applyName(build)
+        let usual = "\(name)(text, bigint, bigint)"
+        return sharded ? "\(usual), \(name)(text, bigint, bigint, integer, integer)" : usual
+    }
+
+    /// Drops a build with all that belongs to it. Append lets go of it first.
+    static func drop(
+        _ projection: String, _ build: Int, _ connection: Connection
+    ) throws(Postgres.Failure) {
+        var parameters = Parameters()
+        parameters.add(projection)
+        parameters.add(Int32(build))
+        try connection.executeOnce(
+            "delete from urd.projection_build where projection = $1 and build = $2", parameters)
+        try sweep(projection, connection)
+    }
+
+    /// Drops tables and functions of builds that are not registered: whatever ended a run half-way,
+    /// nothing of it stays.
+    static func sweep(_ projection: String, _ connection: Connection) throws(Postgres.Failure) {
+        var parameters = Parameters()
+        parameters.add(projection)
+        let found = try connection.executeOnce(
+            """
+            select left_over.command
+            from (
+                select c.relname as name, format('drop table urd.%I cascade', c.relname) as command
+                from pg_class c
+                where c.relnamespace = 'urd'::regnamespace and c.relkind in ('r', 'p')
+                union all
+                select p.proname, format('drop function %s', p.oid::regprocedure)
+                from pg_proc p where p.pronamespace = 'urd'::regnamespace
+            ) left_over
+            where left_over.name ~ ('^' || $1 || '_[0-9]+(_[a-z_]+)?$') and not exists (
+                select from urd.projection_build b
+                where b.projection = $1
+                    and left_over.name ~ ('^' || $1 || '_' || b.build || '(_[a-z_]+)?$'))
+            """, parameters)
+        for row in 0..<found.count { try connection.run(found.text(row, 0)) }
+    }
+
+    /// Drops all that a projection ever had.
+    static func forget(_ projection: String, _ connection: Connection) throws(Postgres.Failure) {
+        var parameters = Parameters()
+        parameters.add(projection)
+        try connection.executeOnce(
+            "delete from urd.projection_build where projection = $1", parameters)
+        try connection.run("drop view if exists urd.\(projection)_position")
+        try sweep(projection, connection)
+    }
+}

@@ -1,0 +1,20 @@
+extension Projection {
+    /// Every read model that this binary knows.
+    public static let all: [Projection] = [
+        embedded("admin_keys", PackageResources.admin_keys_sql),
+        embedded("apps", PackageResources.apps_sql),
+        embedded("audit_trail", PackageResources.audit_trail_sql),
+        embedded("clients", PackageResources.clients_sql),
+        embedded("daily_counts", PackageResources.daily_counts_sql),
+        embedded("hosts", PackageResources.hosts_sql),
+        embedded("realms", PackageResources.realms_sql),
+    ]
+
+    private static func embedded(_ name: String, _ bytes: [UInt8]) -> Projection {
+        let file = String(decoding: bytes, as: UTF8.self)
+        guard let projection = Projection(name: name, file: file) else {
+            preconditionFailure("A projection's file must have its kind and its sections.")
+        }
+        return projection
+    }
+}

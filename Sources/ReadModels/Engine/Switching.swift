@@ -1,0 +1,79 @@
+import Postgres
+
+extension BuildRun {
+    /// Lets readers see a build, in one short transaction; the live one becomes the previous one.
+    func becomeLive(_ build: Int, readers: String, mayHalt: Bool) throws {
+        let before = try Builds.number(of: projection.name, "live", connection)
+        for attempt in 0..<100 {
+            if !mayHalt { try catchUp(build, mayHalt: false) }
+            do {
+                try connection.transaction("begin; set local synchronous_commit = on") {
+                    connection throws(Postgres.Failure) in
+                    // Who reads goes on reading: better to come back than to make others queue.
+                    try connection.run("set local lock_timeout = '\(50 + attempt * 20)ms'")
+                    try show(readers, connection)
+                    try exchange(build, before, connection)
+                }
+                try dropOlder(than: before)
+                return
+            } catch let failure as Postgres.Failure where failure.isTransient {
+                guard connection.isAlive else { throw failure }
+                Thread.sleep(milliseconds: 10)
+            }
+        }
+        throw ProjectionFailure.notCaughtUp(projection.name)
+    }
+
+    /// A view can be replaced while its columns stay; otherwise it has to go first.
+    private func show(_ readers: String, _ connection: Connection) throws(Postgres.Failure) {
+        try connection.run("savepoint views")
+        do throws(Postgres.Failure) {
+            try connection.run(readers)
+        } catch  where error.code == "42P16" {
+            try connection.run("rollback to savepoint views")
+            for view in views(in: readers) { try connection.run("drop view if exists \(view)") }
+            try connection.run(readers)
+        }
+    }
+
+    private func views(in readers: String) -> [String] {
+        let prefix = "create or replace view "
+        return readers.split(separator: "\n").filter { $0.hasPrefix(prefix) }.map {
+            String($0.dropFirst(prefix.utf8.count).prefix { $0 != " " })
+        }
+    }
+
+    private func exchange(
+        _ build: Int, _ before: Int?, _ connection: Connection
+    ) throws(Postgres.Failure) {
+        if let before {
+            try connection.executeOnce(
+                """
+                update urd.projection_build set status = 'previous'
+                where projection = $1 and build = $2
+                """, key(before))
+            try connection.executeOnce(
+                """
+                update urd.projection_position set attached = false
+                where projection = $1 and build = $2 and attached
+                """, key(before))
+        }
+        try connection.executeOnce(
+            """
+            update urd.projection_build set status = 'live' where projection = $1 and build = $2
+            """, key(build))
+    }
+
+    /// One build is kept to go back to.
+    private func dropOlder(than kept: Int?) throws {
+        guard let kept else { return }
+        let older = try connection.executeOnce(
+            """
+            select build from urd.projection_build
+            where projection = $1 and status = 'previous' and build <> $2
+            """, key(kept))
+        for row in 0..<older.count {
+            try Builds.drop(projection.name, Int(older.int32(row, 0)), connection)
+        }
+    }
+}

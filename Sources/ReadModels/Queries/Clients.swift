@@ -1,0 +1,104 @@
+public import EventSourcing
+public import Identity
+public import JSON
+public import Postgres
+public import Values
+
+/// The OAuth clients of a realm, as fresh as the log.
+public struct Clients: Sendable {
+    public struct Entry: Sendable, Equatable {
+        /// The client's stream.
+        public let id: UUID
+        public let clientID: String
+        /// Under its RFC 7591 names, without the personal members.
+        public let metadata: [String: JSON]
+        /// Nil where it has none.
+        public let secret: SecretDigest?
+        public let isDisabled: Bool
+        public let registeredAt: Timestamp
+        public let changedAt: Timestamp
+        /// Of the client's stream.
+        public let version: Int
+    }
+
+    private let database: Database
+
+    public init(_ database: Database) {
+        self.database = database
+    }
+
+    /// By the name that it goes by in OAuth. Deleted clients are not found.
+    public func find(
+        _ clientID: String, in realm: RealmID
+    ) async throws(ReadFailure) -> Entry? {
+        var parameters = Parameters(realm: realm.name)
+        parameters.add(clientID)
+        return try await CurrentRows.read(finding, parameters, from: database, Entry.init).first
+    }
+
+    public func find(_ id: UUID, in realm: RealmID) async throws(ReadFailure) -> Entry? {
+        var parameters = Parameters(realm: realm.name)
+        parameters.add(id)
+        return try await CurrentRows.read(findingByID, parameters, from: database, Entry.init).first
+    }
+
+    /// In the order of their ids, from behind `after` on.
+    public func page(
+        in realm: RealmID, after: UUID? = nil, limit: Int
+    ) async throws(ReadFailure) -> [Entry] {
+        var parameters = Parameters(realm: realm.name)
+        parameters.add(after ?? .zero)
+        parameters.add(Int64(limit))
+        return try await CurrentRows.read(listing, parameters, from: database, Entry.init)
+    }
+}
+
+extension Clients.Entry {
+    fileprivate init?(_ rows: Rows, _ row: Int) {
+        guard let metadata = rows.object(row, 3) else { return nil }
+        var secret: SecretDigest?
+        if let digest = rows.optionalText(row, 4) {
+            guard let bytes = Base64URL.decode(digest), let known = SecretDigest(bytes) else {
+                return nil
+            }
+            secret = known
+        }
+        self.init(
+            id: rows.identifier(row, 1), clientID: rows.text(row, 2), metadata: metadata,
+            secret: secret, isDisabled: rows.bool(row, 5), registeredAt: rows.instant(row, 6),
+            changedAt: rows.instant(row, 7), version: Int(rows.int32(row, 8)))
+    }
+}
+
+private let columns = """
+    c.client, c.client_id, c.metadata::text, c.secret_digest, c.disabled, c.registered_at,
+    c.changed_at, c.version
+    """
+
+private let finding = Statement(
+    "client_by_name",
+    """
+    select a.current, \(columns)
+    from urd.clients_position a
+    left join urd.clients c on c.realm = $1 and c.client_id = $2
+    where a.realm = $1
+    """)
+private let findingByID = Statement(
+    "client_by_id",
+    """
+    select a.current, \(columns)
+    from urd.clients_position a
+    left join urd.clients c on c.realm = $1 and c.client = $2
+    where a.realm = $1
+    """)
+private let listing = Statement(
+    "client_page",
+    """
+    select a.current, \(columns)
+    from urd.clients_position a
+    left join lateral (
+        select * from urd.clients c where c.realm = $1 and c.client > $2
+        order by c.client limit $3
+    ) c on true
+    where a.realm = $1 order by c.client
+    """)
