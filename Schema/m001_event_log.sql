@@ -85,5 +85,6 @@ create trigger event_is_append_only before update or delete or truncate on urd.e
     for each statement execute function urd.refuse_change();
 
 grant usage on schema urd to urd_app, urd_observer;
+grant select on urd.migration to urd_app;
 grant select on urd.realm_log, urd.stream, urd.event, urd.claim, urd.command to urd_app;
 grant select on urd.realm_log, urd.stream, urd.event to urd_observer;

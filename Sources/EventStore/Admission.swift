@@ -33,8 +33,8 @@ struct Batch: Sendable {
 /// than one batch.
 struct Admission: Sendable {
     struct Limits: Sendable {
+        /// Commands that wait, of all realms. One realm may have half of the places.
         var waiting = 8192
-        var waitingPerRealm = 4096
         var commands = 256
         var bytes = 1 << 20
     }
@@ -67,7 +67,7 @@ struct Admission: Sendable {
     mutating func admit(_ pending: Pending) -> Admitted {
         let realm = pending.commit.realm
         let count = queues[realm]?.count ?? 0
-        guard !isClosed, waiting < limits.waiting, count < limits.waitingPerRealm else {
+        guard !isClosed, waiting < limits.waiting, count < max(1, limits.waiting / 2) else {
             return .refused
         }
         waiting += 1

@@ -95,12 +95,8 @@ struct CommitEncoder: Sendable {
 
     /// A claim that is both released and taken by one command stays as it is.
     private func claims(_ changes: [ClaimChange], _ keys: RealmKeys) -> [EncodedCommit.ClaimRow] {
-        guard !changes.isEmpty else { return [] }
-        var kept: [Claim: ClaimChange] = [:]
-        for change in changes where kept.updateValue(change, forKey: change.claim) != nil {
-            kept[change.claim] = nil
-        }
-        return kept.values.map { change in
+        let counts = changes.reduce(into: [Claim: Int]()) { $0[$1.claim, default: 0] += 1 }
+        return changes.filter { counts[$0.claim] == 1 }.map { change in
             let key = keys.blind(change.claim)
             return switch change {
             case .take(let claim, let stream):

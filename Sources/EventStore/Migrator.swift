@@ -32,6 +32,9 @@ public struct Migrator {
         public var isCurrent: Bool { pending.isEmpty }
     }
 
+    /// The schema version that this binary is made for.
+    public static let newestSchema = Migrations.newest
+
     private let connection: Connection
 
     /// - Parameter connection: as the owner of the schema, or of an empty database.

@@ -14,15 +14,16 @@ public final class PostgresLog: EventLog {
     private let epochs = Epochs()
 
     public init(
-        _ database: Database, keyring: Keyring, lanes: Int = 2, hub: CommitHub = CommitHub(),
-        metrics: Metrics = Metrics(), log: Log = .silent
+        _ database: Database, keyring: Keyring, lanes: Int = 2, waiting: Int = 8192,
+        hub: CommitHub = CommitHub(), metrics: Metrics = Metrics(), log: Log = .silent
     ) {
         self.database = database
         self.keyring = keyring
         self.hub = hub
         encoder = CommitEncoder(keyring: keyring)
         committer = Committer(
-            address: database.address, lanes: lanes, limits: Admission.Limits(), epochs: epochs,
+            address: database.address, lanes: lanes, limits: Admission.Limits(waiting: waiting),
+            epochs: epochs,
             hub: hub, metrics: CommitMetrics(metrics), log: log)
     }
 
@@ -90,6 +91,15 @@ public final class PostgresLog: EventLog {
             let rows = try connection.execute(readingHead, parameters)
             guard !rows.isEmpty else { return Head(epoch: 0, position: 0) }
             return Head(epoch: Int(rows.int32(0, 0)), position: rows.int64(0, 1))
+        }
+    }
+
+    /// Every realm that something happened in, by name.
+    public func realms() async throws(LogFailure) -> [RealmID] {
+        try await database.tryRun { connection throws(Failure) in
+            let rows = try connection.execute(readingHeads)
+            return (0..<rows.count).filter { rows.int64($0, 1) > 0 }
+                .compactMap { RealmID(rows.text($0, 0)) }.sorted()
         }
     }
 

@@ -14,6 +14,7 @@ internal import CPostgres
 
     public var count: Int { unsafe Int(PQntuples(result)) }
     public var isEmpty: Bool { count == 0 }
+    public var width: Int { unsafe Int(PQnfields(result)) }
 
     /// Rows that a statement without a result changed.
     public var changed: Int {

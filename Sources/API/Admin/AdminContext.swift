@@ -14,12 +14,22 @@ public struct AdminContext: RouteContext {
     let commands: any CommandPort
     let queries: any AdminQueries
     let deriveSecret: SecretDerivation
+    /// Destroys the key that seals a subject's personal data. Doing so again is no fault.
+    let destroyKey: @Sendable (_ realm: RealmID, _ subject: UUID) async throws(LogFailure) -> Void
     let now: @Sendable () -> Timestamp
+    /// Set in a process whose user has the database and the master key in hand: nobody needs to ask
+    /// him for an admin key.
+    let `operator`: String?
 
     public init(
         commands: any CommandPort, queries: any AdminQueries,
-        deriveSecret: @escaping SecretDerivation, now: @escaping @Sendable () -> Timestamp
+        deriveSecret: @escaping SecretDerivation, now: @escaping @Sendable () -> Timestamp,
+        destroyKey: @escaping @Sendable (RealmID, UUID) async throws(LogFailure) -> Void = {
+            _, _ throws(LogFailure) in throw .unavailable
+        }, operator: String? = nil
     ) {
+        self.destroyKey = destroyKey
+        self.operator = `operator`
         self.commands = commands
         self.queries = queries
         self.deriveSecret = deriveSecret
@@ -35,6 +45,7 @@ public struct AdminContext: RouteContext {
         _ request: Request, to right: Right, realm: RealmID?
     ) async throws(Problem) -> Admin {
         if right == .nothing { return .nobody }
+        if let name = `operator` { return .operator(name) }
         let key = try await authenticated(request)
         switch right {
         case .nothing: break
@@ -85,12 +96,14 @@ private let noDigest = [UInt8](repeating: 0, count: SHA256.digestLength)
 public enum Admin: Sendable {
     case nobody
     case key(AdminKeyView)
+    case `operator`(String)
 
     /// As the log names him.
     var actor: String {
         switch self {
         case .nobody: "system"
         case .key(let key): "admin:\(key.id)"
+        case .operator(let name): "operator:\(name)"
         }
     }
 }

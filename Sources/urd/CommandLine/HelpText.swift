@@ -2,7 +2,7 @@
 enum HelpText {
     static let width = 80
 
-    static func list(of commands: [any Subcommand], under path: [String], program: String) -> String
+    static func list(of commands: [any AnySubcommand], under path: [String], program: String) -> String
     {
         var lines: [String] = []
         if path.isEmpty {
@@ -11,13 +11,13 @@ enum HelpText {
         let usage = [program] + path + ["<command>", "[options]"]
         lines += ["usage: " + usage.joined(separator: " ")]
         lines += [""]
-        let shown = commands.map { type(of: $0) }.filter { $0.path.starts(with: path) }
+        let shown = commands.map(\.form).filter { $0.path.starts(with: path) }
         lines += columns(shown.map { ($0.name, $0.summary) })
         lines += ["", "`\(program) <command> --help` tells more about a command."]
         return lines.joined(separator: "\n")
     }
 
-    static func page(of command: any Subcommand.Type, program: String) -> String {
+    static func page(of command: CommandForm, program: String) -> String {
         var usage = [program] + command.path + command.operands.map(\.usage)
         if !command.allOptions.isEmpty { usage.append("[options]") }
         var lines = [command.summary + ".", "", "usage: " + usage.joined(separator: " ")]

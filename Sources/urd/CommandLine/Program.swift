@@ -2,7 +2,7 @@
 struct Program: Sendable {
     let name: String
     let version: String
-    let commands: [any Subcommand]
+    let commands: [any AnySubcommand]
     let environment: Environment
     let console: Console
 
@@ -28,19 +28,19 @@ struct Program: Sendable {
     private func dispatch(_ words: [String]) async throws -> ExitCode {
         let path = Array(words.prefix(while: { !$0.hasPrefix("-") }))
         if let command = command(at: path) {
-            let type = Swift.type(of: command)
-            let rest = words.dropFirst(type.path.count)
+            let form = command.form
+            let rest = words.dropFirst(form.path.count)
             let options = rest.prefix(while: { $0 != "--" })
             if options.contains("--help") || options.contains("-h") {
-                console.write(HelpText.page(of: type, program: name))
+                console.write(HelpText.page(of: form, program: name))
                 return .success
             }
             let arguments = try Arguments(
-                rest, options: type.allOptions + [.help], operands: type.operands)
+                rest, options: form.allOptions + [.help], operands: form.operands)
             return try await command.run(
                 Invocation(
                     arguments: arguments, environment: environment, console: console,
-                    settingsOfCommand: type.settings))
+                    settingsOfCommand: form.settings))
         }
         if path == ["help"] || path.isEmpty { return try overview(words) }
         if path.first == "help" { return try await dispatch(Array(path.dropFirst()) + ["--help"]) }
@@ -70,29 +70,29 @@ struct Program: Sendable {
     }
 
     /// The longest path that the words begin with: `client register` before `client`.
-    private func command(at words: [String]) -> (any Subcommand)? {
+    private func command(at words: [String]) -> (any AnySubcommand)? {
         commands
-            .filter { words.starts(with: type(of: $0).path) }
-            .max { type(of: $0).path.count < type(of: $1).path.count }
+            .filter { words.starts(with: $0.form.path) }
+            .max { $0.form.path.count < $1.form.path.count }
     }
 
     private func isGroup(_ path: [String]) -> Bool {
-        commands.contains { type(of: $0).path.starts(with: path) }
+        commands.contains { $0.form.path.starts(with: path) }
     }
 
     private func unknown(_ path: [String]) -> String {
-        let known = commands.map { type(of: $0).name }
+        let known = commands.map { $0.form.name }
         // Two words name at most one command: what follows is its operands.
         let asked = path.prefix(2).joined(separator: " ")
         let hint =
             NearestName.find(asked, among: known)
-            ?? NearestName.find(path[0], among: known + commands.map { type(of: $0).path[0] })
+            ?? NearestName.find(path[0], among: known + commands.map { $0.form.path[0] })
         return "unknown command '\(asked)'" + (hint.map { "; did you mean '\($0)'?" } ?? "")
     }
 
     private func helpCommand(for words: [String]) -> String {
         let path = Array(words.prefix(while: { !$0.hasPrefix("-") }))
-        let known = command(at: path).map { type(of: $0).path } ?? []
+        let known = command(at: path).map { $0.form.path } ?? []
         return ([name] + known + ["--help"]).joined(separator: " ")
     }
 }

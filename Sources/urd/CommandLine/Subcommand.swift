@@ -1,5 +1,25 @@
+/// One command of `urd`, as the program sees it.
+protocol AnySubcommand: Sendable {
+    var form: CommandForm { get }
+
+    func run(_ call: Invocation) async throws -> ExitCode
+}
+
+/// How a command is called and what help says about it.
+struct CommandForm: Sendable {
+    let path: [String]
+    let summary: String
+    var details = ""
+    var options: [Option] = []
+    var operands: [Operand] = []
+    var settings: [any AnySetting] = []
+
+    var name: String { path.joined(separator: " ") }
+    var allOptions: [Option] { options + settings.map(\.option) }
+}
+
 /// One command of `urd`. To add one: a file with a type like this, and a line in `Commands.all`.
-protocol Subcommand: Sendable {
+protocol Subcommand: AnySubcommand {
     /// The words that call it: `["client", "register"]`.
     static var path: [String] { get }
     /// One sentence for the list of commands, without a full stop.
@@ -10,8 +30,6 @@ protocol Subcommand: Sendable {
     static var operands: [Operand] { get }
     /// The settings that it reads: each is a flag of this command, too.
     static var settings: [any AnySetting] { get }
-
-    func run(_ call: Invocation) async throws -> ExitCode
 }
 
 extension Subcommand {
@@ -20,8 +38,11 @@ extension Subcommand {
     static var operands: [Operand] { [] }
     static var settings: [any AnySetting] { [] }
 
-    static var name: String { path.joined(separator: " ") }
-    static var allOptions: [Option] { options + settings.map(\.option) }
+    var form: CommandForm {
+        CommandForm(
+            path: Self.path, summary: Self.summary, details: Self.details, options: Self.options,
+            operands: Self.operands, settings: Self.settings)
+    }
 }
 
 /// What the shell gets to see.

@@ -9,7 +9,15 @@ struct Table: Equatable, Sendable {
         columns = titles.map { ($0, numbers.contains($0) ? .right : .left) }
     }
 
+    init(titles: [String]) {
+        columns = titles.map { ($0, .left) }
+    }
+
     mutating func add(_ cells: String...) {
+        add(cells)
+    }
+
+    mutating func add(_ cells: [String]) {
         precondition(cells.count == columns.count, "A row has a cell for each column.")
         // One row is one line, whatever is in it.
         rows.append(

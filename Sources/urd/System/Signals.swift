@@ -51,7 +51,16 @@ enum Signals {
     private static func stoppingSet() -> sigset_t {
         var set = sigset_t()
         sigemptyset(&set)
-        for number in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&set, number) }
+        for number in [SIGINT, SIGTERM] { sigaddset(&set, number) }
+        if !survivesTerminal { sigaddset(&set, SIGHUP) }
         return set
     }
+
+    /// Whether `nohup` started us: it ignores SIGHUP, but a signal that is blocked is kept even so.
+    private static let survivesTerminal: Bool = {
+        let status = (try? File.text("/proc/self/status")) ?? ""
+        let line = status.split(separator: "\n").first { $0.hasPrefix("SigIgn:") }
+        let mask = line.flatMap { UInt64($0.dropFirst(7).drop(while: \.isWhitespace), radix: 16) }
+        return (mask ?? 0) & (1 << UInt64(SIGHUP - 1)) != 0
+    }()
 }

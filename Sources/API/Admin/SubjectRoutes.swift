@@ -1,0 +1,61 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// Whose personal data the log holds.
+enum SubjectRoutes {
+    static let table: [Route<AdminContext>] = [erase]
+
+    private static let erase = Route<AdminContext>(
+        .post, "/api/admin/realms/{realm}/subjects/{subject}/erase", id: "eraseSubject",
+        tag: "Subjects", summary: "Erases a subject: its personal data can never be read again.",
+        detail: """
+            Destroys the key under which the subject's personal data is sealed in the log. The \
+            events stay, and so does the proof that nobody changed them. A client's contacts are \
+            sealed under the client's id; events name their subject. This can't be undone.
+            """,
+        right: .realm,
+        parameters: [
+            .realm,
+            Parameter(
+                "subject", in: .path, Fields.id, "The subject's id, as its events name it.",
+                example: "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10"), .idempotencyKey,
+        ],
+        answer: .written(
+            .ok, "The receipt.",
+            .named(
+                "Erasure",
+                .object(
+                    .required("subject", Fields.id, "Who was erased."),
+                    .required("position", Fields.position, "Where the log says so."))),
+            example: ["subject": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10", "position": 42]),
+        refusals: [.noSuchRealm]
+    ) { call throws(Problem) in
+        let write = call.write(in: try call.realm)
+        guard let subject = UUID(try call.required("subject")) else {
+            throw Problem(.internalError)
+        }
+        try await call.knownRealm()
+        try await reading { () throws(LogFailure) in
+            try await call.context.destroyKey(write.realm, subject)
+        }
+        let done = try await call.run(EraseSubject(subject: subject), as: write)
+        return Response.json(
+            .ok,
+            [
+                "subject": .string(subject.description),
+                "position": .integer(done.positions.last),
+            ]
+        ).at(done)
+    }
+}
+
+extension EraseSubject.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .notFound: Problem(.noSuchRealm)
+        }
+    }
+}

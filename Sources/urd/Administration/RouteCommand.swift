@@ -1,0 +1,187 @@
+import API
+import HTTP
+import JSON
+import Telemetry
+import Values
+
+/// An operation of the admin API as a command. It asks the same route with the same checks, in this
+/// process: whoever has the database and the master key in hand needs no admin key.
+struct RouteCommand: AnySubcommand {
+    let words: [String]
+    let operation: Operation
+
+    var form: CommandForm {
+        CommandForm(
+            path: words, summary: summary, details: operation.detail,
+            options: operation.inputs.filter { !isOperand($0) }.map(option)
+                + (unsettable.isEmpty ? [] : [unset]) + [.json],
+            operands: operation.inputs.filter(isOperand).map {
+                Operand($0.name.replacing("_", with: "-"), $0.description)
+            },
+            settings: Store.settings)
+    }
+
+    func run(_ call: Invocation) async throws -> ExitCode {
+        let values = try values(call)
+        let store = try Store(call.settings())
+        defer { store.close() }
+        try await store.checkSchema()
+        let models = try Models(store)
+        let router = Router(
+            API.table,
+            context: AdminContext(
+                store: store, queries: models.queries, operator: Operator.name),
+            log: .silent, metrics: store.metrics)
+        let response = await router.respond(to: operation.request(values, id: "cli"))
+        guard response.status.code < 300 else { throw refusal(response) }
+        show(response, call)
+        return .success
+    }
+
+    // MARK: - Asking
+
+    private var summary: String {
+        operation.summary.hasSuffix(".") ? String(operation.summary.dropLast()) : operation.summary
+    }
+
+    private var unsettable: [String] { operation.inputs.filter(\.canBeNull).map(\.name) }
+
+    private var unset: Option {
+        .values("unset", "name", "Return to the default: \(unsettable.joined(separator: ", "))")
+    }
+
+    /// What names the thing is a word; the realm is an option, because it is nearly always the same.
+    private func isOperand(_ input: Operation.Input) -> Bool {
+        input.place == .path && input.name != "realm"
+    }
+
+    private func flag(_ input: Operation.Input) -> String {
+        String(input.name.lowercased().map { $0 == "_" ? "-" : $0 })
+    }
+
+    private func option(_ input: Operation.Input) -> Option {
+        let need = input.isRequired && input.name != "realm" ? " (required)" : ""
+        let text = input.name == "realm" ? "The realm; URD_REALM otherwise" : input.description + need
+        switch input.kind {
+        case .text: return .value(flag(input), "text", text)
+        case .integer: return .value(flag(input), "number", text)
+        case .boolean: return .value(flag(input), "true|false", text)
+        case .texts: return .values(flag(input), "text", text)
+        case .json: return .value(flag(input), "json", text)
+        }
+    }
+
+    private func values(_ call: Invocation) throws -> [String: JSON] {
+        var values: [String: JSON] = [:]
+        for input in operation.inputs {
+            if isOperand(input) {
+                values[input.name] = call.arguments.words[
+                    input.name.replacing("_", with: "-")
+                ]?.first.map { .string($0) }
+                continue
+            }
+            let given = call.arguments.values[flag(input)] ?? []
+            if let value = try value(input, given) {
+                values[input.name] = value
+            } else if input.name == "realm", let realm = call.environment["URD_REALM"] {
+                values[input.name] = .string(realm)
+            } else if input.isRequired {
+                throw UsageError("--\(flag(input)) is missing: \(input.description)")
+            }
+        }
+        for name in call.arguments.values["unset"] ?? [] {
+            guard let known = unsettable.first(where: { $0 == name.replacing("-", with: "_") })
+            else {
+                throw UsageError(
+                    "--unset: there is no '\(name)'" + NearestName.hint(for: name, among: unsettable))
+            }
+            values[known] = .null
+        }
+        return values
+    }
+
+    private func value(
+        _ input: Operation.Input, _ given: [String]
+    ) throws(UsageError) -> JSON? {
+        guard let text = given.first else { return nil }
+        switch input.kind {
+        case .text: return .string(text)
+        case .texts: return .array(given.map { .string($0) })
+        case .integer:
+            guard let number = Int64(text) else {
+                throw UsageError("--\(flag(input)) must be a number, not '\(text)'")
+            }
+            return .integer(number)
+        case .boolean:
+            guard text == "true" || text == "false" else {
+                throw UsageError("--\(flag(input)) must be true or false, not '\(text)'")
+            }
+            return .bool(text == "true")
+        case .json:
+            guard let value = try? JSON.parse(Array(text.utf8)) else {
+                throw UsageError("--\(flag(input)) must be JSON, not '\(text)'")
+            }
+            return value
+        }
+    }
+
+    // MARK: - Answering
+
+    private func refusal(_ response: Response) -> CommandFailure {
+        let problem = (try? JSON.parse(response.body)) ?? .null
+        var text = problem["title"]?.string ?? "the answer was \(response.status.code)"
+        if let detail = problem["detail"]?.string { text += ": \(detail)" }
+        if let field = problem["field"]?.string { text += " (\(field))" }
+        return CommandFailure(text)
+    }
+
+    private func show(_ response: Response, _ call: Invocation) {
+        guard let answer = try? JSON.parse(response.body) else {
+            return call.console.write(
+                response.body.isEmpty ? "Done." : String(decoding: response.body, as: UTF8.self))
+        }
+        if call.arguments.has("json") { return call.console.write(answer) }
+        if let items = answer["items"]?.array {
+            call.console.write(Table(listing: items).render())
+            if let next = answer["next"]?.string {
+                call.console.write("More: --after \(next)")
+            }
+        } else {
+            call.console.write(Table(of: answer).render())
+        }
+    }
+}
+
+extension Table {
+    /// One thing: a row for each member.
+    init(of value: JSON) {
+        self.init("name", "value")
+        for (name, member) in (value.object ?? [:]).sorted(by: { $0.key < $1.key }) {
+            add([name, Self.cell(member)])
+        }
+    }
+
+    /// Many things: a column for each member that the first one has and that is short.
+    init(listing items: [JSON]) {
+        let names = (items.first?.object ?? [:]).filter { !Self.isDeep($0.value) }.keys.sorted()
+        self.init(titles: names)
+        for item in items { add(names.map { Self.cell(item[$0] ?? .null) }) }
+    }
+
+    private static func isDeep(_ value: JSON) -> Bool {
+        switch value {
+        case .object: true
+        case .array(let elements): elements.contains { isDeep($0) }
+        case .null, .bool, .integer, .string: false
+        }
+    }
+
+    private static func cell(_ value: JSON) -> String {
+        switch value {
+        case .null: "-"
+        case .string(let text): text
+        case .array(let elements): elements.map(cell).joined(separator: " ")
+        case .bool, .integer, .object: String(decoding: value.canonical(), as: UTF8.self)
+        }
+    }
+}

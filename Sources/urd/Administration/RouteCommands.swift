@@ -1,0 +1,27 @@
+import API
+
+/// The operations of the admin API by the words that call them. One that has no words here is a
+/// defect, which a test finds.
+enum RouteCommands {
+    static let words: [String: String] = [
+        "createRealm": "realm create", "listRealms": "realm list", "getRealm": "realm show",
+        "getRealmSettings": "realm settings", "setRealmSettings": "realm set",
+        "disableRealm": "realm disable", "enableRealm": "realm enable",
+        "assignHost": "host assign", "releaseHost": "host release", "listHosts": "host list",
+        "createApp": "app create", "listApps": "app list", "getApp": "app show",
+        "updateApp": "app update", "deleteApp": "app delete",
+        "registerClient": "client register", "listClients": "client list",
+        "getClient": "client show", "updateClient": "client update",
+        "rotateClientSecret": "client rotate-secret", "disableClient": "client disable",
+        "enableClient": "client enable", "deleteClient": "client delete",
+        "createAdminKey": "admin key create", "listAdminKeys": "admin key list",
+        "getAdminKey": "admin key show", "revokeAdminKey": "admin key revoke",
+        "listAuditTrail": "audit list", "eraseSubject": "subject erase",
+    ]
+
+    static let all: [any AnySubcommand] = API.operations.compactMap { operation in
+        words[operation.id].map {
+            RouteCommand(words: $0.split(separator: " ").map(String.init), operation: operation)
+        }
+    }
+}

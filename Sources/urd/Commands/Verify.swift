@@ -1,0 +1,100 @@
+import EventSourcing
+import EventStore
+import JSON
+
+/// Shows that nobody changed the log, or where somebody did.
+struct Verify: Subcommand {
+    static let path = ["verify"]
+    static let summary = "Verify that the log of a realm, or of all realms, is as it was written"
+    static let details = """
+        Derives every leaf and the whole tree again and compares them with what was stored and
+        signed, and with the last checkpoint outside the database. Names the first position that was
+        changed, removed, inserted or reordered. Ends with 1 when something is wrong.
+        """
+    static let options = [
+        Option.value("realm", "realm", "Only this realm"),
+        Option.value("from", "position", "From this position on; a checkpoint vouches for the rest"),
+        Option.json,
+    ]
+    static let settings = Store.settings + [Settings.checkpointDirectory]
+
+    func run(_ call: Invocation) async throws -> ExitCode {
+        let from = try call.arguments.position("from") ?? 1
+        let settings = try call.settings()
+        let store = try Store(settings)
+        defer { store.close() }
+        try await store.checkSchema()
+        let verifier = LogVerifier(
+            store.database, keyring: store.keyring,
+            directory: settings[Settings.checkpointDirectory])
+        var results: [Verification] = []
+        for realm in try await realms(call, store) {
+            let progress = Progress("verify \(realm)", unit: "events", on: call.console)
+            let result = try await verifier.verify(realm, from: from) {
+                progress.advance(to: $0.done, of: $0.total)
+            }
+            progress.finish()
+            results.append(result)
+        }
+        call.console.write(
+            table(results), json: .array(results.map(json)), asJSON: call.arguments.has("json"))
+        return results.allSatisfy(\.isIntact) ? .success : .failure
+    }
+
+    private func realms(_ call: Invocation, _ store: Store) async throws -> [RealmID] {
+        if let name = call.arguments.value("realm") {
+            guard let realm = RealmID(name) else { throw UsageError("'\(name)' is no realm") }
+            guard try await store.log.head(of: realm).position > 0 else {
+                throw CommandFailure("there is no realm '\(name)'")
+            }
+            return [realm]
+        }
+        return try await store.log.realms()
+    }
+
+    private func table(_ results: [Verification]) -> Table {
+        var table = Table(
+            "realm", "from", "to", "sealed", "checkpoints", "result",
+            numbers: ["from", "to", "sealed", "checkpoints"])
+        for result in results {
+            table.add(
+                result.realm.name, String(result.first), String(result.last),
+                String(result.sealed), String(result.checkpoints),
+                result.finding.map(text) ?? "intact")
+        }
+        return table
+    }
+
+    private func text(_ finding: Finding) -> String {
+        finding.isExact
+            ? "\(finding.problem.rawValue) at position \(finding.position)"
+            : "\(finding.problem.rawValue) between positions \(finding.notBefore) and \(finding.position)"
+    }
+
+    private func json(_ result: Verification) -> JSON {
+        var members: [String: JSON] = [
+            "realm": .string(result.realm.name), "from": .integer(result.first),
+            "to": .integer(result.last), "sealed": .integer(result.sealed),
+            "checkpoints": .integer(Int64(result.checkpoints)), "intact": .bool(result.isIntact),
+        ]
+        if let finding = result.finding {
+            members["finding"] = [
+                "problem": .string(finding.problem.rawValue),
+                "position": .integer(finding.position),
+                "not_before": .integer(finding.notBefore),
+            ]
+        }
+        return .object(members)
+    }
+}
+
+extension Arguments {
+    /// An option that is a position in the log.
+    func position(_ option: String) throws(UsageError) -> Int64? {
+        guard let text = value(option) else { return nil }
+        guard let position = Int64(text), position > 0 else {
+            throw UsageError("--\(option) must be a position from 1 on, not '\(text)'")
+        }
+        return position
+    }
+}

@@ -1,0 +1,115 @@
+import API
+import EventSourcing
+import HTTP
+import HTTPServer
+import Identity
+import JSON
+import Telemetry
+import Values
+
+/// What `urd dev` has the rest of Urd do.
+struct DevelopmentRun: DevelopmentSteps {
+    let console: Console
+
+    func migrate(_ place: DevelopmentPlace) async throws {
+        _ = try await Migrate.migrate(place.ownerURL, console: console)
+    }
+
+    func prepareDemo(_ place: DevelopmentPlace, previous: Demo?) async throws -> Demo {
+        let store = try Store(address: place.databaseURL, masterKeyFile: place.masterKeyFile)
+        defer { store.close() }
+        return try await DemoData(store).prepare(previous: previous)
+    }
+
+    func serve(
+        _ place: DevelopmentPlace, ready: @escaping @Sendable (Listening) async throws -> Void
+    ) async throws {
+        var options = Service.Options()
+        options.listener.port = place.port
+        options.checkpointDirectory = place.checkpointDirectory
+        let store = try Store(
+            address: place.databaseURL, masterKeyFile: place.masterKeyFile, connections: 4,
+            lanes: 2, lines: Log(threshold: .warning))
+        try await Service(store: store, options: options).run(ready: ready)
+    }
+}
+
+/// The demo realm, its app and its client, made through the admin API like any other.
+struct DemoData {
+    private static let realm = "demo"
+    private static let client = "demo-client"
+
+    private let router: Router<AdminContext>
+    private let metrics: Metrics
+
+    init(_ store: Store) throws {
+        metrics = store.metrics
+        router = Router(
+            API.table,
+            context: AdminContext(
+                store: store, queries: try Models(store).queries, operator: "urd dev"),
+            log: .silent, metrics: store.metrics)
+    }
+
+    func prepare(previous: Demo?) async throws -> Demo {
+        _ = try await ask(
+            "createRealm", ["realm": .string(Self.realm), "display_name": "Demo"],
+            unless: "realm-exists")
+        _ = try await ask(
+            "createApp",
+            ["realm": .string(Self.realm), "slug": "demo", "name": "Demo app"],
+            unless: "app-exists")
+        _ = try await ask(
+            "assignHost", ["realm": .string(Self.realm), "host": "localhost"],
+            unless: "host-taken")
+        let registered = try await ask(
+            "registerClient",
+            [
+                "realm": .string(Self.realm), "client_id": .string(Self.client),
+                "client_name": "Demo client", "redirect_uris": ["http://127.0.0.1/callback"],
+                "grant_types": ["authorization_code", "refresh_token"],
+                "token_endpoint_auth_method": "client_secret_basic",
+            ], unless: "client-exists")
+        var secret = registered?["client_secret"]?.string ?? previous?.clientSecret
+        if secret == nil {
+            secret = try await ask(
+                "rotateClientSecret",
+                ["realm": .string(Self.realm), "client_id": .string(Self.client)])?[
+                    "client_secret"]?.string
+        }
+        var key = previous?.adminKey
+        if let known = key, try await !isValid(known) { key = nil }
+        if key == nil {
+            key = try await ask("createAdminKey", ["name": "urd dev"])?["key"]?.string
+        }
+        guard let secret, let key else {
+            throw CommandFailure("The demo client could not be made", remedy: "Start with --fresh.")
+        }
+        return Demo(
+            realm: Self.realm, clientID: Self.client, clientSecret: secret, adminKey: key)
+    }
+
+    private func isValid(_ key: String) async throws -> Bool {
+        guard let known = BearerKey(key) else { return false }
+        let found = try await ask(
+            "getAdminKey", ["key_id": .string(known.id.description)], unless: "no-such-key")
+        return found?["revoked_at"]?.isNull ?? false
+    }
+
+    /// The answer of an operation; nil where it refuses for the one reason that is expected.
+    private func ask(
+        _ id: String, _ values: [String: JSON], unless expected: String? = nil
+    ) async throws -> JSON? {
+        guard let operation = API.operations.first(where: { $0.id == id }) else {
+            preconditionFailure("The demo asks for operations that there are.")
+        }
+        let response = await router.respond(to: operation.request(values, id: "dev"))
+        let answer = (try? JSON.parse(response.body)) ?? .null
+        if response.status.code < 300 { return answer }
+        let type = answer["type"]?.string ?? ""
+        if let expected, type.hasSuffix("/\(expected)") { return nil }
+        throw CommandFailure(
+            "The demo data could not be made (\(id)): "
+                + (answer["detail"]?.string ?? answer["title"]?.string ?? "no answer"))
+    }
+}

@@ -1,0 +1,18 @@
+import EventStore
+import Postgres
+import Telemetry
+import Values
+
+extension DoctorTools {
+    static let ofThisBinary = DoctorTools(
+        query: { address, sql in
+            try await OwnThread.run {
+                let rows = try Connection(address, application: "urd doctor", readOnly: true)
+                    .run(sql)
+                return (0..<rows.count).map { row in
+                    (0..<rows.width).map { rows.isNull(row, $0) ? nil : rows.text(row, $0) }
+                }
+            }
+        },
+        newestSchema: Migrator.newestSchema, now: { Log.systemTime().microseconds })
+}

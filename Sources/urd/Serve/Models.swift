@@ -1,0 +1,209 @@
+import API
+import EventSourcing
+import EventStore
+import Identity
+import Postgres
+import ReadModels
+import Values
+
+/// The read models of one process: who keeps them up, and who asks them.
+struct Models: Sendable {
+    let queries: ReadModelQueries
+    private let store: Store
+    private let follower: ProjectionFollower
+
+    init(_ store: Store) throws {
+        self.store = store
+        queries = ReadModelQueries(store)
+        follower = ProjectionFollower(
+            store.database, hub: store.log.hub, metrics: store.metrics, log: store.lines)
+    }
+
+    /// Moves what follows the log, until the task is cancelled.
+    func run() async throws {
+        try await follower.run()
+    }
+
+    /// How far each build is in each realm.
+    func status() async throws -> [ProjectionStatus] {
+        try await store.database.run { connection throws(Postgres.Failure) in
+            try ProjectionStatus.read(connection)
+        }
+    }
+
+    /// Builds what is missing or reads differently now.
+    static func migrate(owner address: String, console: Console) async throws -> [String] {
+        let built = try await OwnThread.run {
+            try ProjectionEngine(address).migrate { name, progress in
+                ProjectionReport(name, console).show(progress)
+            }
+        }
+        return built.map { "projection \($0)" }
+    }
+}
+
+/// Answers the admin API from the read models, and from the log where it is asked for the log.
+struct ReadModelQueries: AdminQueries {
+    private let log: PostgresLog
+    private let keys: AdminKeys
+    private let realmModel: Realms
+    private let hostModel: ReadModels.Hosts
+    private let appModel: Apps
+    private let clientModel: Clients
+    private let trail: AuditTrail
+
+    /// How long a list may wait for the position that it was asked for.
+    private static let patience: Duration = .seconds(3)
+
+    init(_ store: Store) {
+        log = store.log
+        keys = AdminKeys(store.database)
+        realmModel = Realms(store.database)
+        hostModel = ReadModels.Hosts(store.database)
+        appModel = Apps(store.database)
+        clientModel = Clients(store.database)
+        trail = AuditTrail(store.database)
+    }
+
+    func adminKey(_ id: UUID) async throws(LogFailure) -> AdminKeyView? {
+        try await asking { () throws(ReadFailure) in try await keys.find(id) }.map(view)
+    }
+
+    func adminKeys(after: UUID?, limit: Int) async throws(LogFailure) -> [AdminKeyView] {
+        try await asking { () throws(ReadFailure) in
+            try await keys.page(after: after, limit: limit)
+        }.map(view)
+    }
+
+    func realm(_ realm: RealmID) async throws(LogFailure) -> RealmView? {
+        try await asking { () throws(ReadFailure) in try await realmModel.find(realm) }.map(view)
+    }
+
+    func realms(after: String?, limit: Int) async throws(LogFailure) -> [RealmView] {
+        try await asking { () throws(ReadFailure) in
+            try await realmModel.page(after: after, limit: limit)
+        }.map(view)
+    }
+
+    func hosts(
+        of realm: RealmID, after: String?, limit: Int
+    ) async throws(LogFailure) -> [HostView] {
+        try await asking { () throws(ReadFailure) in
+            try await hostModel.page(of: realm, after: after, limit: limit)
+        }.map { HostView(host: $0.host, realm: $0.realm, assignedAt: $0.assignedAt) }
+    }
+
+    func app(_ app: UUID, in realm: RealmID) async throws(LogFailure) -> AppView? {
+        try await asking { () throws(ReadFailure) in
+            try await appModel.find(app, in: realm)
+        }.map(view)
+    }
+
+    func apps(
+        in realm: RealmID, after: UUID?, limit: Int
+    ) async throws(LogFailure) -> [AppView] {
+        try await asking { () throws(ReadFailure) in
+            try await appModel.page(in: realm, after: after, limit: limit)
+        }.map(view)
+    }
+
+    func client(
+        _ clientID: String, in realm: RealmID
+    ) async throws(LogFailure) -> ClientView? {
+        try await asking { () throws(ReadFailure) in
+            try await clientModel.find(clientID, in: realm)
+        }.map(view)
+    }
+
+    func clients(
+        in realm: RealmID, after: UUID?, limit: Int
+    ) async throws(LogFailure) -> [ClientView] {
+        try await asking { () throws(ReadFailure) in
+            try await clientModel.page(in: realm, after: after, limit: limit)
+        }.map(view)
+    }
+
+    func auditTrail(
+        of realm: RealmID, after position: Int64, limit: Int
+    ) async throws(LogFailure) -> [AuditEntry] {
+        try await asking { () throws(ReadFailure) in
+            try await trail.page(of: realm, after: position, limit: limit)
+        }.map {
+            AuditEntry(
+                position: $0.position, at: $0.at, type: $0.type, stream: $0.stream,
+                actor: $0.actor, client: $0.client, correlation: $0.correlation)
+        }
+    }
+
+    func auditTrail(
+        of realm: RealmID, reaches position: Int64, epoch: Int
+    ) async throws(LogFailure) -> Reached {
+        let reached = try await asking { () throws(ReadFailure) in
+            try await trail.reaches(
+                position, epoch: epoch, of: realm, within: Self.patience)
+        }
+        return switch reached {
+        case .yes: .yes
+        case .notYet: .notYet
+        case .never: .never
+        }
+    }
+
+    func events(
+        of realm: RealmID, from position: Int64, limit: Int
+    ) async throws(LogFailure) -> [Recorded] {
+        try await log.events(from: position, limit: limit, in: realm)
+    }
+
+    func checkpoint(of realm: RealmID) async throws(LogFailure) -> [UInt8]? {
+        nil
+    }
+
+    func inclusionProof(
+        of position: Int64, in realm: RealmID
+    ) async throws(LogFailure) -> InclusionProof? {
+        nil
+    }
+
+    func tile(
+        level: Int, index: Int64, width: Int, of realm: RealmID
+    ) async throws(LogFailure) -> [UInt8]? {
+        nil
+    }
+}
+
+extension ReadModelQueries {
+    private func asking<Value: Sendable>(
+        _ read: () async throws(ReadFailure) -> Value
+    ) async throws(LogFailure) -> Value {
+        do {
+            return try await read()
+        } catch {
+            throw error.asLogFailure
+        }
+    }
+
+    private func view(_ key: AdminKeys.Entry) -> AdminKeyView {
+        AdminKeyView(
+            id: key.id, name: key.name, digest: key.digest.bytes, scope: key.scope,
+            createdAt: key.createdAt, revokedAt: key.revokedAt)
+    }
+
+    private func view(_ realm: Realms.Entry) -> RealmView {
+        RealmView(
+            realm: realm.realm, isDisabled: realm.isDisabled, settings: realm.settings,
+            createdAt: realm.createdAt)
+    }
+
+    private func view(_ app: Apps.Entry) -> AppView {
+        AppView(
+            id: app.id, slug: app.slug, name: app.name, settings: app.settings,
+            createdAt: app.createdAt)
+    }
+
+    private func view(_ client: Clients.Entry) -> ClientView {
+        ClientView(
+            id: client.id, clientID: client.clientID, metadata: client.metadata,
+            isDisabled: client.isDisabled, issuedAt: client.registeredAt)
+    }
+}

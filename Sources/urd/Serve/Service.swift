@@ -1,0 +1,122 @@
+import API
+import EventSourcing
+import EventStore
+import HTTP
+import HTTPServer
+import JSON
+import Synchronization
+import Systemd
+import Telemetry
+import Values
+
+/// Everything that `urd serve` runs, and how it starts and stops.
+struct Service: Sendable {
+    struct Options: Sendable {
+        var listener = HTTPServer.Configuration()
+        var privateListener: HTTPServer.Configuration? = HTTPServer.Configuration()
+        var drain: Duration = .seconds(10)
+        var readyLag = 10_000
+        var checkpointDirectory: String?
+    }
+
+    let store: Store
+    let options: Options
+
+    /// Serves until the task is cancelled, then drains. Calls `ready` once, when the database has
+    /// answered and requests can be served.
+    func run(ready: @escaping @Sendable (Listening) async throws -> Void) async throws {
+        let models = try Models(store)
+        let sealer = Sealer(
+            store.database, keyring: store.keyring,
+            settings: .init(directory: options.checkpointDirectory), metrics: store.metrics,
+            log: store.lines)
+        let health = Health(
+            store: store, models: models, sealer: sealer, readyLag: options.readyLag)
+        let servers = try start(models, health)
+        store.lines.notice(
+            "server.listening",
+            [
+                "port": .integer(Int64(servers.open.port)),
+                "private_port": servers.inner.map { .integer(Int64($0.port)) } ?? .null,
+            ])
+        do {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await store.checkSchema() }
+                try await group.next()
+                health.schemaIsRight()
+                group.addTask { try await store.log.pollHeads() }
+                group.addTask { try await sealer.run() }
+                group.addTask { try await models.run() }
+                group.addTask { try await forgetOldCommands() }
+                if let watchdog = Watchdog.configured() {
+                    group.addTask { await watchdog.run() }
+                }
+                try await ready(
+                    Listening(port: servers.open.port, privatePort: servers.inner?.port))
+                Notification.ready(status: "serving")
+                // Services end when they are asked to; one that ends by itself takes all with it.
+                try await group.next()
+                group.cancelAll()
+            }
+        } catch {
+            await stop(servers)
+            if !(error is CancellationError) { throw error }
+            return
+        }
+        await stop(servers)
+    }
+
+    private struct Servers: Sendable {
+        let open: Server
+        let inner: Server?
+    }
+
+    private func start(_ models: Models, _ health: Health) throws -> Servers {
+        let router = Router(
+            API.table, context: AdminContext(store: store, queries: models.queries),
+            log: store.lines, metrics: store.metrics)
+        let open = try Server(options.listener) { await router.respond(to: $0) }
+        guard let inner = options.privateListener else { return Servers(open: open, inner: nil) }
+        let privateRouter = Router(
+            HealthRoutes.table,
+            context: HealthContext(metrics: store.metrics) {
+                await health.components()
+            },
+            log: .silent, metrics: store.metrics, name: "urd_private_http")
+        return Servers(
+            open: open, inner: try Server(inner) { await privateRouter.respond(to: $0) })
+    }
+
+    private func stop(_ servers: Servers) async {
+        Notification.stopping()
+        store.lines.notice("server.stopping")
+        await servers.open.stop(drain: options.drain)
+        await servers.inner?.stop(drain: .seconds(1))
+        store.close()
+    }
+
+    /// Once an hour: outcomes of commands are kept for a week.
+    private func forgetOldCommands() async throws {
+        while !Task.isCancelled {
+            for realm in store.log.hub.realms {
+                _ = try? await store.log.forgetOldCommands(in: realm)
+            }
+            try await Task.sleep(for: .seconds(3600))
+        }
+    }
+}
+
+extension AdminContext {
+    init(store: Store, queries: any AdminQueries, operator: String? = nil) {
+        self.init(
+            commands: store.dispatcher, queries: queries,
+            deriveSecret: { realm, command, purpose in
+                try await store.keyring.keys(of: realm).derive(purpose, command.bytes)
+            },
+            now: Log.systemTime,
+            destroyKey: { realm, subject throws(LogFailure) in
+                try await store.keyring.destroyKey(of: subject, in: realm)
+            },
+            operator: `operator`)
+    }
+}

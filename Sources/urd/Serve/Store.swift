@@ -1,0 +1,105 @@
+import EventSourcing
+import EventStore
+import JSON
+import Postgres
+import Telemetry
+import Values
+
+/// The log and what reads and writes it, put together for one process.
+struct Store: Sendable {
+    let database: Database
+    let keyring: Keyring
+    let log: PostgresLog
+    let dispatcher: Dispatcher<PostgresLog>
+    let metrics: Metrics
+    let lines: Log
+
+    /// The settings that it is made from.
+    static let settings: [any AnySetting] = [
+        Settings.databaseURL, Settings.databaseConnections, Settings.masterKeyFile,
+        Settings.queryQueue, Settings.commandQueue,
+    ]
+
+    init(
+        _ settings: Settings, lines: Log = .silent, lanes: Int = 2, previousKeys: [String] = []
+    ) throws {
+        try self.init(
+            address: settings.require(Settings.databaseURL),
+            masterKeyFile: settings.require(Settings.masterKeyFile),
+            connections: settings[Settings.databaseConnections],
+            queries: settings[Settings.queryQueue], commands: settings[Settings.commandQueue],
+            lanes: lanes, lines: lines, previousKeys: previousKeys)
+    }
+
+    init(
+        address: String, masterKeyFile: String, connections: Int = 2, queries: Int = 1024,
+        commands: Int = 4096, lanes: Int = 1, lines: Log = .silent, previousKeys: [String] = []
+    ) throws {
+        let master = try Self.readMasterKey(masterKeyFile)
+        let previous = try previousKeys.map { path throws(CommandFailure) in
+            try Self.readMasterKey(path)
+        }
+        metrics = Metrics()
+        self.lines = lines
+        database = Database(address, connections: connections, limit: queries)
+        keyring = Keyring(database, master: master, previous: previous)
+        log = PostgresLog(
+            database, keyring: keyring, lanes: lanes, waiting: commands, metrics: metrics,
+            log: lines)
+        dispatcher = Dispatcher(log: log)
+    }
+
+    func close() {
+        log.close()
+        database.close()
+    }
+
+    /// Waits until the database answers and says whether its schema is this binary's.
+    func checkSchema() async throws {
+        var told = false
+        while true {
+            do {
+                let state = try await database.run { connection throws(Postgres.Failure) in
+                    Result { try Migrator(connection).state() }
+                }.get()
+                guard state.isCurrent else {
+                    throw CommandFailure(
+                        "the database lacks \(state.pending.count) migrations "
+                            + "(schema \(state.schema), this binary \(state.binary))",
+                        remedy: "Run `urd migrate` first.")
+                }
+                return
+            } catch let failure as Postgres.Failure where failure.isTransient {
+                if !told { lines.warning("database.waiting", ["why": .string("\(failure)")]) }
+                told = true
+                try await Task.sleep(for: .milliseconds(100))
+            } catch let refusal as Migrator.Refusal {
+                throw CommandFailure(refusal.description)
+            }
+        }
+    }
+
+    static func readMasterKey(_ path: String) throws(CommandFailure) -> MasterKey {
+        do {
+            if let key = MasterKey(try MasterKeyFile.read(path)) { return key }
+        } catch {
+            switch error {
+            case .missing:
+                throw CommandFailure(
+                    "there is no master key at \(path)",
+                    remedy: "Make one:  (umask 077; openssl rand -hex 32 > \(path))")
+            case .unreadable(let why):
+                throw CommandFailure("the master key cannot be read: \(why)")
+            case .exposed(let mode):
+                throw CommandFailure(
+                    "others than its owner can read the master key \(path) (mode \(mode))",
+                    remedy: "chmod 600 \(path)")
+            case .malformed(let count):
+                throw CommandFailure(
+                    "\(path) is no master key: it has \(count) bytes",
+                    remedy: "It must have 32 bytes, or 64 hexadecimal digits.")
+            }
+        }
+        throw CommandFailure("\(path) is no master key")
+    }
+}
