@@ -4,7 +4,6 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .PHONY: help dev test check bench bench-full fuzz build format lint packages-build packages-run packages-test
 
-SWIFT_BUILD := swift build --quiet
 FUZZ_SECONDS ?= 60
 # Suites whose subject is concurrency: `make check` runs them under the thread sanitizer too.
 CONCURRENCY_SUITES ?= Committer|Follower|Pool|Admission|StateCache|Metrics|Counter|Server
@@ -15,7 +14,7 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
 
 dev: packages-run ## start Urd with its own PostgreSQL (URD_PORT, URD_DATA; ARGS="--fresh" wipes)
-	@$(SWIFT_BUILD) --product urd
+	@swift build --product urd
 	@exec .build/debug/urd dev $(ARGS)
 
 test: packages-test ## build and run every test

@@ -41,6 +41,14 @@ class Dev(FrontDoorCase):
                 self.assertEqual(one.end(number), 0, one.text())
                 self.assert_nothing_left(one)
 
+    def test_under_nohup_it_outlives_the_terminal(self):
+        one = self.start(prefix=["nohup"]).ready()
+        one.process.send_signal(signal.SIGHUP)
+        self.assertEqual(one.sql("select 1"), "1")
+        self.assertIsNone(one.process.poll())
+        self.assertEqual(one.end(signal.SIGTERM), 0)
+        self.assert_nothing_left(one)
+
     def test_ends_while_it_is_still_starting(self):
         one = self.start()
         eventually(lambda: os.path.exists(self.data + "/postgres"), "it began")

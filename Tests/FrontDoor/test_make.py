@@ -1,0 +1,49 @@
+"""`make dev` itself: what a newcomer types first, and how it ends."""
+
+import os
+import signal
+import subprocess
+import unittest
+
+from front_door import BINARY, ROOT, FrontDoorCase, Run, environment, free_port
+
+
+@unittest.skipUnless(
+    BINARY == ROOT / ".build" / "debug" / "urd" and BINARY.exists(), "needs the built package"
+)
+class MakeDev(FrontDoorCase):
+    def start(self):
+        class MakeRun(Run):
+            """Looks like any run, only that make stands between."""
+
+        original = subprocess.Popen
+        one = MakeRun.__new__(MakeRun)
+        one.data, one.port = self.data, free_port()
+        one.file = os.path.join(self.data, "dev.env")
+        one.output = open(os.path.join(self.folder, "output"), "w+")
+        one.before = one.stamp()
+        one.process = original(
+            ["make", "-C", str(ROOT), "--no-print-directory", "dev"],
+            env=environment(URD_DATA=self.data, URD_PORT=str(one.port)),
+            stdin=subprocess.DEVNULL,
+            stdout=one.output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        self.runs.append(one)
+        return one
+
+    def test_starts_urd_and_ends_with_it(self):
+        for whole_group, number in ((True, signal.SIGINT), (False, signal.SIGTERM)):
+            with self.subTest(signal=number):
+                one = self.start().ready()
+                self.assertEqual(one.sql("select 1"), "1")
+                # Ctrl-C reaches everything in the terminal; a service manager only make.
+                if whole_group:
+                    os.killpg(one.process.pid, number)
+                one.end(number)
+                self.assert_nothing_left(one)
+
+
+if __name__ == "__main__":
+    unittest.main()
