@@ -54,8 +54,9 @@ public final class TestCluster: Sendable {
 
     // MARK: - Running
 
-    /// A shell holds the server and waits on a pipe from here: when this process ends, in whatever
-    /// way, the pipe closes and the shell stops the server.
+    /// A shell holds the server while a watch waits on a pipe from here. When this process ends, in
+    /// whatever way, the pipe closes: the watch stops the server and the shell clears the folder.
+    /// When the server ends first, the watch ends with it, so that it can't stop the next one.
     public func start() throws {
         let options = [
             "listen_addresses=", "unix_socket_directories=\(folder)", "fsync=off",
@@ -71,12 +72,14 @@ public final class TestCluster: Sendable {
             """
             exec 3<&0; \(quoted) </dev/null >>\(folder)/log 2>&1 3<&- & server=$!
             ( read _ <&3; pid=$(head -n 1 \(folder)/data/postmaster.pid 2>/dev/null) && \
-            kill -INT "$pid" 2>/dev/null ) & wait $server
+            kill -INT "$pid" 2>/dev/null; exit 7 ) & watch=$!
+            wait $server; kill $watch 2>/dev/null; wait $watch
+            [ $? -ne 7 ] || rm -rf \(folder)
             """,
         ]
         shell.standardInput = Pipe()
         shell.standardOutput = FileHandle.nullDevice
-        try shell.run()
+        try shell.launchUnmasked()
         state.withLock { $0.shell = shell }
         let deadline = Date(timeIntervalSinceNow: 60)
         while Date() < deadline {
@@ -142,7 +145,7 @@ public final class TestCluster: Sendable {
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = command
         process.standardOutput = FileHandle.nullDevice
-        try process.run()
+        try process.launchUnmasked()
         process.waitUntilExit()
         guard process.terminationStatus == 0 else {
             throw Problem(description: "\(command.joined(separator: " ")) failed")
