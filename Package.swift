@@ -91,6 +91,34 @@ let package = Package(
         tests("HTTPServer", ["HTTPServer", "HTTP"]),
         tests("Systemd", ["Systemd"]),
         tests("urd", ["urd", "JSON"]),
+        .target(
+            name: "PostgresTesting", dependencies: ["EventStore", "Postgres"],
+            path: "Tests/PostgresTesting", swiftSettings: strict),
+        tests("Postgres", ["Postgres", "PostgresTesting"]),
+        tests(
+            "EventStore",
+            [
+                "EventStore", "EventSourcing", "Postgres", "Cryptography", "Telemetry", "Values",
+                "JSON", "LogTesting", "PostgresTesting",
+            ]),
+        tests(
+            "Tamper",
+            [
+                "EventStore", "EventSourcing", "Postgres", "Cryptography", "Telemetry", "Values",
+                "JSON", "PostgresTesting",
+            ]),
+        tests(
+            "ReadModels",
+            [
+                "ReadModels", "Identity", "EventStore", "EventSourcing", "Postgres", "Telemetry",
+                "Values", "JSON", "PostgresTesting", "LogTesting",
+            ]),
+        tests(
+            "API",
+            [
+                "API", "HTTP", "Identity", "EventStore", "EventSourcing", "Cryptography",
+                "Telemetry", "Values", "JSON", "LogTesting",
+            ]),
         tests("Tidy", []),
     ]
 )
