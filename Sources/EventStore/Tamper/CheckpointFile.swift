@@ -88,7 +88,7 @@ public struct CheckpointFile: Sendable {
         guard fsync(folder) == 0 else { throw Failure(call: "fsync", code: errno) }
     }
 
-    private static func write(_ bytes: [UInt8], to file: Int32) throws(Failure) {
+    static func write(_ bytes: [UInt8], to file: Int32) throws(Failure) {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
