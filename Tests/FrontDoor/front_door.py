@@ -1,5 +1,6 @@
 """What the tests of the front door share: starting `urd`, and looking at what it left."""
 
+import json
 import os
 import pathlib
 import shutil
@@ -9,6 +10,8 @@ import subprocess
 import tempfile
 import time
 import unittest
+import urllib.error
+import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BINARY = pathlib.Path(os.environ.get("URD_BINARY", ROOT / ".build" / "debug" / "urd"))
@@ -176,3 +179,82 @@ class FrontDoorCase(unittest.TestCase):
         with socket.socket() as listener:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind(("127.0.0.1", one.port))
+
+
+class Server:
+    """One `urd serve` beside a run of `urd dev`, on the same database."""
+
+    def __init__(self, values, *words, program=None, log=None, pass_fds=(), **more):
+        self.port = free_port()
+        self.private_port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.private_url = f"http://127.0.0.1:{self.private_port}"
+        self.log = tempfile.TemporaryFile(mode="w+")
+        settings = {
+            "URD_DATABASE_URL": values.get("URD_DATABASE_URL", ""),
+            "URD_MASTER_KEY_FILE": values.get("URD_MASTER_KEY_FILE", ""),
+            "URD_LISTEN_PORT": str(self.port),
+            "URD_PRIVATE_PORT": str(self.private_port),
+        }
+        settings.update(more)
+        self.process = subprocess.Popen(
+            program or [str(BINARY), "serve", *words],
+            env=environment(**{name: value for name, value in settings.items() if value}),
+            stdin=subprocess.DEVNULL,
+            stdout=self.log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            pass_fds=pass_fds,
+        )
+
+    def text(self):
+        self.log.seek(0)
+        return self.log.read()
+
+    def lines(self, event):
+        """The log lines of an event."""
+        found = []
+        for line in self.text().splitlines():
+            try:
+                entry = json.loads(line)
+            except ValueError:
+                continue
+            if entry.get("event") == event:
+                found.append(entry)
+        return found
+
+    def ask(self, path, key=None, private=False, **more):
+        """The status and the body of an answer; 0 while nobody listens."""
+        request = urllib.request.Request(
+            (self.private_url if private else self.url) + path, **more
+        )
+        if key:
+            request.add_header("Authorization", f"Bearer {key}")
+        try:
+            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as refusal:
+            with refusal:
+                return refusal.code, refusal.read().decode()
+        except (urllib.error.URLError, ConnectionError):
+            return 0, ""
+
+    def ready(self):
+        def is_ready():
+            if self.process.poll() is not None:
+                raise AssertionError(f"urd serve ended:\n{self.text()}")
+            return self.ask("/health/ready", private=True)[0] == 200
+
+        eventually(is_ready, "urd serve is ready")
+        return self
+
+    def end(self, number=signal.SIGTERM):
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        return self.process.wait(timeout=PATIENCE)
+
+    def close(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        self.log.close()

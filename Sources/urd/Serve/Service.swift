@@ -75,7 +75,7 @@ struct Service: Sendable {
         let router = Router(
             API.table, context: AdminContext(store: store, queries: models.queries),
             log: store.lines, metrics: store.metrics)
-        let open = try Server(options.listener) { await router.respond(to: $0) }
+        let open = try listen(options.listener) { await router.respond(to: $0) }
         guard let inner = options.privateListener else { return Servers(open: open, inner: nil) }
         let privateRouter = Router(
             HealthRoutes.table,
@@ -84,7 +84,23 @@ struct Service: Sendable {
             },
             log: .silent, metrics: store.metrics, name: "urd_private_http")
         return Servers(
-            open: open, inner: try Server(inner) { await privateRouter.respond(to: $0) })
+            open: open, inner: try listen(inner) { await privateRouter.respond(to: $0) })
+    }
+
+    /// The wrapper's error tells no address; the person who chose it needs to hear it.
+    private func listen(
+        _ place: HTTPServer.Configuration,
+        _ respond: @escaping @Sendable (Request) async -> Response
+    ) throws -> Server {
+        do {
+            return try Server(place, handler: respond)
+        } catch {
+            guard error.code == .socket || error.code == .address else { throw error }
+            throw CommandFailure(
+                "Cannot listen on \(place.address), port \(place.port): it is taken, not allowed, "
+                    + "or no address of this machine",
+                remedy: "Choose another with URD_LISTEN_… or URD_PRIVATE_… (urd config print).")
+        }
     }
 
     private func stop(_ servers: Servers) async {

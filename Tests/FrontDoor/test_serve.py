@@ -1,0 +1,211 @@
+"""`urd serve` on a PostgreSQL that somebody else runs (here: `urd dev` does)."""
+
+import json
+import os
+import signal
+import socket
+import unittest
+
+from front_door import BINARY, FrontDoorCase, Server, eventually, run
+
+
+class Serve(FrontDoorCase):
+    """One database for all of these: each test is a node beside it."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.place = FrontDoorCase()
+        FrontDoorCase.setUp(cls.place)
+        cls.database = cls.place.start().ready()
+        cls.values = cls.database.values()
+        cls.clients = f"/api/admin/realms/{cls.values['URD_REALM']}/clients"
+
+    @classmethod
+    def tearDownClass(cls):
+        FrontDoorCase.tearDown(cls.place)
+
+    def serve(self, *words, **more):
+        server = Server(more.pop("values", self.values), *words, **more)
+        self.addCleanup(server.close)
+        return server
+
+    def refused(self, *words, **more):
+        server = self.serve(*words, **more)
+        code = server.process.wait(timeout=30)
+        return code, server.text()
+
+    def test_serves_as_another_node_and_ends_in_order(self):
+        server = self.serve().ready()
+        status, body = server.ask(self.clients, key=self.values["URD_ADMIN_KEY"])
+        self.assertEqual(status, 200, body)
+        names = [item["client_id"] for item in json.loads(body)["items"]]
+        self.assertIn(self.values["URD_CLIENT_ID"], names)
+        self.assertEqual(server.ask(self.clients)[0], 401)
+        self.assertEqual(server.end(), 0, server.text())
+        self.assertTrue(server.lines("server.stopping"))
+
+    def test_what_is_private_is_on_the_private_listener_alone(self):
+        server = self.serve().ready()
+        self.assertEqual(server.ask("/health/live", private=True)[0], 200)
+        status, body = server.ask("/metrics", private=True)
+        self.assertEqual(status, 200)
+        self.assertIn("# TYPE urd_", body)
+        self.assertEqual(server.ask("/metrics")[0], 404)
+        self.assertEqual(server.ask(self.clients, private=True)[0], 404)
+
+    def test_refuses_what_cannot_be_with_words_that_help(self):
+        for words, more, code, text in (
+            (["--drian", "5s"], {}, 2, "did you mean --drain?"),
+            ([], {"URD_LISTEN_PROT": "1"}, 2, "URD_LISTEN_PROT; did you mean URD_LISTEN_PORT?"),
+            ([], {"URD_DATABASE_URL": ""}, 2, "database-url is not set"),
+            ([], {"URD_MASTER_KEY_FILE": ""}, 2, "master-key-file is not set"),
+            ([], {"URD_MASTER_KEY_FILE": "/nowhere/key"}, 1, "/nowhere/key"),
+        ):
+            with self.subTest(words=words, more=more):
+                ended, output = self.refused(*words, **more)
+                self.assertEqual(ended, code, output)
+                self.assertIn(text, output)
+                self.assertNotIn(self.values["URD_DATABASE_URL"], output)
+
+    def test_a_port_that_is_taken_is_named(self):
+        with socket.socket() as listener:
+            listener.bind(("127.0.0.1", 0))
+            listener.listen()
+            port = listener.getsockname()[1]
+            code, output = self.refused(URD_LISTEN_PORT=str(port))
+        self.assertEqual(code, 1, output)
+        self.assertIn(str(port), output)
+
+    def test_secrets_come_from_files_and_credentials(self):
+        secret = os.path.join(self.folder, "database_url")
+        with open(secret, "w") as file:
+            file.write(self.values["URD_DATABASE_URL"] + "\n")
+        with open(self.values["URD_MASTER_KEY_FILE"]) as key:
+            with open(os.path.join(self.folder, "master_key"), "w") as file:
+                file.write(key.read())
+        os.chmod(os.path.join(self.folder, "master_key"), 0o600)
+        nothing = {"URD_DATABASE_URL": "", "URD_MASTER_KEY_FILE": ""}
+        self.serve(**nothing, CREDENTIALS_DIRECTORY=self.folder).ready()
+        self.serve(**{**nothing, "URD_MASTER_KEY_FILE": self.values["URD_MASTER_KEY_FILE"]},
+                   URD_DATABASE_URL_FILE=secret).ready()
+
+    def test_takes_a_socket_over_and_speaks_with_the_service_manager(self):
+        """As under systemd: a socket as descriptor 3, and a place to say that it is ready."""
+        place = os.path.join(self.folder, "notify")
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager, socket.socket() as open_:
+            manager.bind(place)
+            manager.settimeout(60)
+            open_.bind(("127.0.0.1", 0))
+            open_.listen()
+            script = f'exec 3<&{open_.fileno()}; LISTEN_PID=$$ exec "$0" serve'
+            server = self.serve(
+                program=["sh", "-c", script, str(BINARY)],
+                pass_fds=(open_.fileno(),),
+                LISTEN_FDS="1",
+                LISTEN_FDNAMES="public",
+                NOTIFY_SOCKET=place,
+                WATCHDOG_USEC="1000000",
+            )
+            server.url = f"http://127.0.0.1:{open_.getsockname()[1]}"
+
+            def hears(word):
+                for _ in range(100):
+                    if word in manager.recv(4096).decode():
+                        return True
+                return False
+
+            self.assertTrue(hears("READY=1"), server.text())
+            self.assertTrue(hears("WATCHDOG=1"), server.text())
+            self.assertEqual(server.ask("/")[0], 200)
+            server.process.send_signal(signal.SIGTERM)
+            self.assertTrue(hears("STOPPING=1"), server.text())
+            self.assertEqual(server.process.wait(timeout=60), 0)
+
+    def test_a_newer_schema_is_refused(self):
+        self.database.sql(
+            "insert into urd.migration (version, name, digest) values (999, 'later', '')"
+        )
+        try:
+            check = run(
+                "migrate", "--check",
+                URD_DATABASE_OWNER_URL=self.values["URD_DATABASE_OWNER_URL"],
+            )
+            self.assertEqual(check.returncode, 1, check.stderr)
+            self.assertIn("newer", check.stderr)
+            code, output = self.refused()
+            self.assertEqual(code, 1, output)
+            self.assertIn("newer", output)
+        finally:
+            self.database.sql("delete from urd.migration where version = 999")
+
+    def test_the_doctor_finds_a_running_installation_sound(self):
+        result = run(
+            "doctor", "--json",
+            URD_DATABASE_URL=self.values["URD_DATABASE_URL"],
+            URD_DATABASE_OWNER_URL=self.values["URD_DATABASE_OWNER_URL"],
+            URD_MASTER_KEY_FILE=self.values["URD_MASTER_KEY_FILE"],
+        )
+        self.assertEqual(result.returncode, 0, result.stdout)
+        verdicts = {check["check"]: check["verdict"] for check in json.loads(result.stdout)["checks"]}
+        for name in ("database", "role", "history", "durability", "schema", "master key", "owner"):
+            self.assertEqual(verdicts[name], "fine", name)
+
+    def test_the_doctor_warns_of_a_superuser(self):
+        address = self.values["URD_DATABASE_URL"].replace("urd_app@", "postgres@")
+        result = run("doctor", "--json", URD_DATABASE_URL=address)
+        self.assertEqual(result.returncode, 1)
+        wrong = {c["check"] for c in json.loads(result.stdout)["checks"] if c["verdict"] == "wrong"}
+        self.assertLessEqual({"role", "history"}, wrong)
+
+
+class WithoutDatabase(FrontDoorCase):
+    def test_waits_for_postgresql_and_heals_when_it_comes_and_goes(self):
+        first = self.start().ready()
+        values = first.values()
+        clients = f"/api/admin/realms/{values['URD_REALM']}/clients"
+        key = values["URD_ADMIN_KEY"]
+        first.end()
+        # Started before PostgreSQL.
+        server = Server(values)
+        self.addCleanup(server.close)
+        eventually(
+            lambda: server.ask("/health/live", private=True)[0] == 200, "it lives before it is ready"
+        )
+        self.assertEqual(server.ask("/health/ready", private=True)[0], 503)
+        self.assertIn(server.ask(clients, key=key)[0], (0, 503))
+        again = self.start().ready()
+        server.ready()
+        self.assertEqual(server.ask(clients, key=key)[0], 200)
+        # Gone: no 4xx because of an outage.
+        again.end()
+        status, body = server.ask(clients, key=key)
+        self.assertEqual(status, 503, body)
+        eventually(
+            lambda: server.ask("/health/ready", private=True)[0] == 503, "it says that it isn't ready"
+        )
+        self.assertIsNone(server.process.poll())
+        self.start().ready()
+        server.ready()
+        eventually(lambda: server.ask(clients, key=key)[0] == 200, "it answers again")
+        self.assertEqual(server.end(), 0)
+
+    def test_can_be_stopped_while_it_waits(self):
+        key = os.path.join(self.folder, "key")
+        with open(key, "w") as file:
+            file.write(os.urandom(32).hex())
+        os.chmod(key, 0o600)
+        server = Server(
+            {
+                "URD_DATABASE_URL": f"postgresql://urd_app@{'%2Fnowhere'}:5432/urd",
+                "URD_MASTER_KEY_FILE": key,
+            }
+        )
+        self.addCleanup(server.close)
+        eventually(
+            lambda: server.ask("/health/live", private=True)[0] == 200, "it lives without a database"
+        )
+        self.assertEqual(server.end(), 0, server.text())
+
+
+if __name__ == "__main__":
+    unittest.main()
