@@ -10,7 +10,6 @@
 struct mhd_shim_settings {
     unsigned int flags;
     int listening_socket;
-    unsigned int threads;
     unsigned int connection_limit;
     size_t connection_memory;
     void *context;
@@ -27,7 +26,6 @@ static inline struct MHD_Daemon *mhd_shim_start(const struct mhd_shim_settings *
         settings->flags, 0, settings->accept_policy, settings->context,
         settings->request_advanced, settings->context,
         MHD_OPTION_LISTEN_SOCKET, (MHD_socket)settings->listening_socket,
-        MHD_OPTION_THREAD_POOL_SIZE, settings->threads,
         MHD_OPTION_CONNECTION_LIMIT, settings->connection_limit,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, settings->connection_memory,
         MHD_OPTION_NOTIFY_CONNECTION, settings->connection_changed, settings->context,
@@ -36,6 +34,11 @@ static inline struct MHD_Daemon *mhd_shim_start(const struct mhd_shim_settings *
         MHD_OPTION_UNESCAPE_CALLBACK, settings->unescape, settings->context,
         MHD_OPTION_STRICT_FOR_CLIENT, 0,
         MHD_OPTION_END);
+}
+
+static inline int mhd_shim_epoll(struct MHD_Daemon *daemon) {
+    const union MHD_DaemonInfo *info = MHD_get_daemon_info(daemon, MHD_DAEMON_INFO_EPOLL_FD);
+    return info == NULL ? -1 : info->epoll_fd;
 }
 
 static inline int mhd_shim_socket(struct MHD_Connection *connection) {

@@ -9,8 +9,8 @@ internal import HTTP
 func clientArrived(
     context: UnsafeMutableRawPointer?, address: UnsafePointer<sockaddr>?, length: socklen_t
 ) -> MHD_Result {
-    guard let server: Core = unsafe borrowed(context) else { return .NO }
-    return unsafe server.accepts(Source(address)) ? .YES : .NO
+    guard let worker: Worker = unsafe borrowed(context) else { return .NO }
+    return unsafe worker.server.accepts(Source(address)) ? .YES : .NO
 }
 
 func connectionChanged(
@@ -18,34 +18,35 @@ func connectionChanged(
     slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>?,
     event: MHD_ConnectionNotificationCode
 ) {
-    guard let server: Core = unsafe borrowed(context), let slot = unsafe slot else { return }
+    guard let worker: Worker = unsafe borrowed(context), let slot = unsafe slot else { return }
     if event == .CONNECTION_NOTIFY_STARTED {
         let connection = unsafe Connection(
             descriptor: mhd_shim_socket(handle), source: Source(mhd_shim_client(handle)),
             at: monotonicNow())
         unsafe slot.pointee = unsafe Unmanaged.passRetained(connection).toOpaque()
-        server.connections.insert(connection)
+        worker.server.connections.insert(connection)
     } else if let pointer = unsafe slot.pointee {
         let connection = unsafe Unmanaged<Connection>.fromOpaque(pointer).takeRetainedValue()
         unsafe slot.pointee = nil
         connection.enter(.closed, at: monotonicNow())
-        server.connections.remove(connection)
+        worker.server.connections.remove(connection)
     }
 }
 
 func requestBegan(
     context: UnsafeMutableRawPointer?, target: UnsafePointer<CChar>?, handle: OpaquePointer?
 ) -> UnsafeMutableRawPointer? {
-    guard let server: Core = unsafe borrowed(context), let target = unsafe target,
+    guard let worker: Worker = unsafe borrowed(context), let target = unsafe target,
         let handle = unsafe handle,
         let connection: Connection = unsafe borrowed(mhd_shim_connection_context(handle))
     else { return nil }
     let bytes = unsafe UnsafeBufferPointer(start: target, count: strlen(target))
     let exchange = unsafe Exchange(
-        identifier: server.identifiers.make(), connection: connection, handle: Handle(handle),
+        identifier: worker.server.identifiers.make(), connection: connection,
+        handle: Handle(handle, worker),
         target: bytes.map { UInt8(bitPattern: $0) }, targetAddress: UInt(bitPattern: target))
     connection.enter(.receiving, at: monotonicNow())
-    server.exchangeBegan()
+    worker.server.exchangeBegan()
     return unsafe Unmanaged.passRetained(exchange).toOpaque()
 }
 
@@ -54,12 +55,12 @@ func requestAdvanced(
     method: UnsafePointer<CChar>?, version: UnsafePointer<CChar>?, data: UnsafePointer<CChar>?,
     size: UnsafeMutablePointer<Int>?, slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
 ) -> MHD_Result {
-    guard let server: Core = unsafe borrowed(context), let slot = unsafe slot,
+    guard let worker: Worker = unsafe borrowed(context), let slot = unsafe slot,
         let exchange: Exchange = unsafe borrowed(slot.pointee), let size = unsafe size
     else { return .NO }
     let step = unsafe exchange.advance(
         Arrival(handle: handle, method: method, version: version, data: data, count: size.pointee),
-        server)
+        worker.server)
     unsafe size.pointee = 0
     switch step {
     case .goOn: return .YES
@@ -67,8 +68,8 @@ func requestAdvanced(
     case .reply(let response, let closing):
         exchange.connection.enter(.sending, at: monotonicNow())
         return unsafe queue(
-            response, id: exchange.id, serverName: server.configuration.serverName,
-            closing: closing || server.isDraining, on: handle)
+            response, id: exchange.id, serverName: worker.server.configuration.serverName,
+            closing: closing || worker.server.isDraining, on: handle)
     }
 }
 
@@ -77,13 +78,13 @@ func requestEnded(
     slot: UnsafeMutablePointer<UnsafeMutableRawPointer?>?,
     reason: MHD_RequestTerminationCode
 ) {
-    guard let server: Core = unsafe borrowed(context), let slot = unsafe slot,
+    guard let worker: Worker = unsafe borrowed(context), let slot = unsafe slot,
         let pointer = unsafe slot.pointee
     else { return }
     let exchange = unsafe Unmanaged<Exchange>.fromOpaque(pointer).takeRetainedValue()
     unsafe slot.pointee = nil
     exchange.connection.enter(.waiting, at: monotonicNow())
-    server.exchangeEnded()
+    worker.server.exchangeEnded()
 }
 
 /// Paths and queries are handed over as they came; decoding them is for those who know what they

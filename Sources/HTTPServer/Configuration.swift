@@ -7,7 +7,7 @@ public struct Configuration: Sendable {
     /// A listening socket from elsewhere, such as socket activation; then address and port are not
     /// used. It belongs to the server from then on.
     public var listeningSocket: Int32?
-    /// At least two: libmicrohttpd 0.9.75 stalls at 256 connections with a single epoll thread.
+    /// Each of them reads, writes and begins handlers for its share of the connections.
     public var threads = 2
     /// Further connections are closed when they arrive.
     public var maximumConnections = 4096
@@ -32,7 +32,7 @@ public struct Configuration: Sendable {
 
     /// What cannot work, in the words of the person who set it.
     var fault: String? {
-        if threads < 2 || threads > 256 { return "threads must be 2 to 256" }
+        if threads < 1 || threads > 256 { return "threads must be 1 to 256" }
         if maximumConnections < 1 || maximumConnections > 1_000_000 {
             return "maximumConnections must be 1 to 1000000"
         }

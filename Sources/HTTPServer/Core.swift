@@ -23,7 +23,7 @@ final class Core: Sendable {
     private let closedSlow = Atomic(0)
 
     private struct Running {
-        var daemon: Daemon?
+        var workers: [Worker] = []
         var stopping: Task<Void, Never>?
     }
 
@@ -52,13 +52,27 @@ final class Core: Sendable {
         }
         let listener = try Listener(configuration)
         let core = Core(configuration, port: listener.port, handler: handler)
-        let daemon = try Daemon(listener, core)
-        guard startThread({ core.watch() }) else {
-            daemon.stop()
-            throw Failure(code: .library, detail: "no thread for the watch")
+        do throws(Failure) {
+            defer { close(listener.descriptor) }
+            for _ in 0..<configuration.threads {
+                try core.addWorker(listener)
+            }
+            guard startThread({ core.watch() }) else {
+                throw Failure(code: .library, detail: "no thread for the watch")
+            }
+        } catch {
+            Task.detached { await core.stop(drain: .zero) }
+            throw error
         }
-        core.running.withLock { $0.daemon = daemon }
         return core
+    }
+
+    private func addWorker(_ listener: Listener) throws(Failure) {
+        let worker = try Worker(self)
+        let copy = fcntl(listener.descriptor, F_DUPFD_CLOEXEC, 0)
+        guard copy >= 0 else { throw Failure(code: .socket, detail: "fcntl: errno \(errno)") }
+        try worker.start(listeningSocket: copy)
+        running.withLock { $0.workers.append(worker) }
     }
 
     var isDraining: Bool { draining.load(ordering: .relaxed) }
@@ -125,9 +139,9 @@ extension Core {
     }
 
     private func shutDown(drain: Duration) async {
-        guard let daemon = running.withLock({ $0.daemon }) else { return }
+        let workers = running.withLock { $0.workers }
         draining.store(true, ordering: .relaxed)
-        daemon.stopAccepting()
+        for worker in workers { worker.stopAccepting() }
         await settle(for: drain)
         gate.close()
         // Until nobody is inside: one may have entered just before and not be seen at first.
@@ -140,7 +154,7 @@ extension Core {
         // What was answered just now still has to reach its clients, but not for ever.
         await wait(for: .seconds(1)) { self.live.load(ordering: .acquiring) == 0 }
         stopped.store(true, ordering: .releasing)
-        await onOwnThread { daemon.stop() }
+        for worker in workers { await worker.stop() }
     }
 
     /// Until no request is in flight, and none has come for a moment: a connection that was

@@ -1,25 +1,24 @@
 internal import CMicroHTTPD
 internal import Glibc
 
-/// A running daemon of libmicrohttpd.
+/// A daemon of libmicrohttpd that is driven from outside, by the thread of its `Worker` alone.
 ///
-/// MHD_start_daemon, MHD_quiesce_daemon, MHD_stop_daemon
+/// MHD_start_daemon, MHD_run, MHD_quiesce_daemon, MHD_stop_daemon
 @safe struct Daemon: @unchecked Sendable {
     private let pointer: OpaquePointer
     private let context: UnsafeMutableRawPointer
+    /// Readable when there is something to do.
+    let events: Int32
 
     /// The listening socket is the daemon's from here on, also when it does not start.
-    init(_ listener: Listener, _ core: Core) throws(Failure) {
-        let configuration = core.configuration
-        let context = unsafe Unmanaged.passRetained(core).toOpaque()
-        let threads = UInt32(configuration.threads)
+    init(listeningSocket: Int32, _ worker: Worker) throws(Failure) {
+        let configuration = worker.server.configuration
+        let context = unsafe Unmanaged.passRetained(worker).toOpaque()
         var settings = unsafe mhd_shim_settings(
-            flags: MHD_USE_EPOLL_INTERNAL_THREAD.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue,
-            listening_socket: listener.descriptor,
-            threads: threads,
-            // The limit is ours to hold (`Connections`); the library would give each thread only
-            // its share.
-            connection_limit: (UInt32(configuration.maximumConnections) + threads) * threads,
+            flags: MHD_USE_EPOLL.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue,
+            listening_socket: listeningSocket,
+            // The limit is ours to hold (`Connections`), over all daemons.
+            connection_limit: UInt32(configuration.maximumConnections) + 1,
             // Room for the headers, for the library's record of each of them, and for those of the
             // response. What does not fit is refused by the library with 431. Not more: it clears
             // all of it after every request, which was an eighth of the work with four times this.
@@ -33,12 +32,24 @@ internal import Glibc
             unescape: leaveEscaped)
         guard let pointer = unsafe mhd_shim_start(&settings) else {
             let failure = Failure(code: .library, detail: "MHD_start_daemon: errno \(errno)")
-            close(listener.descriptor)
-            unsafe Unmanaged<Core>.fromOpaque(context).release()
+            close(listeningSocket)
+            unsafe Unmanaged<Worker>.fromOpaque(context).release()
             throw failure
         }
         unsafe self.pointer = pointer
         unsafe self.context = context
+        events = unsafe mhd_shim_epoll(pointer)
+    }
+
+    /// Does all there is to do and never waits.
+    func run() {
+        _ = unsafe MHD_run(pointer)
+    }
+
+    /// Whether there is something to do that no event will tell of.
+    var isBusy: Bool {
+        var milliseconds: UInt64 = 0
+        return unsafe MHD_get_timeout(pointer, &milliseconds) == .YES && milliseconds == 0
     }
 
     /// Further clients are refused by the system, unless somebody else holds the socket too, as
@@ -48,10 +59,9 @@ internal import Glibc
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// Closes what is still open and waits for the threads. Once, and never with a suspended
-    /// connection.
+    /// Closes what is still open. Once, and never with a suspended connection.
     func stop() {
         unsafe MHD_stop_daemon(pointer)
-        unsafe Unmanaged<Core>.fromOpaque(context).release()
+        unsafe Unmanaged<Worker>.fromOpaque(context).release()
     }
 }

@@ -98,15 +98,21 @@ final class Exchange: Sendable {
     }
 }
 
-/// A connection of libmicrohttpd, to be suspended and resumed from wherever we are: both calls lock
-/// by themselves.
+/// A connection of libmicrohttpd, to be suspended by its worker's thread and resumed from wherever
+/// we are: the calls lock by themselves.
 @safe struct Handle: @unchecked Sendable {
     private let pointer: OpaquePointer
+    private let worker: Worker
 
-    init(_ pointer: OpaquePointer) {
+    init(_ pointer: OpaquePointer, _ worker: Worker) {
         unsafe self.pointer = pointer
+        self.worker = worker
     }
 
     func suspend() { unsafe MHD_suspend_connection(pointer) }
-    func resume() { unsafe MHD_resume_connection(pointer) }
+
+    func resume() {
+        unsafe MHD_resume_connection(pointer)
+        worker.ring()
+    }
 }

@@ -1,17 +1,6 @@
 internal import Glibc
 
 /// Runs work that blocks on a thread made for it, because the cooperative pool must never block.
-func onOwnThread(_ work: @escaping @Sendable () -> Void) async {
-    await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-        let whole: @Sendable () -> Void = {
-            work()
-            continuation.resume()
-        }
-        // No thread to be had: blocking once is better than never ending.
-        if !startThread(whole) { whole() }
-    }
-}
-
 /// False when the system has no thread for it.
 func startThread(_ work: @escaping @Sendable () -> Void) -> Bool {
     let context = unsafe Unmanaged.passRetained(WorkBox(work)).toOpaque()

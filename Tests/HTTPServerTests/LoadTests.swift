@@ -5,8 +5,8 @@ import Testing
 @testable import HTTPServer
 
 @Suite struct `A server bears` {
-    @Test(arguments: [256, 1000])
-    func `many connections at once`(count: Int) async throws {
+    @Test(arguments: [(128, 1), (256, 1), (256, 2), (1000, 2)])
+    func `many connections at once`(count: Int, threads: Int) async throws {
         try await withServer(configured { $0.idleTimeout = .seconds(60) }, handler: echo) {
             server in
             try await offPool {

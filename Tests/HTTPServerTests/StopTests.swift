@@ -172,7 +172,7 @@ private func load(_ port: UInt16, _ answered: Tally) -> Int {
 
     @Test func `not with a configuration that cannot work`() {
         let changes: [@Sendable (inout Configuration) -> Void] = [
-            { $0.threads = 1 }, { $0.maximumConnections = 0 }, { $0.maximumHeaderBytes = 10 },
+            { $0.threads = 0 }, { $0.maximumConnections = 0 }, { $0.maximumHeaderBytes = 10 },
             { $0.maximumBodyBytes = -1 }, { $0.idleTimeout = .zero },
             { $0.maximumConnectionsPerSource = 0 },
         ]

@@ -1,0 +1,99 @@
+internal import CMicroHTTPD
+internal import Glibc
+internal import Synchronization
+
+/// A daemon and the thread that drives it. All workers take clients from one listening socket.
+///
+/// libmicrohttpd has threads of its own for this, but in 0.9.75 each of them may fall asleep with
+/// work at hand: after exactly as many events as it takes at a time (128) it waits for one more
+/// before it looks at any. 256 clients that wait for their answers were enough.
+final class Worker: Sendable {
+    private struct Orders {
+        var stopsAccepting = false
+        var stopped: CheckedContinuation<Void, Never>?
+    }
+
+    let server: Core
+    /// A pair of connected sockets: what is written to one wakes the thread, which waits for the
+    /// other.
+    private let bell: (reader: Int32, writer: Int32)
+    private let isRung = Atomic(false)
+    private let orders = Mutex(Orders())
+
+    init(_ server: Core) throws(Failure) {
+        self.server = server
+        var ends: [Int32] = [-1, -1]
+        let kind = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
+        guard unsafe socketpair(AF_UNIX, Int32(kind), 0, &ends) == 0 else {
+            throw Failure(code: .library, detail: "socketpair: errno \(errno)")
+        }
+        bell = (ends[0], ends[1])
+    }
+
+    deinit {
+        close(bell.reader)
+        close(bell.writer)
+    }
+
+    /// Takes over the listening socket, also when it fails.
+    func start(listeningSocket: Int32) throws(Failure) {
+        let daemon = try Daemon(listeningSocket: listeningSocket, self)
+        guard startThread({ self.run(daemon) }) else {
+            daemon.stop()
+            throw Failure(code: .library, detail: "no thread for a worker")
+        }
+    }
+
+    /// Something was changed that the thread has to see: a connection resumed, or an order. Many
+    /// such changes before it looks cost one ringing.
+    func ring() {
+        guard !isRung.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        var byte: UInt8 = 0
+        _ = unsafe write(bell.writer, &byte, 1)
+    }
+
+    func stopAccepting() {
+        orders.withLock { $0.stopsAccepting = true }
+        ring()
+    }
+
+    /// Returns when the daemon is gone. Once.
+    func stop() async {
+        await withCheckedContinuation { continuation in
+            orders.withLock { $0.stopped = continuation }
+            ring()
+        }
+    }
+
+    private func run(_ daemon: Daemon) {
+        var accepts = true
+        var sources = [
+            pollfd(fd: daemon.events, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: bell.reader, events: Int16(POLLIN), revents: 0),
+        ]
+        while true {
+            _ = unsafe poll(&sources, 2, daemon.isBusy ? 0 : -1)
+            if sources[1].revents != 0 {
+                hear()
+                let orders = orders.withLock { $0 }
+                if accepts && orders.stopsAccepting {
+                    daemon.stopAccepting()
+                    accepts = false
+                }
+                if let stopped = orders.stopped {
+                    daemon.stop()
+                    stopped.resume()
+                    return
+                }
+            }
+            daemon.run()
+        }
+    }
+
+    /// What is changed from here on rings again; what was changed before is seen after this.
+    private func hear() {
+        var byte: UInt8 = 0
+        _ = unsafe read(bell.reader, &byte, 1)
+        isRung.store(false, ordering: .sequentiallyConsistent)
+    }
+}
