@@ -170,12 +170,15 @@ class Key:
             raise Bad("a checkpoint has three lines")
         if lines[0] != self.name:
             raise Bad(f"the checkpoint is of another log: {lines[0]}")
-        if not lines[1].isdecimal() or not lines[1].isascii() or lines[1] != str(int(lines[1])):
+        digits = lines[1]
+        if not digits.isascii() or not digits.isdecimal() or len(digits) > 18 or (
+            digits[0] == "0" and digits != "0"
+        ):
             raise Bad("the size of a checkpoint is a number")
         root = unbase64(lines[2])
         if len(root) != 32:
             raise Bad("a root has 32 bytes")
-        return int(lines[1]), root
+        return int(digits), root
 
 
 # The tree of RFC 6962.
@@ -276,8 +279,14 @@ def check_consistency(old, old_root, new, new_root, path):
 def parse(text):
     try:
         return json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise Bad(f"not JSON: {error}") from error
+
+
+def whole(value):
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise Bad(f"not a whole number: {value!r}")
+    return value
 
 
 def hashes(values):
@@ -293,7 +302,7 @@ def verify_proof(path, key):
     try:
         if proof["format"] == "urd-inclusion/1":
             size, root = key.checkpoint(proof["checkpoint"])
-            position, record = int(proof["position"]), proof["record"].encode()
+            position, record = whole(proof["position"]), proof["record"].encode()
             if not 0 < position <= size:
                 raise Bad("the position is not below the size of the checkpoint")
             found = included_root(leaf_hash(record), position - 1, size, hashes(proof["path"]))
@@ -320,17 +329,19 @@ def verify_export(path, key):
         try:
             if header["format"] != "urd-log/1":
                 raise Bad("unknown format")
-            first, last = int(header["first"]), int(header["last"])
+            first, last, realm = whole(header["first"]), whole(header["last"]), header["realm"]
+            if not 0 < first <= last:
+                raise Bad("the header's positions are not in order")
             tree = Tree(first - 1, hashes(header["before"]))
         except (KeyError, TypeError) as error:
             raise Bad(f"the header has no good member {error}") from error
-        realm, sealed, checkpoints, versions = header["realm"], first - 1, 0, {}
+        sealed, checkpoints, versions = first - 1, 0, {}
         for line in file:
             if not line.endswith(b"\n"):
                 raise Bad(f"the file breaks off at position {tree.size + 1}")
             line = line[:-1]
             if line.startswith(b'{"checkpoint":'):
-                size, root = key.checkpoint(parse(line)["checkpoint"])
+                size, root = key.checkpoint(note_of(parse(line)))
                 if size != tree.size:
                     raise Bad(f"a checkpoint of size {size} stands behind position {tree.size}")
                 if root != tree.root():
@@ -349,9 +360,17 @@ def verify_export(path, key):
     return f"positions {first} to {sealed} of {key.name} hold, {checkpoints} checkpoints{rest}"
 
 
+def note_of(line):
+    note = line.get("checkpoint") if isinstance(line, dict) else None
+    if not isinstance(note, str):
+        raise Bad("a checkpoint is a text")
+    return note
+
+
 def check_record(event, position, realm, versions, is_whole):
     try:
         stream, version = event["stream"], event["version"]
+        whole(version)
         if event["realm"] != realm:
             raise Bad(f"position {position}: the record is of realm {event['realm']}")
     except (KeyError, TypeError) as error:
