@@ -21,8 +21,8 @@ final class Connection: Sendable {
     private struct State {
         var phase = Phase.waiting
         var since: Nanoseconds
-        /// How often it was asked in this phase whether the client is gone.
-        var looks = 0
+        /// In this phase everything that came was read, and the client was still there after it.
+        var isQuiet = false
     }
 
     let source: Source
@@ -53,10 +53,9 @@ final class Connection: Sendable {
                 return .closed
             case .handling(let exchange) where age > limits.deadline:
                 return .handler(exchange)
-            case .waiting where age > limits.pause && state.looks < 2,
+            case .waiting where age > limits.pause && !state.isQuiet,
                 .receiving where age > limits.pause:
-                state.looks += 1
-                if clientIsGone { shutdown(descriptor, Int32(SHUT_RDWR)) }
+                look(&state)
                 return nil
             case .waiting, .receiving, .handling, .sending, .closed:
                 return nil
@@ -66,10 +65,16 @@ final class Connection: Sendable {
 
     /// libmicrohttpd 0.9.75 does not see a hanging up that arrives together with the last bytes,
     /// and would keep the connection until its time is over. One that comes later it sees, so that
-    /// connections at rest need no asking.
-    private var clientIsGone: Bool {
+    /// connections at rest need no looking.
+    private func look(_ state: inout State) {
         var byte: UInt8 = 0
-        return unsafe recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) == 0
+        let count = unsafe recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
+        if count == 0 {
+            shutdown(descriptor, Int32(SHUT_RDWR))
+            state.phase = .closed
+        } else if count < 0 {
+            state.isQuiet = true
+        }
     }
 
     /// The request that is being handled.

@@ -97,10 +97,14 @@ import Testing
 
     @Test func `but not while its handler works`() async throws {
         let handler: Handler = { request in
-            try? await Task.sleep(for: .seconds(1))
+            try? await Task.sleep(for: .seconds(2))
             return await hello(request)
         }
-        try await withServer(quick, handler: handler) { server in
+        let configuration = configured {
+            $0.idleTimeout = .seconds(1)
+            $0.transferTimeout = .seconds(1)
+        }
+        try await withServer(configuration, handler: handler) { server in
             let status = try await ask(server.port, get("/")).status
             #expect(status == 200)
         }
