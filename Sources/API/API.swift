@@ -4,7 +4,8 @@ internal import JSON
 public enum API {
     public static let table: [Route<AdminContext>] =
         PublicRoutes.table + RealmRoutes.table + HostRoutes.table + AppRoutes.table
-        + ClientRoutes.table + SubjectRoutes.table + AdminKeyRoutes.table + EventRoutes.table + LogRoutes.table
+        + ClientRoutes.table + SubjectRoutes.table + AdminKeyRoutes.table + EventRoutes.table
+        + LogRoutes.table
 
     /// The bytes of `/openapi.json`.
     public static let document: [UInt8] = OpenAPI.document(

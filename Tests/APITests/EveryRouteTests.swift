@@ -190,8 +190,7 @@ private let admin = API.table.filter { $0.right != .nothing }
                     switch segment {
                     case .literal(let text): text
                     case .parameter(hole): wrong
-                    case .parameter(let name):
-                        name == "realm" ? "acme" : "0"
+                    case .parameter(let name): world.names[name] ?? "0"
                     }
                 }
                 let answer = try await world.send(

@@ -13,7 +13,8 @@ enum EventRoutes {
         detail: "Personal fields stay sealed.", right: .realm,
         parameters: [.realm, Lists.limit, Lists.after(Cursor.position)],
         answer: Lists.answer(
-            "EventList", of: event, next: Cursor.position, example: exampleEvent)
+            "EventList", of: event, next: Cursor.position, example: exampleEvent),
+        refusals: [.noSuchRealm]
     ) { call throws(Problem) in
         let realm = try call.realm
         let after = call.text("after").flatMap(Cursor.position) ?? 0
@@ -21,6 +22,7 @@ enum EventRoutes {
             try await call.context.queries.events(
                 of: realm, from: after + 1, limit: call.limit + 1)
         }
+        if items.isEmpty { try await call.knownLog() }
         return Lists.page(call.limit, of: items, item: json) {
             Cursor.encode(position: $0.position)
         }
@@ -31,7 +33,7 @@ enum EventRoutes {
         summary: "One event.", right: .realm, parameters: [.realm, .position],
         answer: Answer(
             status: .ok, description: "The event.", content: .json(event, example: exampleEvent)),
-        refusals: [.noSuchEvent]
+        refusals: [.noSuchRealm, .noSuchEvent]
     ) { call throws(Problem) in
         let realm = try call.realm
         let position = try call.requiredInteger("position")
@@ -39,6 +41,7 @@ enum EventRoutes {
             try await call.context.queries.events(of: realm, from: position, limit: 1)
         }
         guard let first = found.first, first.position == position else {
+            try await call.knownLog()
             throw Problem(.noSuchEvent)
         }
         return .json(.ok, json(first))
@@ -57,7 +60,7 @@ enum EventRoutes {
         ],
         answer: Lists.answer(
             "AuditTrail", of: entry, next: Cursor.position, example: exampleEntry),
-        refusals: [.positionNotReached, .positionLost]
+        refusals: [.noSuchRealm, .positionNotReached, .positionLost]
     ) { call throws(Problem) in
         let realm = try call.realm
         try await call.wait(in: realm)
@@ -66,6 +69,7 @@ enum EventRoutes {
             try await call.context.queries.auditTrail(
                 of: realm, after: after, limit: call.limit + 1)
         }
+        if items.isEmpty { try await call.knownLog() }
         return Lists.page(call.limit, of: items, item: json) {
             Cursor.encode(position: $0.position)
         }
@@ -151,6 +155,11 @@ extension EventRoutes {
 }
 
 extension Call<AdminContext> {
+    /// The system's log is there although it is no realm.
+    func knownLog() async throws(Problem) {
+        if try realm != .system { try await knownRealm() }
+    }
+
     /// Waits for what `min_position` asks, if it is given.
     fileprivate func wait(in realm: RealmID) async throws(Problem) {
         guard let text = text("min_position") else { return }

@@ -15,13 +15,16 @@ enum LogRoutes {
         answer: Answer(
             status: .ok, description: "The signed note.",
             content: .text("text/plain; charset=utf-8")),
-        refusals: [.noSuchCheckpoint]
+        refusals: [.noSuchRealm, .noSuchCheckpoint]
     ) { call throws(Problem) in
         let realm = try call.realm
         let note = try await reading { () throws(LogFailure) in
             try await call.context.queries.checkpoint(of: realm)
         }
-        guard let note else { throw Problem(.noSuchCheckpoint) }
+        guard let note else {
+            try await call.knownLog()
+            throw Problem(.noSuchCheckpoint)
+        }
         var response = Response.bytes(.ok, note)
         response.headers["Content-Type"] = "text/plain; charset=utf-8"
         return response
@@ -35,14 +38,17 @@ enum LogRoutes {
         answer: Answer(
             status: .ok, description: "The proof.",
             content: .json(proofSchema, example: exampleProof)),
-        refusals: [.noSuchCheckpoint]
+        refusals: [.noSuchRealm, .noSuchCheckpoint]
     ) { call throws(Problem) in
         let realm = try call.realm
         let position = try call.requiredInteger("position")
         let proof = try await reading { () throws(LogFailure) in
             try await call.context.queries.inclusionProof(of: position, in: realm)
         }
-        guard let proof else { throw Problem(.noSuchCheckpoint) }
+        guard let proof else {
+            try await call.knownLog()
+            throw Problem(.noSuchCheckpoint)
+        }
         return .json(
             .ok,
             [
@@ -93,7 +99,7 @@ enum LogRoutes {
         ],
         answer: Answer(
             status: .ok, description: "Hashes of 32 bytes, one after the other.", content: .bytes),
-        refusals: [.noSuchCheckpoint]
+        refusals: [.noSuchRealm, .noSuchCheckpoint]
     ) { call throws(Problem) in
         let realm = try call.realm
         let level = Int(try call.requiredInteger("level"))
@@ -103,7 +109,10 @@ enum LogRoutes {
             try await call.context.queries.tile(
                 level: level, index: index, width: width, of: realm)
         }
-        guard let hashes else { throw Problem(.noSuchCheckpoint) }
+        guard let hashes else {
+            try await call.knownLog()
+            throw Problem(.noSuchCheckpoint)
+        }
         return .bytes(.ok, hashes)
     }
 }

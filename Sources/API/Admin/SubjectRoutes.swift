@@ -38,6 +38,8 @@ enum SubjectRoutes {
             throw Problem(.internalError)
         }
         try await call.knownRealm()
+        // What is destroyed cannot come back: a write that will be refused must not get that far.
+        _ = try await call.earlier(write)
         try await reading { () throws(LogFailure) in
             try await call.context.destroyKey(write.realm, subject)
         }

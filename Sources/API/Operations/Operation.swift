@@ -41,7 +41,8 @@ public struct Operation: Sendable {
         method = route.method
         path = route.path
         inputs =
-            route.parameters.map(Input.init) + (route.body.map { Input.members(of: $0.schema) } ?? [])
+            route.parameters.map(Input.init)
+            + (route.body.map { Input.members(of: $0.schema) } ?? [])
     }
 
     /// The request with these values, which are put where the operation wants them.

@@ -14,7 +14,8 @@ extension Schema {
             let most = min(count.upperBound, count.lowerBound + 2)
             let length = Int.random(in: count.lowerBound...most, using: &random)
             var elements: [JSON] = []
-            while elements.count < length {
+            // There may be fewer different ones than were wanted.
+            for _ in 0..<(20 * length) where elements.count < length {
                 let next = element.sample(&random)
                 if !unique || !elements.contains(next) { elements.append(next) }
             }

@@ -17,6 +17,8 @@ struct World {
     let router: Router<AdminContext>
     let metrics = Metrics()
     let lines = Lines()
+    /// The subjects whose keys were destroyed.
+    let destroyed = Destroyed()
     /// Opens every realm.
     let key: BearerKey
     /// Opens `acme` alone.
@@ -25,7 +27,7 @@ struct World {
     /// What stands for each parameter of a path.
     private(set) var names: [String: String] = [
         "realm": "acme", "host": "id.acme.example", "position": "1", "level": "0", "index": "0",
-        "problem": "busy",
+        "problem": "busy", "subject": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a77",
     ]
     private let clock = Clock()
 
@@ -34,13 +36,15 @@ struct World {
     init() async throws {
         let clock = clock
         let dispatcher = Dispatcher(log: log)
+        let destroyed = destroyed
         let context = AdminContext(
             commands: dispatcher, queries: MemoryQueries(log: log),
             deriveSecret: { realm, command, purpose in
                 World.derivationKey.authenticate(
                     Array("\(realm)|\(purpose)|".utf8) + command.bytes)
             },
-            now: { clock.next() })
+            now: { clock.next() },
+            destroyKey: { _, subject throws(LogFailure) in destroyed.add(subject) })
         let lines = lines
         router = Router(
             API.table, context: context,
@@ -126,6 +130,15 @@ final class Clock: Sendable {
             return Timestamp(microseconds: $0)
         }
     }
+}
+
+/// Subjects, in the order in which their keys were destroyed.
+final class Destroyed: Sendable {
+    private let subjects = Mutex<[UUID]>([])
+
+    func add(_ subject: UUID) { subjects.withLock { $0.append(subject) } }
+
+    var all: [UUID] { subjects.withLock { $0 } }
 }
 
 /// Log lines as they were written.

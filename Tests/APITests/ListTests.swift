@@ -1,0 +1,171 @@
+import EventSourcing
+import HTTP
+import JSON
+import LogTesting
+import Testing
+import Values
+
+@testable import API
+
+@Suite struct `A list` {
+    /// Each list, and how to put one more thing into it.
+    static let lists: [(path: String, name: String)] = [
+        ("/api/admin/realms", "realm"), ("/api/admin/realms/acme/hosts", "host"),
+        ("/api/admin/realms/acme/apps", "id"), ("/api/admin/realms/acme/clients", "client_id"),
+        ("/api/admin/keys", "id"), ("/api/admin/realms/acme/events", "position"),
+        ("/api/admin/realms/acme/audit-trail", "position"),
+    ]
+
+    private func fill(_ world: World, _ path: String, _ count: Int) async throws {
+        for number in 0..<count {
+            switch path {
+            case "/api/admin/realms":
+                try await world.make(path, ["realm": "r\(number)", "display_name": "R"])
+            case "/api/admin/realms/acme/hosts":
+                try await world.make(path, ["host": "h\(number).acme.example"])
+            case "/api/admin/realms/acme/clients":
+                try await world.make(
+                    path, ["client_name": "C", "redirect_uris": ["https://c.example/"]])
+            case "/api/admin/keys": try await world.make(path, ["name": "K"])
+            default:
+                try await world.make(
+                    "/api/admin/realms/acme/apps", ["slug": "s\(number)", "name": "S"])
+            }
+        }
+    }
+
+    @Test(arguments: lists.map(\.path), [1, 2, 3, 5, 200])
+    func `comes whole and in order, whatever the size of its pages`(
+        _ path: String, _ limit: Int
+    ) async throws {
+        let world = try await World()
+        try await fill(world, path, 5)
+        let name = try #require(`A list`.lists.first { $0.path == path }?.name)
+        let whole = try await world.send(.get, path)
+        let expected = try #require(whole.json["items"]?.array)
+        #expect(whole.json["next"] == .null)
+        #expect(expected.count >= 6)
+        #expect(Set(expected.map { $0[name] }).count == expected.count)
+
+        var pages: [JSON] = []
+        var after: String?
+        repeat {
+            let query = "limit=\(limit)" + (after.map { "&after=\($0)" } ?? "")
+            let page = try await world.send(.get, path, query: query)
+            let items = try #require(page.json["items"]?.array)
+            #expect(items.count <= limit)
+            #expect(!items.isEmpty)
+            pages += items
+            after = page.json["next"]?.string
+        } while after != nil
+        #expect(pages == expected)
+    }
+
+    @Test func `that ends with its page has no next`() async throws {
+        let world = try await World()
+        try await fill(world, "/api/admin/realms/acme/apps", 3)
+        let page = try await world.send(.get, "/api/admin/realms/acme/apps", query: "limit=4")
+        #expect(page.json["items"]?.array?.count == 4)
+        #expect(page.json["next"] == .null)
+    }
+
+    @Test func `goes on where it was although things were added or removed`() async throws {
+        let world = try await World()
+        let path = "/api/admin/realms/acme/apps"
+        try await fill(world, path, 4)
+        let first = try await world.send(.get, path, query: "limit=2")
+        let next = try #require(first.json["next"]?.string)
+        let last = try #require(first.json["items"]?[1]?["id"]?.string)
+        #expect(try await world.send(.delete, "\(path)/\(last)").status == .noContent)
+        let second = try await world.send(.get, path, query: "after=\(next)")
+        #expect(second.json["items"]?.array?.count == 3)
+    }
+
+    @Test(arguments: ["0", "201", "-1", "1.0", "01", "", "ten", "9223372036854775808"])
+    func `has bounds for its limit`(_ limit: String) async throws {
+        let world = try await World()
+        let answer = try await world.send(
+            .get, "/api/admin/realms/acme/clients", query: "limit=\(limit)")
+        #expect(answer.problem == .invalidParameter)
+        #expect(answer.field == "limit")
+    }
+
+    @Test func `shows fifty where nothing is said`() async throws {
+        let world = try await World()
+        try await fill(world, "/api/admin/realms/acme/apps", 51)
+        let page = try await world.send(.get, "/api/admin/realms/acme/apps")
+        #expect(page.json["items"]?.array?.count == 50)
+        #expect(page.json["next"] != .null)
+    }
+
+    @Test func `of a realm that is not there is not found`() async throws {
+        let world = try await World()
+        for list in ["hosts", "apps", "clients", "events", "audit-trail"] {
+            let answer = try await world.send(.get, "/api/admin/realms/nowhere/\(list)")
+            #expect(answer.problem == .noSuchRealm, "\(list)")
+        }
+    }
+
+    @Test func `of the system's own log is there for keys of all realms`() async throws {
+        let world = try await World()
+        for list in ["events", "audit-trail"] {
+            let answer = try await world.send(.get, "/api/admin/realms/system/\(list)")
+            #expect(answer.status == .ok)
+            #expect(answer.json["items"]?[0]?["type"] == "admin_key.created")
+        }
+    }
+}
+
+@Suite struct `The audit trail` {
+    private let path = "/api/admin/realms/acme/audit-trail"
+
+    @Test func `holds what a write says it must`() async throws {
+        let world = try await World()
+        let write = try await world.send(
+            .patch, "/api/admin/realms/acme/settings", body: ["otp_attempts": 5])
+        let position = try #require(write.response.headers["Urd-Position"])
+        let answer = try await world.send(.get, path, query: "min_position=\(position)")
+        #expect(answer.json["items"]?.array?.last?["type"] == "realm.settings_changed")
+        #expect(
+            answer.json["items"]?.array?.last?["actor"] == .string("admin:\(world.key.id)"))
+    }
+
+    @Test(arguments: [
+        ("acme:1:999999", ProblemKind.positionNotReached), ("acme:7:1", .positionLost),
+        ("other:1:1", .invalidParameter), ("acme:1", .invalidParameter),
+        ("acme:1:-1", .invalidParameter), ("acme:1:1:1", .invalidParameter),
+        ("acme:9999999999:1", .invalidParameter), ("", .invalidParameter),
+        ("acme:1:9999999999999999999", .invalidParameter),
+    ])
+    func `does not wait for what does not come`(
+        _ position: String, _ kind: ProblemKind
+    ) async throws {
+        let world = try await World()
+        let answer = try await world.send(.get, path, query: "min_position=\(position)")
+        #expect(answer.problem == kind)
+        #expect(answer.field == "min_position")
+    }
+}
+
+@Suite struct `A cursor` {
+    @Test func `is read as it was written`() throws {
+        let id = try #require(UUID("0193a0e7-5e0c-8000-9000-2f6b1c1d9a10"))
+        #expect(Cursor.uuid(Cursor.encode(id)) == id)
+        #expect(Cursor.name(Cursor.encode(name: "acme-1")) == "acme-1")
+        for position: Int64 in [0, 1, 255, 256, 281_474_976_710_655] {
+            #expect(Cursor.position(Cursor.encode(position: position)) == position)
+        }
+        try Cursor.uuid.check(.string(Cursor.encode(id)))
+        try Cursor.name.check(.string(Cursor.encode(name: "login.example.com:8443")))
+        try Cursor.position.check(.string(Cursor.encode(position: 42)))
+    }
+
+    /// So that no cursor passes the schema and is refused after it.
+    @Test(arguments: [UInt64](1...20))
+    func `can be anything that its schema lets in`(_ seed: UInt64) {
+        var random = SeededRandom(seed: seed)
+        #expect(Cursor.uuid.sample(&random).string.flatMap(Cursor.uuid) != nil)
+        #expect(Cursor.name.sample(&random).string.flatMap(Cursor.name) != nil)
+        #expect(Cursor.position.sample(&random).string.flatMap(Cursor.position) != nil)
+    }
+}

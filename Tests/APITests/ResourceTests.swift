@@ -1,0 +1,224 @@
+import Cryptography
+import EventSourcing
+import HTTP
+import JSON
+import Testing
+import Values
+
+@testable import API
+
+@Suite struct `A realm over HTTP` {
+    @Test func `is created, disabled and enabled`() async throws {
+        let world = try await World()
+        let made = try await world.make(
+            "/api/admin/realms", ["realm": "demo", "display_name": "Demo"])
+        #expect(made.response.headers["Location"] == "/api/admin/realms/demo")
+        #expect(made.response.headers["Urd-Position"] == "demo:1:1")
+        #expect(made.json["enabled"] == true)
+        let path = "/api/admin/realms/demo"
+        #expect(try await world.send(.post, path + "/disable").json["enabled"] == false)
+        #expect(try await world.send(.post, path + "/disable").json["enabled"] == false)
+        #expect(try await world.send(.get, path).json["enabled"] == false)
+        let refused = try await world.send(.patch, path + "/settings", body: ["otp_attempts": 1])
+        #expect(refused.problem == .realmDisabled)
+        #expect(try await world.send(.post, path + "/enable").json["enabled"] == true)
+    }
+
+    @Test func `exists once, and never under the system's name`() async throws {
+        let world = try await World()
+        let again = try await world.send(
+            .post, "/api/admin/realms", body: ["realm": "acme", "display_name": "A"])
+        #expect(again.problem == .realmExists)
+        let system = try await world.send(
+            .post, "/api/admin/realms", body: ["realm": "system", "display_name": "S"])
+        #expect(system.problem == .reservedRealm)
+        for method in ["disable", "enable"] {
+            let answer = try await world.send(.post, "/api/admin/realms/nowhere/\(method)")
+            #expect(answer.problem == .noSuchRealm)
+        }
+    }
+
+    @Test func `takes settings by name and gives defaults back for null`() async throws {
+        let world = try await World()
+        let path = "/api/admin/realms/acme/settings"
+        let before = try await world.send(.get, path)
+        #expect(before.json["display_name"] == "Acme")
+        let set = try await world.send(
+            .patch, path, body: ["otp_attempts": 7, "links_base_url": "https://links.example"])
+        #expect(set.json["otp_attempts"] == 7)
+        #expect(set.json["links_base_url"] == "https://links.example")
+        #expect(try await world.send(.get, path).json == set.json)
+        let unset = try await world.send(
+            .patch, path, body: ["otp_attempts": .null, "links_base_url": .null])
+        #expect(unset.json == before.json)
+        let nothing = try await world.send(.patch, path, body: [:])
+        #expect(nothing.json == before.json)
+    }
+
+    @Test func `says which setting it will not take`() async throws {
+        let world = try await World()
+        let path = "/api/admin/realms/acme/settings"
+        for (body, field) in [
+            (["display_name": .null], "display_name"), (["otp_attempts": 0], "otp_attempts"),
+            (["links_base_url": "http://plain.example"], "links_base_url"),
+            (["no_such": 1], "no_such"), (["display_name": " "], "display_name"),
+        ] as [(JSON, String)] {
+            let answer = try await world.send(.patch, path, body: body)
+            #expect(answer.status == .badRequest)
+            #expect(answer.field == field)
+        }
+    }
+}
+
+@Suite struct `A host over HTTP` {
+    private let path = "/api/admin/realms/acme/hosts"
+
+    @Test func `leads to one realm until it is released`() async throws {
+        let world = try await World()
+        try await world.make("/api/admin/realms", ["realm": "demo", "display_name": "D"])
+        let made = try await world.make(path, ["host": "login.example:8443"])
+        #expect(
+            made.response.headers["Location"]
+                == "/api/admin/realms/acme/hosts/login.example%3A8443")
+        let taken = try await world.send(
+            .post, "/api/admin/realms/demo/hosts", body: ["host": "login.example:8443"])
+        #expect(taken.problem == .hostTaken)
+        let foreign = try await world.send(
+            .delete, "/api/admin/realms/demo/hosts/login.example%3A8443")
+        #expect(foreign.problem == .noSuchHost)
+        let gone = try await world.send(.delete, path + "/login.example%3A8443")
+        #expect(gone.status == .noContent)
+        try await world.make("/api/admin/realms/demo/hosts", ["host": "login.example:8443"])
+    }
+
+    @Test func `needs a realm, and a name that a host can have`() async throws {
+        let world = try await World()
+        let nowhere = try await world.send(
+            .post, "/api/admin/realms/nowhere/hosts", body: ["host": "a.example"])
+        #expect(nowhere.problem == .noSuchRealm)
+        for host in ["a.example:443", "ab--c.example", "A.example", "a..b", ".a", "a/b"] {
+            let answer = try await world.send(.post, path, body: ["host": .string(host)])
+            #expect(answer.problem == .invalidField, "\(host)")
+            #expect(answer.field == "host")
+        }
+    }
+}
+
+@Suite struct `An app over HTTP` {
+    private let path = "/api/admin/realms/acme/apps"
+
+    @Test func `is created, changed and deleted`() async throws {
+        let world = try await World()
+        let made = try await world.make(path, ["slug": "shop", "name": "Shop"])
+        let location = try #require(made.response.headers["Location"])
+        let changed = try await world.send(
+            .patch, location,
+            body: ["name": "Store", "settings": ["otp_attempts": 2, "registration": .null]])
+        #expect(changed.json["name"] == "Store")
+        #expect(changed.json["slug"] == "shop")
+        #expect(changed.json["settings"] == ["otp_attempts": 2])
+        #expect(try await world.send(.get, location).json == changed.json)
+        let taken = try await world.send(.post, path, body: ["slug": "shop", "name": "Other"])
+        #expect(taken.problem == .appExists)
+        #expect(taken.field == "slug")
+        let renamed = try await world.send(.patch, location, body: ["slug": "desk"])
+        #expect(renamed.problem == .appExists)
+        #expect(try await world.send(.delete, location).status == .noContent)
+        for method in [Method.get, .delete] {
+            #expect(try await world.send(method, location).problem == .noSuchApp)
+        }
+        #expect(try await world.send(.patch, location, body: [:]).problem == .noSuchApp)
+    }
+
+    @Test func `takes no setting that is the realm's alone`() async throws {
+        let world = try await World()
+        let id = try #require(world.names["app_id"])
+        let answer = try await world.send(
+            .patch, "\(path)/\(id)", body: ["settings": ["code_lifetime": 30]])
+        #expect(answer.status == .badRequest)
+        #expect(answer.field == "settings/code_lifetime")
+    }
+
+    @Test func `needs a realm that is there and open`() async throws {
+        let world = try await World()
+        let id = try #require(world.names["app_id"])
+        let other = "/api/admin/realms/nowhere/apps"
+        let body: JSON = ["slug": "a", "name": "A"]
+        #expect(try await world.send(.post, other, body: body).problem == .noSuchRealm)
+        #expect(try await world.send(.get, "\(other)/\(id)").problem == .noSuchRealm)
+        #expect(try await world.send(.patch, "\(other)/\(id)", body: [:]).problem == .noSuchRealm)
+        #expect(try await world.send(.delete, "\(other)/\(id)").problem == .noSuchRealm)
+        _ = try await world.send(.post, "/api/admin/realms/acme/disable")
+        #expect(try await world.send(.post, path, body: body).problem == .realmDisabled)
+        #expect(try await world.send(.patch, "\(path)/\(id)", body: [:]).problem == .realmDisabled)
+        #expect(try await world.send(.delete, "\(path)/\(id)").problem == .realmDisabled)
+    }
+}
+
+@Suite struct `An admin key over HTTP` {
+    @Test func `opens the realms that it names until it is revoked`() async throws {
+        let world = try await World()
+        let made = try await world.make("/api/admin/keys", ["name": "ops", "realms": ["acme"]])
+        let key = try #require(made.json["key"]?.string.flatMap { BearerKey($0) })
+        #expect(made.json["id"]?.string == key.id.description)
+        let inside = try await world.send(.get, "/api/admin/realms/acme", key: key)
+        #expect(inside.status == .ok)
+        #expect(try await world.send(.get, "/api/admin/realms", key: key).problem == .forbidden)
+        let listed = try await world.send(.get, "/api/admin/keys")
+        #expect(!listed.response.body.contains(key.text))
+        let shown = try await world.send(.get, "/api/admin/keys/\(key.id)")
+        #expect(shown.json["key"] == nil)
+        #expect(shown.json["revoked_at"] == .null)
+        let revoked = try await world.send(.post, "/api/admin/keys/\(key.id)/revoke")
+        #expect(revoked.json["revoked_at"]?.string != nil)
+        let after = try await world.send(.get, "/api/admin/realms/acme", key: key)
+        #expect(after.problem == .unauthenticated)
+    }
+
+    @Test func `opens all realms only if no list is given`() async throws {
+        let world = try await World()
+        let made = try await world.make("/api/admin/keys", ["name": "ops", "realms": .null])
+        #expect(made.json["realms"] == .null)
+        let key = try #require(made.json["key"]?.string.flatMap { BearerKey($0) })
+        #expect(try await world.send(.get, "/api/admin/realms", key: key).status == .ok)
+        let none = try await world.send(
+            .post, "/api/admin/keys", body: ["name": "ops", "realms": []])
+        #expect(none.problem == .invalidField)
+    }
+
+    @Test func `that is not there is not found`() async throws {
+        let world = try await World()
+        let path = "/api/admin/keys/\(UUID.zero)"
+        #expect(try await world.send(.get, path).problem == .noSuchKey)
+        #expect(try await world.send(.post, path + "/revoke").problem == .noSuchKey)
+    }
+
+    @Test func `is read by its form alone`() {
+        let key = BearerKey(id: .zero, secret: Random.bytes(32))
+        #expect(BearerKey(key.text)?.digest == key.digest)
+        for wrong in [
+            "", "urdadm_", String(key.text.dropLast()), key.text + "A", "urdadn_" + key.text,
+            key.text.replacing("urdadm", with: "URDADM"), String(repeating: "é", count: 40),
+        ] {
+            #expect(BearerKey(wrong) == nil)
+        }
+    }
+
+    @Test func `takes the scheme in any case`() async throws {
+        let world = try await World()
+        for scheme in ["bearer", "BEARER"] {
+            let answer = try await world.send(
+                Request(
+                    method: .get, path: "/api/admin/realms", query: nil,
+                    headers: ["Authorization": "\(scheme) \(world.key.text)"], body: [],
+                    source: "", id: "r"))
+            #expect(answer.status == .ok)
+        }
+    }
+}
+
+extension [UInt8] {
+    func contains(_ text: String) -> Bool {
+        String(decoding: self, as: UTF8.self).contains(text)
+    }
+}
