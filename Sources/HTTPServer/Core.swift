@@ -155,6 +155,7 @@ extension Core {
         await wait(for: .seconds(1)) { self.live.load(ordering: .acquiring) == 0 }
         stopped.store(true, ordering: .releasing)
         for worker in workers { await worker.stop() }
+        running.withLock { $0.workers = [] }
     }
 
     /// Until no request is in flight, and none has come for a moment: a connection that was

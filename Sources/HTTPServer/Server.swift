@@ -8,7 +8,7 @@ public import HTTP
 /// belongs behind an `await`. Limits, deadline and shutdown are described with `Configuration` and
 /// `stop`.
 public final class Server: Sendable {
-    private let core: Core
+    let core: Core
 
     /// Listens and serves from here on. The handler's task is cancelled when its deadline passes.
     public init(

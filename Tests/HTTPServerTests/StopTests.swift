@@ -125,6 +125,15 @@ private func load(_ port: UInt16, _ answered: Tally) -> Int {
         #expect(try await closed.value == Array(repeating: true, count: 10))
     }
 
+    @Test func `and leaves nothing behind`() async throws {
+        let core = Weak<Core>()
+        try await withServer { server in
+            core.object = server.core
+            _ = try await ask(server.port, get("/"))
+        }
+        #expect(await eventually { core.object == nil })
+    }
+
     @Test func `when nobody holds it any more`() async throws {
         let port = try Server(Configuration(), handler: hello).port
         let refused = await eventually { await (try? offPool { _ = try Client(port) }) == nil }

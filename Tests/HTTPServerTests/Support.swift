@@ -69,6 +69,16 @@ final class Tally: Sendable {
     func add() { value.add(1, ordering: .sequentiallyConsistent) }
 }
 
+/// Looks at an object without keeping it.
+final class Weak<Object: AnyObject & Sendable>: Sendable {
+    private struct Reference { weak var object: Object? }
+    private let reference = Mutex(Reference())
+    var object: Object? {
+        get { reference.withLock { $0.object } }
+        set { reference.withLock { $0.object = newValue } }
+    }
+}
+
 /// Waits for something that other threads bring about; false when it takes longer than it ever may.
 func eventually(_ condition: @Sendable () async -> Bool) async -> Bool {
     for _ in 0..<3000 {
