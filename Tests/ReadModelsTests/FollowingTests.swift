@@ -1,0 +1,161 @@
+import EventSourcing
+import EventStore
+import Identity
+import JSON
+import Postgres
+import PostgresTesting
+import Testing
+import Values
+
+@testable import ReadModels
+
+@Suite struct `What follows the log` {
+    private func store(_ world: World) -> PostgresLog {
+        PostgresLog(world.pool, keyring: Keyring(world.pool, master: .generate()))
+    }
+
+    private func register(
+        _ name: String, in realm: RealmID, _ log: PostgresLog
+    ) async throws -> Positions {
+        var random = SystemRandomNumberGenerator()
+        let stream = UUID.v7(at: Timestamp(microseconds: 1), using: &random)
+        let origin = Origin(
+            actor: "admin:tester", client: "console", at: Timestamp(microseconds: 5))
+        let decision = Decision(
+            ClientEvent.registered(
+                clientID: name,
+                metadata: try ClientMetadata([
+                    "grant_types": ["client_credentials"],
+                    "contacts": ["canary@person.example"],
+                ]),
+                secret: SecretDigest([UInt8](repeating: 1, count: 32))), in: stream)
+        let outcome = try await log.append(
+            Commit(
+                realm: realm, command: UUID.v7(at: Timestamp(microseconds: 2), using: &random),
+                origin: origin, reads: [stream: 0], events: decision.events))
+        guard case .won(let positions) = outcome else {
+            throw Lost()
+        }
+        return positions
+    }
+
+    struct Lost: Error {}
+
+    @Test func `the audit trail has every event soon after it was committed`() async throws {
+        let world = try World()
+        let log = store(world)
+        defer { log.close() }
+        let realm = try #require(RealmID("one"))
+        let follower = ProjectionFollower(world.pool, hub: log.hub)
+        let running = Task { try await follower.run() }
+        defer { running.cancel() }
+        let trail = AuditTrail(world.pool)
+        #expect(try await trail.position(of: realm) == nil)
+        let first = try await register("a", in: realm, log)
+        let second = try await register("b", in: realm, log)
+        let reached = try await trail.reaches(
+            second.last, epoch: second.epoch, of: realm, within: .seconds(20))
+        #expect(reached == .yes)
+        let page = try await trail.page(of: realm, limit: 10)
+        #expect(page.map(\.position) == [first.first, second.first])
+        #expect(page.first?.actor == "admin:tester")
+        #expect(page.first?.client == "console")
+        #expect(page.first?.fields["client_id"] == "a")
+        #expect(page.first?.fields["contacts"] == nil)
+        #expect(try await trail.page(of: realm, .actor("nobody"), limit: 10).isEmpty)
+        #expect(
+            try await trail.page(of: realm, .stream(#require(page.last).stream), limit: 10).count
+                == 1)
+        // A position of another epoch never comes, one ahead of the log not in time.
+        #expect(
+            try await trail.reaches(
+                second.last, epoch: second.epoch + 1, of: realm, within: .seconds(1)) == .never)
+        #expect(
+            try await trail.reaches(
+                second.last + 1, epoch: second.epoch, of: realm, within: .milliseconds(30))
+                == .notYet)
+        // Personal data is in no read model.
+        for table in ["clients_1", "audit_trail_1"] {
+            #expect(try !world.rows(table).contains { $0.contains("canary") })
+        }
+        try await eventually {
+            try world.rows("daily_counts") == ["(one,1970-01-01,client.registered,2)"]
+        }
+        #expect(try await Clients(world.pool).find("b", in: realm)?.clientID == "b")
+    }
+
+    @Test func `a subscriber gets each event once, in order, as it comes`() async throws {
+        let world = try World()
+        let log = store(world)
+        defer { log.close() }
+        let realm = try #require(RealmID("one"))
+        _ = try await register("a", in: realm, log)
+        _ = try await register("b", in: realm, log)
+        let following = Task {
+            var names: [JSON?] = []
+            for try await event in LogFollower(log, hub: log.hub, realm: realm, from: 2, page: 1) {
+                names.append(event.open["client_id"])
+                if names.count == 3 { break }
+            }
+            return names
+        }
+        _ = try await register("c", in: realm, log)
+        _ = try await register("d", in: realm, log)
+        #expect(try await following.value == ["b", "c", "d"])
+    }
+
+    @Test func `a subscriber may ask for some types, and for what there is`() async throws {
+        let world = try World()
+        let log = store(world)
+        defer { log.close() }
+        let realm = try #require(RealmID("one"))
+        _ = try await register("a", in: realm, log)
+        try world.append([Happening("other.thing", .zero, version: 1)], in: "one")
+        _ = try await register("b", in: realm, log)
+        var positions: [Int64] = []
+        for try await event in LogFollower(
+            log, hub: log.hub, realm: realm, types: ["client.registered"], endsAtHead: true)
+        {
+            positions.append(event.position)
+        }
+        #expect(positions == [1, 3])
+    }
+
+    @Test func `a subscriber that is cancelled ends`() async throws {
+        let world = try World()
+        let log = store(world)
+        defer { log.close() }
+        let realm = try #require(RealmID("one"))
+        let following = Task {
+            for try await _ in LogFollower(log, hub: log.hub, realm: realm) {}
+            return true
+        }
+        following.cancel()
+        #expect(try await following.value)
+    }
+
+    @Test func `a hole in the log is an alarm and never stepped over`() async throws {
+        let world = try World()
+        let log = store(world)
+        defer { log.close() }
+        let realm = try #require(RealmID("one"))
+        for name in ["a", "b", "c"] { _ = try await register(name, in: realm, log) }
+        try world.superuser.run(
+            """
+            set session_replication_role = replica;
+            delete from urd.event where realm = 'one' and position = 2
+            """)
+        var seen: [Int64] = []
+        do {
+            for try await event in LogFollower(
+                log, hub: log.hub, realm: realm, page: 1, endsAtHead: true)
+            {
+                seen.append(event.position)
+            }
+            Issue.record("the hole was not seen")
+        } catch {
+            #expect(error == .hole(at: 2))
+        }
+        #expect(seen == [1])
+    }
+}

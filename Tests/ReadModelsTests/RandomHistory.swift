@@ -1,0 +1,182 @@
+import Values
+
+/// A history that the domain could have written, of every kind of stream; a seed repeats it.
+struct RandomHistory {
+    private var random: Numbers
+    private var versions: [UUID: Int] = [:]
+    private var clients: [UUID] = []
+    private var apps: [UUID] = []
+    private var keys: [UUID] = []
+    private var hosts: [(stream: UUID, name: String, isAssigned: Bool)] = []
+    private var serial = 0
+
+    init(seed: UInt64) {
+        random = Numbers(state: seed)
+    }
+
+    mutating func events(_ count: Int) -> [Happening] {
+        (0..<count).map { _ in next() }
+    }
+
+    mutating func next() -> Happening {
+        serial += 1
+        switch Int.random(in: 0..<20, using: &random) {
+        case 0..<11: return client()
+        case 11..<14: return app()
+        case 14..<16: return realm()
+        case 16..<18: return host()
+        case 18: return key()
+        default: return happening("something.else", fresh(), #"{"n":\#(serial)}"#)
+        }
+    }
+
+    private mutating func client() -> Happening {
+        if clients.isEmpty || chance(25) {
+            let stream = fresh()
+            clients.append(stream)
+            return happening(
+                "client.registered", stream,
+                metadata(clientID: "c\(serial)", secret: chance(70) ? "s\(serial)" : nil))
+        }
+        let stream = clients[Int.random(in: 0..<clients.count, using: &random)]
+        switch Int.random(in: 0..<12, using: &random) {
+        case 0..<6: return happening("client.updated", stream, metadata())
+        case 6..<8:
+            return happening("client.secret_rotated", stream, #"{"secret_digest":"r\#(serial)"}"#)
+        case 8: return happening("client.disabled", stream)
+        case 9, 10: return happening("client.enabled", stream)
+        default:
+            clients.removeAll { $0 == stream }
+            return happening("client.deleted", stream)
+        }
+    }
+
+    /// The one in five has an inner object that looks like what is searched for in the text.
+    private mutating func metadata(clientID: String? = nil, secret: String? = nil) -> String {
+        var members: [String] = []
+        if let clientID { members.append(#""client_id":"\#(clientID)""#) }
+        members.append(#""client_name":"Näme \"\#(serial)\" {""#)
+        if chance(20) {
+            members.append(
+                #""jwks":{"keys":[{"token_endpoint_auth_method":"client_secret_basic"}]}"#)
+        }
+        if let secret { members.append(#""secret_digest":"\#(secret)""#) }
+        let method =
+            ["none", "client_secret_basic", "client_secret_post", "private_key_jwt"]
+            .randomElement(using: &random) ?? "none"
+        members.append(#""token_endpoint_auth_method":"\#(method)""#)
+        return "{\(members.joined(separator: ","))}"
+    }
+
+    private mutating func app() -> Happening {
+        if apps.isEmpty || chance(30) {
+            let stream = fresh()
+            apps.append(stream)
+            return happening(
+                "app.created", stream, #"{"name":"App \#(serial)","slug":"a\#(serial)"}"#)
+        }
+        let stream = apps[Int.random(in: 0..<apps.count, using: &random)]
+        if chance(15) {
+            apps.removeAll { $0 == stream }
+            return happening("app.deleted", stream)
+        }
+        var members: [String] = []
+        if chance(30) { members.append(#""name":"App \#(serial)""#) }
+        if chance(70) { members.append(#""settings":\#(settings())"#) }
+        if chance(20) { members.append(#""slug":"a\#(serial)""#) }
+        return happening("app.updated", stream, "{\(members.joined(separator: ","))}")
+    }
+
+    private mutating func realm() -> Happening {
+        let stream = UUID(high: 1, low: 1)
+        guard versions[stream] != nil else {
+            return happening("realm.created", stream, #"{"display_name":"Realm"}"#)
+        }
+        switch Int.random(in: 0..<6, using: &random) {
+        case 0: return happening("realm.disabled", stream)
+        case 1: return happening("realm.enabled", stream)
+        default:
+            return happening("realm.settings_changed", stream, #"{"changes":\#(settings())}"#)
+        }
+    }
+
+    private mutating func settings() -> String {
+        let names = ["code_lifetime", "mail_from", "native_grants"]
+            .filter { _ in chance(60) }
+        let members = names.map { chance(30) ? "\"\($0)\":null" : "\"\($0)\":\(serial)" }
+        return "{\(members.joined(separator: ","))}"
+    }
+
+    private mutating func host() -> Happening {
+        if hosts.isEmpty || chance(40) {
+            let stream = fresh()
+            // A name that another gave up may be taken by a new stream.
+            let free = hosts.last { host in
+                !host.isAssigned && !hosts.contains { $0.isAssigned && $0.name == host.name }
+            }
+            let name = free?.name ?? "h\(serial).example"
+            hosts.append((stream, name, true))
+            return happening(
+                "host.assigned", stream, #"{"host":"\#(name)","realm":"r\#(serial)"}"#)
+        }
+        let index = Int.random(in: 0..<hosts.count, using: &random)
+        if hosts[index].isAssigned {
+            hosts[index].isAssigned = false
+            return happening("host.released", hosts[index].stream)
+        }
+        let host = hosts[index]
+        guard !hosts.contains(where: { $0.isAssigned && $0.name == host.name }) else {
+            return happening("something.else", fresh())
+        }
+        hosts[index].isAssigned = true
+        return happening(
+            "host.assigned", host.stream, #"{"host":"\#(host.name)","realm":"r\#(serial)"}"#)
+    }
+
+    private mutating func key() -> Happening {
+        if keys.isEmpty || chance(60) {
+            let stream = fresh()
+            keys.append(stream)
+            let realms = chance(50) ? #","realms":["a","b"]"# : ""
+            return happening(
+                "admin_key.created", stream,
+                #"{"digest":"d\#(serial)","name":"Key \#(serial)"\#(realms)}"#)
+        }
+        return happening("admin_key.revoked", keys.removeLast())
+    }
+
+    private mutating func happening(
+        _ type: String, _ stream: UUID, _ data: String = "{}"
+    ) -> Happening {
+        versions[stream, default: 0] += 1
+        return Happening(
+            type, stream, version: versions[stream] ?? 1, data,
+            at: Timestamp(microseconds: 1_790_000_000_000_000 + Int64(serial) * 3_600_000_000))
+    }
+
+    private mutating func fresh() -> UUID {
+        UUID(high: random.next(), low: random.next())
+    }
+
+    mutating func chance(_ percent: Int) -> Bool {
+        Int.random(in: 0..<100, using: &random) < percent
+    }
+
+    /// A number to cut the history into batches.
+    mutating func number(_ range: ClosedRange<Int>) -> Int {
+        Int.random(in: range, using: &random)
+    }
+}
+
+/// SplitMix64.
+struct Numbers: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}

@@ -1,0 +1,195 @@
+import EventSourcing
+import Identity
+import JSON
+import Postgres
+import PostgresTesting
+import Testing
+import Values
+
+@testable import ReadModels
+
+@Suite struct `Reading a model that a decision hangs on` {
+    let realm = RealmID("one")
+
+    private func secret(_ byte: UInt8) -> String {
+        Base64URL.encode([UInt8](repeating: byte, count: 32))
+    }
+
+    private func registered(_ stream: UUID, _ name: String, version: Int = 1) -> Happening {
+        Happening(
+            "client.registered", stream, version: version,
+            """
+            {"client_id":"\(name)","grant_types":["authorization_code"],\
+            "secret_digest":"\(secret(1))","token_endpoint_auth_method":"client_secret_basic"}
+            """)
+    }
+
+    @Test func `gives a client as its events left it`() async throws {
+        let world = try World()
+        let realm = try #require(realm)
+        let clients = Clients(world.pool)
+        #expect(try await clients.find("mine", in: realm) == nil)
+        let stream = UUID(high: 7, low: 7)
+        try world.append([registered(stream, "mine")], in: "one")
+        let entry = try #require(try await clients.find("mine", in: realm))
+        #expect(entry.id == stream)
+        #expect(entry.secret == SecretDigest([UInt8](repeating: 1, count: 32)))
+        #expect(entry.metadata["client_id"] == nil)
+        #expect(entry.metadata["secret_digest"] == nil)
+        #expect(entry.metadata["grant_types"] == ["authorization_code"])
+        #expect(!entry.isDisabled)
+        try world.append(
+            [
+                Happening("client.disabled", stream, version: 2),
+                Happening(
+                    "client.secret_rotated", stream, version: 3,
+                    #"{"secret_digest":"\#(secret(2))"}"#),
+            ], in: "one")
+        let disabled = try #require(try await clients.find(stream, in: realm))
+        #expect(disabled.isDisabled)
+        #expect(disabled.version == 3)
+        #expect(disabled.secret == SecretDigest([UInt8](repeating: 2, count: 32)))
+        try world.append(
+            [
+                Happening(
+                    "client.updated", stream, version: 4,
+                    #"{"token_endpoint_auth_method":"none"}"#)
+            ], in: "one")
+        #expect(try await clients.find(stream, in: realm)?.secret == nil)
+        try world.append([Happening("client.deleted", stream, version: 5)], in: "one")
+        #expect(try await clients.find(stream, in: realm) == nil)
+        try world.append([registered(UUID(high: 8, low: 8), "mine")], in: "one")
+        #expect(try await clients.find("mine", in: realm)?.id == UUID(high: 8, low: 8))
+    }
+
+    @Test func `gives pages that hang together`() async throws {
+        let world = try World()
+        let realm = try #require(realm)
+        let clients = Clients(world.pool)
+        for number in 1...7 {
+            try world.append(
+                [registered(UUID(high: UInt64(number), low: 0), "c\(number)")], in: "one")
+        }
+        try world.append([registered(UUID(high: 9, low: 0), "other")], in: "two")
+        var seen: [String] = []
+        var after: UUID?
+        while true {
+            let page = try await clients.page(in: realm, after: after, limit: 3)
+            seen += page.map(\.clientID)
+            guard page.count == 3, let last = page.last else { break }
+            after = last.id
+        }
+        #expect(seen == (1...7).map { "c\($0)" })
+    }
+
+    @Test func `gives no answer while the model is behind the log`() async throws {
+        let world = try World()
+        let realm = try #require(realm)
+        try world.append([registered(UUID(high: 1, low: 1), "mine")], in: "one")
+        // What apply runs into does not matter; that it halts does.
+        try world.owner.run("alter table urd.clients_1 add constraint no_more check (version < 2)")
+        try world.append(
+            [Happening("client.disabled", UUID(high: 1, low: 1), version: 2)], in: "one")
+        let clients = Clients(world.pool)
+        await #expect(throws: ReadFailure.behind) { try await clients.find("mine", in: realm) }
+        await #expect(throws: ReadFailure.behind) { try await clients.page(in: realm, limit: 5) }
+        // Another client of the realm is none of the model's business either, nor one that is not.
+        await #expect(throws: ReadFailure.behind) { try await clients.find("no", in: realm) }
+        // Other realms and other models are not concerned.
+        #expect(try await clients.find("mine", in: #require(RealmID("two"))) == nil)
+        #expect(try await Apps(world.pool).page(in: realm, limit: 5) == [])
+    }
+
+    @Test func `gives no answer when the model was never told of the realm`() async throws {
+        let world = try World()
+        let realm = try #require(realm)
+        try world.append([registered(UUID(high: 1, low: 1), "mine")], in: "one")
+        try world.superuser.run("delete from urd.projection_position where projection = 'clients'")
+        await #expect(throws: ReadFailure.behind) {
+            try await Clients(world.pool).find("mine", in: realm)
+        }
+    }
+
+    @Test func `finds realms, apps, hosts and keys`() async throws {
+        let world = try World()
+        let realm = try #require(realm)
+        let app = UUID(high: 2, low: 2)
+        try world.append(
+            [
+                Happening("realm.created", .zero, version: 1, #"{"display_name":"One"}"#),
+                Happening(
+                    "realm.settings_changed", .zero, version: 2,
+                    #"{"changes":{"code_lifetime":30,"mail_from":"a@b.example"}}"#),
+                Happening(
+                    "realm.settings_changed", .zero, version: 3, #"{"changes":{"mail_from":null}}"#),
+                Happening("realm.disabled", .zero, version: 4),
+                Happening("app.created", app, version: 1, #"{"name":"Shop","slug":"shop"}"#),
+                Happening(
+                    "app.updated", app, version: 2, #"{"settings":{"native_grants":true}}"#),
+            ], in: "one")
+        let key = UUID(high: 3, low: 3)
+        let host = UUID(high: 4, low: 4)
+        try world.append(
+            [
+                Happening(
+                    "admin_key.created", key, version: 1,
+                    #"{"digest":"\#(secret(9))","name":"Ops","realms":["one"]}"#),
+                Happening(
+                    "host.assigned", host, version: 1,
+                    #"{"host":"id.one.example","realm":"one"}"#),
+            ], in: "system")
+        let found = try #require(try await Realms(world.pool).find(realm))
+        #expect(found.isDisabled)
+        #expect(found.settings == ["display_name": "One", "code_lifetime": 30])
+        #expect(try await Realms(world.pool).page(limit: 10).map(\.realm) == [realm])
+        let shop = try #require(try await Apps(world.pool).find(slug: "shop", in: realm))
+        #expect(shop.id == app)
+        #expect(shop.settings == ["native_grants": true])
+        #expect(try await Hosts(world.pool).find("id.one.example")?.realm == realm)
+        #expect(try await Hosts(world.pool).page(of: realm, limit: 5).map(\.id) == [host])
+        let ops = try #require(try await AdminKeys(world.pool).find(key))
+        #expect(ops.scope == .only([realm]))
+        #expect(ops.revokedAt == nil)
+        try world.append(
+            [
+                Happening("admin_key.revoked", key, version: 2),
+                Happening("host.released", host, version: 2),
+            ], in: "system")
+        #expect(try await AdminKeys(world.pool).find(key)?.revokedAt != nil)
+        #expect(try await Hosts(world.pool).find("id.one.example") == nil)
+    }
+}
+
+@Suite struct `Whoever may only look` {
+    @Test func `sees the views and nothing behind them`() throws {
+        let world = try World()
+        var history = RandomHistory(seed: 5)
+        try world.append(history.events(100), in: "one")
+        let observer = try Connection(world.database.observer)
+        for view in ["apps", "realms", "hosts", "audit_trail", "daily_counts", "clients_position"] {
+            #expect(try observer.run("select * from urd.\(view)").count >= 0)
+        }
+        #expect(try observer.run("select client_id, metadata from urd.clients").count > 0)
+        #expect(try observer.run("select key, name from urd.admin_keys").count >= 0)
+        for refused in [
+            "select secret_digest from urd.clients", "select digest from urd.admin_keys",
+            "select * from urd.clients_1", "delete from urd.apps", "select urd.enroll()",
+            "select urd.project('one', 'clients', 1, 10)",
+            "select urd.apply_inline('one', 1, 1)", "select urd.clients_1_apply('one', 1, 1)",
+        ] {
+            #expect(throws: Postgres.Failure.self, "\(refused)") { try observer.run(refused) }
+        }
+    }
+
+    @Test func `the application changes no read model but through the log`() throws {
+        let world = try World()
+        let application = try Connection(world.database.application)
+        for refused in [
+            "update urd.clients set disabled = false", "delete from urd.clients_1",
+            "update urd.projection_position set position = 7",
+            "select urd.clients_1_apply('one', 1, 1)", "select urd.advance('one', 'apps', 1, 0, 1)",
+        ] {
+            #expect(throws: Postgres.Failure.self, "\(refused)") { try application.run(refused) }
+        }
+    }
+}

@@ -1,0 +1,119 @@
+import EventStore
+import Postgres
+import PostgresTesting
+import Values
+
+@testable import ReadModels
+
+/// A database with the schema, and hands to append to it without a log in between: what is tested
+/// here is what PostgreSQL does with the events.
+struct World {
+    let database: TestDatabase
+    let owner: Connection
+    /// Nothing holds it back: it writes events, and poisons them.
+    let superuser: Connection
+    let pool: Database
+
+    init(_ projections: [Projection] = Projection.all, migrated: Bool = true) throws {
+        database = try TestCluster.shared.makeDatabase()
+        owner = try Connection(database.owner)
+        superuser = try Connection(database.superuser)
+        pool = Database(database.application, connections: 2)
+        if migrated { _ = try engine(projections).migrate() }
+    }
+
+    func engine(_ projections: [Projection] = Projection.all, workers: Int = 2) -> ProjectionEngine
+    {
+        ProjectionEngine(database.owner, workers: workers, projections: projections)
+    }
+
+    /// Appends as the log does: under the head lock, with the inline projections, all or nothing.
+    func append(_ events: [Happening], in realm: String) throws {
+        try Self.append(events, in: realm, superuser)
+    }
+
+    static func append(
+        _ events: [Happening], in realm: String, _ connection: Connection
+    ) throws {
+        try connection.transaction { connection throws(Postgres.Failure) in
+            var named = Parameters(realm: realm)
+            try connection.executeOnce(
+                "insert into urd.realm_log (realm) values ($1) on conflict do nothing", named)
+            let head = try connection.executeOnce(
+                "select position from urd.realm_log where realm = $1 for no key update", named
+            ).int64(0, 0)
+            for (index, event) in events.enumerated() {
+                try connection.execute(inserting, event.parameters(realm, head + 1 + Int64(index)))
+            }
+            let last = head + Int64(events.count)
+            named.add(last)
+            try connection.executeOnce(
+                "update urd.realm_log set position = $2 where realm = $1", named)
+            named.add(head + 1)
+            try connection.executeOnce("select urd.apply_inline($1, $3, $2)", named)
+        }
+    }
+
+    /// All rows of a relation as text, in a fixed order.
+    func rows(_ relation: String) throws -> [String] {
+        let rows = try superuser.executeOnce(
+            "select t::text from urd.\(relation) t order by 1", Parameters())
+        return (0..<rows.count).map { rows.text($0, 0) }
+    }
+
+    /// One value as text.
+    func value(_ sql: String) throws -> String {
+        let rows = try superuser.executeOnce("select (\(sql))::text", Parameters())
+        return rows.isNull(0, 0) ? "null" : rows.text(0, 0)
+    }
+
+    func status(_ projection: String, _ realm: String) throws -> ProjectionStatus? {
+        try ProjectionStatus.read(superuser).first {
+            $0.projection == projection && $0.realm == realm && $0.state != .previous
+        }
+    }
+
+    func live(_ projection: String) throws -> Int? {
+        try Builds.number(of: projection, "live", superuser)
+    }
+}
+
+/// One event of a test.
+struct Happening: Sendable {
+    var type: String
+    var stream: UUID
+    var data: String
+    var version: Int
+    var at: Timestamp
+
+    init(
+        _ type: String, _ stream: UUID, version: Int, _ data: String = "{}",
+        at: Timestamp = Timestamp(microseconds: 1_790_000_000_000_000)
+    ) {
+        self.type = type
+        self.stream = stream
+        self.version = version
+        self.data = data
+        self.at = at
+    }
+
+    func parameters(_ realm: String, _ position: Int64) -> Parameters {
+        var parameters = Parameters(realm: realm)
+        parameters.add(position)
+        parameters.add(stream)
+        parameters.add(Int32(version))
+        parameters.add(type)
+        parameters.add(time: at.microseconds &+ position)
+        parameters.add(json: Array(data.utf8))
+        return parameters
+    }
+}
+
+private let inserting = Statement(
+    "test_insert",
+    """
+    insert into urd.event (
+        realm, position, stream, version, type, revision, at, command, leaf, mac, meta, data)
+    values ($1, $2, $3, $4, $5, 1, $6, gen_random_uuid(), '', '',
+        '{"actor":"admin:tester","client":"a"}', $7)
+    """)
