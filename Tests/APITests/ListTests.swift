@@ -132,7 +132,7 @@ import Values
 
     @Test(arguments: [
         ("acme:1:999999", ProblemKind.positionNotReached), ("acme:7:1", .positionLost),
-        ("other:1:1", .invalidParameter), ("acme:1", .invalidParameter),
+        ("other:1:1", .positionLost), ("acme:1", .invalidParameter),
         ("acme:1:-1", .invalidParameter), ("acme:1:1:1", .invalidParameter),
         ("acme:9999999999:1", .invalidParameter), ("", .invalidParameter),
         ("acme:1:9999999999999999999", .invalidParameter),

@@ -163,10 +163,10 @@ extension Call<AdminContext> {
     /// Waits for what `min_position` asks, if it is given.
     fileprivate func wait(in realm: RealmID) async throws(Problem) {
         guard let text = text("min_position") else { return }
-        guard let wanted = LogPosition(text), wanted.realm == realm else {
-            throw Problem(
-                .invalidParameter, "min_position must be of this realm.", field: "min_position")
+        guard let wanted = LogPosition(text) else {
+            throw Problem(.invalidParameter, field: "min_position")
         }
+        guard wanted.realm == realm else { throw Problem(.positionLost, field: "min_position") }
         let reached = try await reading { () throws(LogFailure) in
             try await context.queries.auditTrail(
                 of: realm, reaches: wanted.position, epoch: wanted.epoch)

@@ -17,8 +17,7 @@ extension Parameter {
 
     static let minimumPosition = Parameter(
         "min_position", in: .query, LogPosition.schema,
-        "The `Urd-Position` of a write that the list must hold; it waits for it a while.",
-        example: "demo:1:42")
+        "The `Urd-Position` of a write that the list must hold; it waits for it a while.")
 
     static let idempotencyKey = Parameter(
         "Idempotency-Key", in: .header,
@@ -26,8 +25,7 @@ extension Parameter {
         """
         Chosen by the client. The same key with the same request gets the same answer again and \
         does nothing twice; with another request it is refused.
-        """,
-        example: "b3f1c9")
+        """)
 }
 
 extension Call {

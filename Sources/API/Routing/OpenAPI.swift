@@ -27,6 +27,11 @@ public enum OpenAPI {
             "paths": .object(paths.mapValues(JSON.object)),
             "components": [
                 "schemas": .object(components),
+                "examples": .object(
+                    Dictionary(
+                        uniqueKeysWithValues: ProblemKind.allCases.map {
+                            ($0.rawValue, $0.example)
+                        })),
                 "securitySchemes": [
                     "adminKey": [
                         "type": "http", "scheme": "bearer",
@@ -73,7 +78,20 @@ extension Route {
         for (status, kinds) in byStatus {
             responses[String(status)] = problemDocument(kinds)
         }
+        // What the server says before any route is asked.
+        if body != nil { responses["413"] = refused("The body is too large.") }
+        responses["431"] = refused("The headers are too large.")
+        if responses["503"] == nil {
+            responses["503"] = refused("The request took too long, or the server is stopping.")
+        }
         return responses
+    }
+
+    private func refused(_ description: String) -> JSON {
+        [
+            "description": .string(description), "headers": .object(commonHeaders),
+            "content": ["application/problem+json": ["schema": Problem.schema.document]],
+        ]
     }
 
     private func problemDocument(_ kinds: [ProblemKind]) -> JSON {
@@ -86,7 +104,10 @@ extension Route {
                     "schema": Problem.schema.document,
                     "examples": .object(
                         Dictionary(
-                            uniqueKeysWithValues: sorted.map { ($0.rawValue, $0.example) })),
+                            uniqueKeysWithValues: sorted.map { kind in
+                                let path = "#/components/examples/\(kind.rawValue)"
+                                return (kind.rawValue, ["$ref": .string(path)])
+                            })),
                 ]
             ],
         ]
@@ -155,7 +176,7 @@ extension Right {
     }
 }
 
-private let commonHeaders = ["Urd-Request": header("The request, as log lines name it.")]
+private let commonHeaders = ["X-Request-Id": header("The request, as log lines name it.")]
 
 private func header(_ description: String) -> JSON {
     ["description": .string(description), "schema": ["type": "string"]]

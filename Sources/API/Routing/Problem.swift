@@ -42,7 +42,7 @@ public struct Problem: Error, Sendable {
             .required("type", .text(1...200), "Names the kind of problem and never changes."),
             .required("title", .text(1...200), "The kind of problem in a sentence."),
             .required("status", .integer(400...599), "The status of the response."),
-            .required("request", .text(0...200), "The request, as log lines name it."),
+            .optional("request", .text(0...200), "The request, as log lines name it."),
             .optional("detail", .text(1...1000), "What is wrong with this request."),
             .optional("field", .text(1...1000), "The parameter or member to blame.")))
 }

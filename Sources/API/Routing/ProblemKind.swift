@@ -105,7 +105,7 @@ extension ProblemKind {
         case .appExists: "An app of this name exists."
         case .clientExists: "A client of this id exists."
         case .clientHasNoSecret: "The client has no secret."
-        case .positionLost: "The position belongs to an earlier life of the log."
+        case .positionLost: "The position is of another log, or of an earlier life of this one."
         case .unsupportedMediaType: "The body must be JSON."
         case .idempotencyKeyReused: "The idempotency key was used for another request."
         case .internalError: "Something is wrong on our side."

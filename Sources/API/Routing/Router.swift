@@ -77,7 +77,7 @@ public struct Router<Context: RouteContext>: Sendable {
             "default-src 'none'; frame-ancestors 'none'"
         response.headers["X-Frame-Options"] = "DENY"
         response.headers["Cross-Origin-Resource-Policy"] = "same-origin"
-        response.headers["Urd-Request"] = request.id
+        response.headers["X-Request-Id"] = request.id
         if request.path == "/api" || request.path.utf8.starts(with: "/api/".utf8) {
             response.headers["Cache-Control"] = "no-store"
         }

@@ -61,7 +61,7 @@ struct Answered {
         #expect(headers["X-Content-Type-Options"] == "nosniff")
         #expect(headers["Referrer-Policy"] == "no-referrer")
         #expect(headers["Content-Security-Policy"]?.hasPrefix("default-src 'none'") == true)
-        #expect(headers["Urd-Request"] == request.id)
+        #expect(headers["X-Request-Id"] == request.id)
         if request.path.hasPrefix("/api/") { #expect(headers["Cache-Control"] == "no-store") }
         if response.status == .serviceUnavailable { #expect(headers["Retry-After"] != nil) }
         if response.status == .unauthorized { #expect(headers["WWW-Authenticate"] != nil) }
