@@ -6,7 +6,7 @@ import Testing
 @testable import EventStore
 
 /// The verifier that knows nothing of Urd, on what a real log hands out.
-@Suite struct `A proof` {
+@Suite(.serialized) struct `A proof` {
     private struct Answer {
         let holds: Bool
         let words: String
@@ -98,7 +98,7 @@ import Testing
         let log = try await TamperedLog.sealed()
         try await log.append(5)
         let proofs = LogProofs(log.pool, keyring: log.keyring)
-        for position in [-1, 0, 701, .max] as [Int64] {
+        for position in [.min, -1, 0, 701, .max] as [Int64] {
             await #expect(throws: ProofFailure.notSealed(sealed: 700)) {
                 try await proofs.inclusion(of: position, in: log.realm)
             }

@@ -9,7 +9,7 @@ import Testing
 
 @testable import EventStore
 
-@Suite struct `The sealer` {
+@Suite(.serialized) struct `The sealer` {
     /// The last checkpoint in the database.
     private func last(_ log: TamperedLog) async throws -> SignedCheckpoint {
         let keys = try await log.keyring.keys(of: log.realm)
@@ -321,6 +321,51 @@ import Testing
         try await sealer.sealOnce()
         #expect(sealer.states[log.realm] == SealingState(sealed: 30, head: 30, halt: nil))
         #expect(lines.count("sealer.resumed") == 1)
+    }
+
+    // MARK: - The file
+
+    @Test func `brings a file up to date that is older or gone, as after a crash`() async throws {
+        let log = try await TamperedLog.sealed(10, every: 10)
+        let old = try #require(try log.file.read(log.realm))
+        try await log.append(10)
+        try await log.sealer.sealOnce()
+        try log.file.write(old, of: log.realm)
+        var sealer = log.makeSealer()
+        try await sealer.sealOnce()
+        #expect(sealer.states[log.realm]?.halt == nil)
+        #expect(try await log.file.read(log.realm) == last(log).note)
+        try removeFolder(log.directory)
+        sealer = log.makeSealer()
+        try await sealer.sealOnce()
+        #expect(sealer.states[log.realm]?.halt == nil)
+        #expect(try await log.file.read(log.realm) == last(log).note)
+    }
+
+    @Test func `seals on and complains where no file can be written`() async throws {
+        let log = try TamperedLog()
+        try await log.append(10)
+        let lines = Lines()
+        let sealer = log.makeSealer(directory: "/nowhere/to/be/found", log: lines.log)
+        try await sealer.sealOnce()
+        #expect(sealer.states[log.realm] == SealingState(sealed: 10, head: 10, halt: nil))
+        #expect(lines.count("sealer.file.failed") == 1)
+    }
+
+    @Test func `seals other realms while one has no usable keys`() async throws {
+        let log = try await TamperedLog.sealed(10, every: 10)
+        try log.attack(
+            "insert into urd.realm_log (realm, position) values ('broken', 5)",
+            """
+            insert into urd.realm_key (realm, purpose, version, master, wrapped)
+            values ('broken', 'sign', 1, '\\x00', '\\x00')
+            """)
+        try await log.append(10)
+        let sealer = log.makeSealer()
+        try await sealer.sealOnce()
+        #expect(sealer.states[log.realm]?.sealed == 20)
+        let broken = try #require(RealmID("broken"))
+        #expect(sealer.states[broken] == SealingState(sealed: 0, head: 5, halt: nil))
     }
 
     // MARK: - Privileges

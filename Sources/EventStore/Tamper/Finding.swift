@@ -2,6 +2,7 @@ public import EventSourcing
 
 /// What is wrong with a log, where it first shows.
 public struct Finding: Sendable, Equatable {
+    /// The raw value is a stable name, for JSON and scripts.
     public enum Problem: String, Sendable, CaseIterable {
         /// The event is not what was sealed.
         case changed
@@ -16,31 +17,31 @@ public struct Finding: Sendable, Equatable {
         /// An event stands here a second time.
         case repeated
         /// The log ends before what was signed, or before what its head says.
-        case droppedTail
+        case droppedTail = "dropped_tail"
         /// A version of a stream is missing or stands out of its order.
-        case versionGap
+        case versionGap = "version_gap"
         /// A column holds what the application never writes.
         case unreadable
         /// The stored leaf was altered, the event was not.
-        case leafChanged
+        case leafChanged = "leaf_changed"
         /// The stored mac was altered, the event was not.
-        case macChanged
+        case macChanged = "mac_changed"
         /// The head of the log is not its last position.
-        case headDisagrees
+        case headDisagrees = "head_disagrees"
         /// The version that the database notes for a stream is not that of its last event.
-        case streamDisagrees
+        case streamDisagrees = "stream_disagrees"
         /// A stored tile is not what was sealed, the events are.
-        case tileChanged
+        case tileChanged = "tile_changed"
         /// A checkpoint in the database has no good signature.
-        case checkpointForged
+        case checkpointForged = "checkpoint_forged"
         /// A checkpoint that the file has is gone from the database.
-        case checkpointRemoved
+        case checkpointRemoved = "checkpoint_removed"
         /// The events do not have the root that was signed.
-        case rootDiffers
+        case rootDiffers = "root_differs"
         /// The copy outside the database has no good signature, or can't be read.
-        case fileUnreadable
+        case fileUnreadable = "file_unreadable"
         /// The copy outside the database was signed over another log.
-        case fileDiffers
+        case fileDiffers = "file_differs"
     }
 
     public let problem: Problem
@@ -57,6 +58,42 @@ public struct Finding: Sendable, Equatable {
     }
 
     public var isExact: Bool { notBefore == position }
+}
+
+extension Finding: CustomStringConvertible {
+    /// For people: one sentence, and where an earlier position can't be ruled out, another.
+    public var description: String {
+        guard !isExact else { return "position \(position): \(problem.words)." }
+        return "position \(position): \(problem.words). "
+            + "No signed root that holds covers position \(notBefore) and those behind it: "
+            + "an earlier one of them may have been altered too."
+    }
+}
+
+extension Finding.Problem {
+    public var words: String {
+        switch self {
+        case .changed: "the event is not what was sealed"
+        case .forged: "the event was not written by the application"
+        case .removed: "an event is gone"
+        case .inserted: "an event was inserted"
+        case .reordered: "the events stand in another order than they were sealed in"
+        case .repeated: "an event stands here a second time"
+        case .droppedTail: "the log ends before what was signed or noted"
+        case .versionGap: "a version of the event's stream is missing or out of order"
+        case .unreadable: "a column holds what the application never writes"
+        case .leafChanged: "the stored leaf was altered, the event was not"
+        case .macChanged: "the stored mac was altered, the event was not"
+        case .headDisagrees: "the head of the log is not its last position"
+        case .streamDisagrees: "the version noted for a stream is not that of its last event"
+        case .tileChanged: "a stored tile was altered, the events were not"
+        case .checkpointForged: "the checkpoint of this size has no good signature"
+        case .checkpointRemoved: "the checkpoint of this size is gone from the database"
+        case .rootDiffers: "the events up to here do not have the root that was signed"
+        case .fileUnreadable: "the checkpoint file has no good signature, or can't be read"
+        case .fileDiffers: "the checkpoint file was signed over another log"
+        }
+    }
 }
 
 /// The outcome of a verification.

@@ -37,7 +37,8 @@ struct SealedReader {
     }
 
     func inclusion(of position: Int64) throws -> InclusionProof {
-        guard let newest, let ranges = MerkleProof.inclusion(of: position - 1, in: newest.size)
+        guard let newest, position > 0,
+            let ranges = MerkleProof.inclusion(of: position - 1, in: newest.size)
         else { throw ProofFailure.notSealed(sealed: size) }
         let path = try hashes(ranges, newest.size)
         var record: [UInt8]?

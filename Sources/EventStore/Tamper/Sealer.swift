@@ -94,12 +94,30 @@ public final class Sealer: Sendable {
         }
         var isBehind = false
         for head in heads where isDue(head) {
-            if try await seal(head.realm) { isBehind = true }
+            do {
+                if try await seal(head.realm) { isBehind = true }
+            } catch {
+                // One realm's trouble must not leave the others unsealed.
+                guard database.isReachable else { throw error }
+                noteFailure(head)
+            }
         }
         // A realm that vanished as a whole is known by its file, or by what was signed before.
         let missing = Set(realms.withLock { $0.keys }).union(copied).subtracting(heads.map(\.realm))
         for realm in missing.sorted() { noteMissing(realm) }
         return isBehind
+    }
+
+    private func noteFailure(_ head: TamperTable.Head) {
+        log.error("sealer.failed", ["realm": .string(head.realm.name)])
+        let known = realms.withLock { $0[head.realm] }
+        let state = SealingState(
+            sealed: known?.tree?.size ?? 0, head: head.position, halt: known?.state.halt)
+        metrics.show(state, of: head.realm)
+        realms.withLock {
+            $0[head.realm] = Realm(
+                tree: known?.tree, state: state, checked: known?.checked ?? .now)
+        }
     }
 
     private func noteMissing(_ realm: RealmID) {

@@ -130,11 +130,14 @@ struct VerificationRun {
         from first: Int64, to last: Int64, _ file: SignedCheckpoint?,
         into queue: VerificationQueue
     ) throws(Failure) {
+        guard first <= last else { return }
         var next = first
-        while next <= last {
-            let end = min(last, next + pageLength - 1)
+        while true {
+            // An intruder's last position may be as large as a position can be.
+            let end = last - next < pageLength ? last : next + pageLength - 1
             guard try queue.put(.page(page(next...end, file))) else { return }
             guard try readRows(next...end, isFirst: next == first, into: queue) else { return }
+            guard end < last else { return }
             next = end + 1
         }
     }
