@@ -14,6 +14,6 @@ if [ -d Tests/Fuzz ] && [ -x Tests/Fuzz/corpus.sh ]; then
     Tests/Fuzz/corpus.sh
 fi
 echo "The front door:"
-python3 -B -m unittest discover -s Tests/FrontDoor -p 'test_*.py'
+python3 -B Tests/FrontDoor
 
 exec swift test --skip-build --disable-xctest

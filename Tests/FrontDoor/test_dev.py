@@ -21,6 +21,7 @@ class Dev(FrontDoorCase):
             {
                 "URD_URL", "URD_DATABASE_URL", "URD_DATABASE_OWNER_URL", "URD_ADMIN_KEY",
                 "URD_REALM", "URD_CLIENT_ID", "URD_CLIENT_SECRET", "URD_MASTER_KEY_FILE",
+                "URD_CHECKPOINT_DIRECTORY",
             },
             set(values),
         )

@@ -107,15 +107,18 @@ extension ClusterPlace {
         for parent in elsewhere {
             do {
                 try File.makeFolder(parent)
+                guard isRoots(parent) else { continue }
                 let path = try File.makeTemporaryFolder(parent + "/")
                 try File.give(path, to: account)
                 guard canWrite(account, path) else {
                     try File.removeTree(path)
                     continue
                 }
-                let place = try marked(path, account, folder)
+                // Named before it is marked: another run that sweeps takes what is marked and not
+                // named for abandoned.
                 try File.writeAtomically(
                     Array((path + "\n").utf8), to: folder.elsewhereFile, mode: 0o644)
+                let place = try marked(path, account, folder)
                 say(
                     "PostgreSQL runs as user '\(account.name)', who cannot enter \(folder.path); "
                         + "its data is in \(path)")
@@ -137,6 +140,12 @@ extension ClusterPlace {
         return place
     }
 
+    /// What another user put there first is not ours to use.
+    private static func isRoots(_ folder: String) -> Bool {
+        guard let facts = File.facts(folder, following: false) else { return false }
+        return facts.isFolder && facts.owner == 0 && facts.permissions & 0o022 == 0
+    }
+
     private static func canWrite(_ account: Account, _ path: String) -> Bool {
         let test = ChildProcess(
             executable: "/usr/bin/test", arguments: ["-w", path, "-a", "-x", path],
@@ -146,7 +155,7 @@ extension ClusterPlace {
 
     /// Places whose folder is gone belong to nobody any more.
     private static func sweep() {
-        for parent in elsewhere {
+        for parent in elsewhere where isRoots(parent) {
             for name in (try? File.names(in: parent)) ?? [] {
                 let place = ClusterPlace(path: "\(parent)/\(name)", account: nil)
                 guard let text = try? File.text(place.ownerFile) else { continue }

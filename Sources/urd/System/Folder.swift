@@ -24,6 +24,10 @@ extension File {
     static func names(in folder: String) throws(SystemFailure) -> [String] {
         guard let stream = opendir(folder) else { throw SystemFailure("list", folder) }
         defer { closedir(stream) }
+        return names(of: stream).sorted()
+    }
+
+    private static func names(of stream: OpaquePointer) -> [String] {
         var names: [String] = []
         while let entry = readdir(stream) {
             let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
@@ -31,15 +35,39 @@ extension File {
             }
             if name != ".", name != ".." { names.append(name) }
         }
-        return names.sorted()
+        return names
     }
 
-    /// Removes a folder with all in it; a link inside is removed and not followed.
+    /// Removes a folder with all in it.
+    ///
+    /// It may belong to a user whom we, as root, must not trust: so it is walked by descriptors
+    /// and never by path, and no link is followed, not even one that is put there meanwhile.
     static func removeTree(_ path: String) throws(SystemFailure) {
-        guard let facts = facts(path, following: false) else { return }
-        guard facts.isFolder else { return try remove(path) }
-        for name in try names(in: path) { try removeTree("\(path)/\(name)") }
-        guard rmdir(path) == 0 || errno == ENOENT else { throw SystemFailure("remove", path) }
+        let parent = open(Path.parent(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard parent >= 0 else {
+            if errno == ENOENT { return }
+            throw SystemFailure("remove", path)
+        }
+        defer { close(parent) }
+        let name = path.split(separator: "/").last.map(String.init) ?? path
+        try removeTree(name, in: parent, path)
+    }
+
+    private static func removeTree(
+        _ name: String, in parent: Int32, _ path: String
+    ) throws(SystemFailure) {
+        if unlinkat(parent, name, 0) == 0 || errno == ENOENT { return }
+        // EISDIR on Linux; EPERM where the file system keeps to POSIX.
+        guard errno == EISDIR || errno == EPERM else { throw SystemFailure("remove", path) }
+        let folder = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        guard folder >= 0, let stream = fdopendir(folder) else {
+            throw SystemFailure("remove", path)
+        }
+        defer { closedir(stream) }
+        for entry in names(of: stream) { try removeTree(entry, in: folder, "\(path)/\(entry)") }
+        guard unlinkat(parent, name, AT_REMOVEDIR) == 0 || errno == ENOENT else {
+            throw SystemFailure("remove", path)
+        }
     }
 
     static func give(_ path: String, to account: Account) throws(SystemFailure) {
