@@ -54,7 +54,7 @@ public protocol AdminQueries: Sendable {
     /// sealed yet, or there is none.
     func inclusionProof(
         of position: Int64, in realm: RealmID
-    ) async throws(LogFailure) -> InclusionProof?
+    ) async throws(LogFailure) -> InclusionView?
 
     /// A tile of the tree (C2SP tlog-tiles): `width` hashes of 32 bytes. Nil: not sealed yet.
     func tile(
@@ -95,7 +95,7 @@ public struct AuditEntry: Sendable, Equatable {
 }
 
 /// RFC 6962 inclusion: leaf, path, and the checkpoint that signs the root they lead to.
-public struct InclusionProof: Sendable, Equatable {
+public struct InclusionView: Sendable, Equatable {
     public var position: Int64
     public var treeSize: Int64
     public var leaf: [UInt8]

@@ -5,7 +5,8 @@ enum Commands {
             Dev(steps: DevelopmentRun(console: .standard)), Serve(), Migrate(),
             Doctor(tools: .ofThisBinary), ConfigPrint(),
         ] + RouteCommands.all + [
-            EventsTail(), EventsShow(), Verify(), KeysRotateMaster(), KeysRotateRealm(),
+            EventsTail(), EventsShow(), Verify(), Proof(), LogCheckpoint(), LogConsistency(),
+            LogKey(), LogExport(), KeysRotateMaster(), KeysRotateRealm(),
             ProjectionsStatus(), ProjectionsRebuild(), ProjectionsVerify(), ProjectionsRollback(),
         ]
 }

@@ -12,6 +12,7 @@ struct DevelopmentEnvironment: Equatable, Sendable {
             ("URD_DATABASE_URL", place.databaseURL),
             ("URD_DATABASE_OWNER_URL", place.ownerURL),
             ("URD_MASTER_KEY_FILE", place.masterKeyFile),
+            ("URD_CHECKPOINT_DIRECTORY", place.checkpointDirectory),
         ]
         if let port = listening.privatePort {
             lines.insert(("URD_PRIVATE_URL", "http://127.0.0.1:\(port)"), at: 1)

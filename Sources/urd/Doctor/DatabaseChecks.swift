@@ -28,7 +28,7 @@ struct DatabaseChecks: Sendable {
         return [
             server(facts), role(facts), history(facts), durability(facts), schema(facts),
             clocks(facts), timeZone(facts), room(facts, connections: connections),
-        ]
+        ] + [await readModels(facts)].compactMap(\.self)
     }
 
     /// One row of everything, so that a slow network is crossed once. Privileges are asked only of
@@ -145,6 +145,30 @@ extension DatabaseChecks {
                 mend: "Run the newer urd; never an older one on newer data.")
         }
         return .fine(check, "version \(version)")
+    }
+
+    /// Nil as long as there are none.
+    func readModels(_ facts: [String: String]) async -> Diagnosis? {
+        let check = "read models"
+        guard facts["log"]?.isEmpty == false, facts["schema"].flatMap({ Int($0) }) ?? 0 >= 4 else {
+            return nil
+        }
+        do {
+            let halted = try await tools.query(
+                address,
+                "select p.projection, p.realm, p.halted_at::text, p.halted_why "
+                    + "from urd.projection_position p where p.halted_at is not null "
+                    + "order by p.halted_since limit 1")
+            guard let first = halted.first else { return .fine(check, "none has halted") }
+            let words = first.map { $0 ?? "?" } + Array(repeating: "?", count: 4)
+            return .wrong(
+                check, "\(words[0]) halted in \(words[1]) at position \(words[2]): \(words[3])",
+                mend: "Mend what the code names (SQLSTATE, constraint, function); it goes on by "
+                    + "itself. `urd events show \(words[2]) --realm \(words[1])` shows the event.")
+        } catch {
+            return .warning(
+                check, "cannot be looked at: \(error)", mend: "Run: urd projections status")
+        }
     }
 
     func clocks(_ facts: [String: String]) -> Diagnosis {

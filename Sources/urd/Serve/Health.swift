@@ -49,7 +49,9 @@ final class Health: Sendable {
                     name: "projection.\(name)", isReady: false,
                     detail: "halted at \(halted.realm):\(halt.position): \(halt.why)")
             }
-            if let behind = states.filter({ $0.lag > readyLag }).max(by: { $0.lag < $1.lag }) {
+            // An inline one may never be behind: its readers refuse to answer until it has caught up.
+            let late = states.filter { $0.lag > ($0.kind == .inline ? 0 : readyLag) }
+            if let behind = late.max(by: { $0.lag < $1.lag }) {
                 return ComponentState(
                     name: "projection.\(name)", isReady: false,
                     detail: "\(behind.lag) events behind in \(behind.realm)")

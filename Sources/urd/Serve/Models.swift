@@ -45,6 +45,7 @@ struct Models: Sendable {
 /// Answers the admin API from the read models, and from the log where it is asked for the log.
 struct ReadModelQueries: AdminQueries {
     private let log: PostgresLog
+    private let proofs: LogProofs
     private let keys: AdminKeys
     private let realmModel: Realms
     private let hostModel: ReadModels.Hosts
@@ -57,6 +58,7 @@ struct ReadModelQueries: AdminQueries {
 
     init(_ store: Store) {
         log = store.log
+        proofs = LogProofs(store.database, keyring: store.keyring)
         keys = AdminKeys(store.database)
         realmModel = Realms(store.database)
         hostModel = ReadModels.Hosts(store.database)
@@ -156,23 +158,53 @@ struct ReadModelQueries: AdminQueries {
     }
 
     func checkpoint(of realm: RealmID) async throws(LogFailure) -> [UInt8]? {
-        nil
+        try await proving { try await proofs.checkpoint(of: realm)?.note }
     }
 
     func inclusionProof(
         of position: Int64, in realm: RealmID
-    ) async throws(LogFailure) -> InclusionProof? {
-        nil
+    ) async throws(LogFailure) -> InclusionView? {
+        guard
+            let proof = try await proving({
+                try await proofs.inclusion(of: position, in: realm)
+            })
+        else { return nil }
+        return InclusionView(
+            position: position, treeSize: proof.checkpoint.size,
+            leaf: Merkle.leaf(proof.record).bytes, path: proof.path.map(\.bytes),
+            checkpoint: proof.checkpoint.note)
     }
 
     func tile(
         level: Int, index: Int64, width: Int, of realm: RealmID
     ) async throws(LogFailure) -> [UInt8]? {
-        nil
+        guard let address = TileAddress(.hashes(level: level), index: index, width: width) else {
+            return nil
+        }
+        return try await proving { try await proofs.content(of: address, in: realm) }
     }
 }
 
 extension ReadModelQueries {
+    /// What is not sealed yet is nothing to show, and no failure.
+    private func proving<Value: Sendable>(
+        _ read: () async throws -> Value?
+    ) async throws(LogFailure) -> Value? {
+        do {
+            return try await read()
+        } catch ProofFailure.damaged {
+            throw .damaged
+        } catch is ProofFailure {
+            return nil
+        } catch let failure as LogFailure {
+            throw failure
+        } catch is Database.Busy {
+            throw .busy
+        } catch {
+            throw .unavailable
+        }
+    }
+
     private func asking<Value: Sendable>(
         _ read: () async throws(ReadFailure) -> Value
     ) async throws(LogFailure) -> Value {

@@ -116,12 +116,12 @@ struct MemoryQueries: AdminQueries {
 
     func inclusionProof(
         of position: Int64, in realm: RealmID
-    ) async throws(LogFailure) -> InclusionProof? {
+    ) async throws(LogFailure) -> InclusionView? {
         let head = try await log.head(of: realm)
         guard head.position >= position, let note = try await checkpoint(of: realm) else {
             return nil
         }
-        return InclusionProof(
+        return InclusionView(
             position: position, treeSize: head.position, leaf: Array(repeating: 7, count: 32),
             path: [Array(repeating: 9, count: 32)], checkpoint: note)
     }

@@ -2,35 +2,6 @@ import EventSourcing
 import EventStore
 import JSON
 
-/// Changes the master key: every key that the old one wraps is wrapped by the new one.
-struct KeysRotateMaster: Subcommand {
-    static let path = ["keys", "rotate-master"]
-    static let summary = "Wrap every realm's keys under a new master key"
-    static let details = """
-        --master-key-file names the new key, --old the one that is in use. Nodes that still run with
-        the old key must be started again with the new one afterwards.
-        """
-    static let options = [
-        Option.value("old", "path", "File with the master key that is in use"), Option.json,
-    ]
-    static let settings = Store.settings
-
-    func run(_ call: Invocation) async throws -> ExitCode {
-        guard let old = call.arguments.value("old") else {
-            throw UsageError("--old is missing: the file of the key that is in use")
-        }
-        let store = try Store(call.settings(), previousKeys: [old])
-        defer { store.close() }
-        try await store.checkSchema()
-        let count = try await store.keyring.rotateMaster()
-        var table = Table("keys wrapped anew")
-        table.add(String(count))
-        call.console.write(
-            table, json: ["wrapped": .integer(Int64(count))], asJSON: call.arguments.has("json"))
-        return .success
-    }
-}
-
 /// Gives a realm new keys: backups of single rows that hold destroyed keys become useless.
 struct KeysRotateRealm: Subcommand {
     static let path = ["keys", "rotate-realm"]

@@ -1,0 +1,61 @@
+import EventSourcing
+import EventStore
+import JSON
+import Values
+
+/// How events are shown: what is personal only to whoever asks for it.
+struct EventOutput: Sendable {
+    static let options = [
+        Option.value("realm", "realm", "The realm; URD_REALM otherwise"),
+        Option.flag("open", "Show personal fields, too"), Option.json,
+    ]
+
+    let realm: RealmID
+    private let isOpen: Bool
+    private let asJSON: Bool
+    private let console: Console
+
+    init(_ call: Invocation) throws(UsageError) {
+        guard let name = call.arguments.value("realm") ?? call.environment["URD_REALM"] else {
+            throw UsageError("--realm is missing: whose events?")
+        }
+        guard let realm = RealmID(name) else { throw UsageError("'\(name)' is no realm") }
+        self.realm = realm
+        isOpen = call.arguments.has("open")
+        asJSON = call.arguments.has("json")
+        console = call.console
+    }
+
+    func write(_ event: Recorded) {
+        if asJSON { return console.writeLine(json(event)) }
+        let open = String(decoding: JSON.object(event.open).canonical(), as: UTF8.self)
+        console.write(
+            "\(event.position)\t\(event.at)\t\(event.name)\t\(event.stream)@\(event.version)\t"
+                + "\(event.actor)\t\(open)\(personalText(event))")
+    }
+
+    func json(_ event: Recorded) -> JSON {
+        var members: [String: JSON] = [
+            "position": .integer(event.position), "at": .string(event.at.description),
+            "type": .string(event.name), "revision": .integer(Int64(event.revision)),
+            "stream": .string(event.stream.description), "version": .integer(Int64(event.version)),
+            "command": .string(event.command.description), "actor": .string(event.actor),
+            "realm": .string(event.realm.name), "data": .object(event.open),
+        ]
+        members["subject"] = event.subject.map { .string($0.description) }
+        members["client"] = event.client.map { .string($0) }
+        members["correlation"] = event.correlation.map { .string($0) }
+        switch event.personal {
+        case .none: break
+        case .opened(let fields): members["personal"] = isOpen ? .object(fields) : "sealed"
+        case .sealed: members["personal"] = "sealed"
+        case .erased: members["personal"] = "erased"
+        }
+        return .object(members)
+    }
+
+    private func personalText(_ event: Recorded) -> String {
+        guard isOpen, case .opened(let fields) = event.personal else { return "" }
+        return "\t" + String(decoding: JSON.object(fields).canonical(), as: UTF8.self)
+    }
+}

@@ -1,0 +1,17 @@
+import EventSourcing
+import EventStore
+import JSON
+
+/// What to give to whoever checks signatures.
+struct LogKey: Subcommand {
+    static let path = ["log", "key"]
+    static let summary = "Show the public key that a realm's checkpoints are signed with"
+    static let options = [Option.value("realm", "realm", "The realm; URD_REALM otherwise")]
+    static let settings = Store.settings
+
+    func run(_ call: Invocation) async throws -> ExitCode {
+        try await LogReading(call).run { proofs, realm in
+            call.console.write(try await proofs.verifier(of: realm).description)
+        }
+    }
+}
