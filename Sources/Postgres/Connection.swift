@@ -49,12 +49,18 @@ public struct Statement: Sendable {
 
     public var isAlive: Bool { unsafe PQstatus(handle) == CONNECTION_OK }
 
+    /// Looks for what arrived meanwhile, such as the server's farewell.
+    public func isStillThere() -> Bool {
+        unsafe PQconsumeInput(handle) == 1 && isAlive
+    }
+
     /// The server process that serves this connection.
     public var serverProcess: Int32 { unsafe PQbackendPID(handle) }
 
     /// Runs one or more statements without parameters, from text.
     @discardableResult
     public func run(_ script: String) throws(Failure) -> Rows {
+        try leavePipeline()
         guard let result = unsafe PQexec(handle, script) else { throw lost() }
         return try unsafe accept(result)
     }
@@ -64,6 +70,7 @@ public struct Statement: Sendable {
     public func execute(
         _ statement: Statement, _ parameters: Parameters = Parameters()
     ) throws(Failure) -> Rows {
+        try leavePipeline()
         try prepare(statement, parameters)
         let result = unsafe withPointers(parameters) { values, lengths, formats in
             unsafe PQexecPrepared(
@@ -76,6 +83,7 @@ public struct Statement: Sendable {
     /// Runs a statement that is not worth preparing.
     @discardableResult
     public func executeOnce(_ sql: String, _ parameters: Parameters) throws(Failure) -> Rows {
+        try leavePipeline()
         let result = unsafe withPointers(parameters) { values, lengths, formats in
             unsafe PQexecParams(
                 handle, sql, Int32(parameters.slots.count), parameters.types, values, lengths,
@@ -109,6 +117,12 @@ public struct Statement: Sendable {
         guard let result = unsafe result else { throw lost() }
         _ = try unsafe accept(result)
         prepared.insert(statement.name)
+    }
+
+    /// What waits for its result can only be called when no statement is under way.
+    private func leavePipeline() throws(Failure) {
+        guard unsafe PQpipelineStatus(handle) != PQ_PIPELINE_OFF else { return }
+        guard unsafe PQexitPipelineMode(handle) == 1 else { throw lost() }
     }
 
     private func lost() -> Failure {

@@ -6,7 +6,13 @@ public final class Database: Sendable {
     /// Why work was not done, beside what PostgreSQL itself says.
     public struct Busy: Error, Sendable {}
 
-    private typealias Work = @Sendable (Result<Connection, Failure>) -> Void
+    /// Hears how long work waited for a connection.
+    public typealias WaitObserver = @Sendable (Duration) -> Void
+
+    private struct Work: Sendable {
+        let queued = ContinuousClock.now
+        let body: @Sendable (Result<Connection, Failure>) -> Void
+    }
 
     private struct Waiting: Sendable {
         var work: [Work] = []
@@ -35,13 +41,16 @@ public final class Database: Sendable {
     private let limit: Int
     private let waiting = Monitor(Waiting())
 
-    public init(_ address: String, connections: Int = 4, limit: Int = 1024, application: String = "urd") {
+    public init(
+        _ address: String, connections: Int = 4, limit: Int = 1024, application: String = "urd",
+        waited: @escaping WaitObserver = { _ in }
+    ) {
         self.address = address
         self.application = application
         self.limit = limit
         for _ in 0..<max(1, connections) {
             Thread.start { [waiting] in
-                Self.serve(waiting, address: address, application: application)
+                Self.serve(waiting, address: address, application: application, waited: waited)
             }
         }
     }
@@ -63,16 +72,16 @@ public final class Database: Sendable {
 
     /// Runs work on a connection of the pool. A lost connection is replaced before the next work.
     public func run<Value: Sendable>(
-        _ work: @escaping @Sendable (Connection) throws(Failure) -> Value
+        _ body: @escaping @Sendable (Connection) throws(Failure) -> Value
     ) async throws -> Value {
         let result: Result<Value, any Error> = await withCheckedContinuation { continuation in
             let accepted = waiting.withLock { state -> Bool in
                 guard !state.isClosed, state.count < limit else { return false }
-                state.work.append { connection in
+                let work = Work { connection in
                     switch connection {
                     case .success(let connection):
                         do throws(Failure) {
-                            continuation.resume(returning: .success(try work(connection)))
+                            continuation.resume(returning: .success(try body(connection)))
                         } catch {
                             continuation.resume(returning: .failure(error))
                         }
@@ -80,6 +89,7 @@ public final class Database: Sendable {
                         continuation.resume(returning: .failure(failure))
                     }
                 }
+                state.work.append(work)
                 return true
             }
             if accepted {
@@ -92,25 +102,31 @@ public final class Database: Sendable {
     }
 
     /// The life of one thread: take work, have a live connection, do it.
-    private static func serve(_ waiting: Monitor<Waiting>, address: String, application: String) {
-        var connection: Connection?
+    private static func serve(
+        _ waiting: Monitor<Waiting>, address: String, application: String,
+        waited: @escaping WaitObserver
+    ) {
+        var kept: Connection?
         while let work = waiting.wait(for: { state -> Work?? in
             if let work = state.take() { return .some(work) }
             return state.isClosed ? .some(nil) : nil
         }) {
-            if let usable = connection, !usable.isAlive { connection = nil }
+            waited(ContinuousClock.now - work.queued)
+            // A server that went away while nobody asked is noticed here, and not by the work.
+            if let old = kept, !old.isStillThere() { kept = nil }
+            let connection: Connection
             do throws(Failure) {
-                if connection == nil {
-                    connection = try Connection(address, application: application)
+                connection = if let kept { kept } else {
+                    try Connection(address, application: application)
                 }
-                guard let usable = connection else { continue }
-                connection = usable
-                waiting.withLock { $0.isReachable = true }
-                work(.success(usable))
             } catch {
                 waiting.withLock { $0.isReachable = false }
-                work(.failure(error))
+                work.body(.failure(error))
+                continue
             }
+            kept = connection
+            waiting.withLock { $0.isReachable = true }
+            work.body(.success(connection))
         }
     }
 }

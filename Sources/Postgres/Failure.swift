@@ -30,6 +30,9 @@ public struct Failure: Error, Sendable, CustomStringConvertible, CustomDebugStri
             || code == "57014" || code == "25006" || code.hasPrefix("40")
     }
 
+    /// The server takes no writes: a standby, or a database that was told so.
+    public var isReadOnly: Bool { code == "25006" }
+
     public var description: String {
         code.isEmpty ? "the database cannot be reached" : "the database answered \(code)"
     }

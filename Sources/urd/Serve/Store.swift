@@ -41,7 +41,12 @@ struct Store: Sendable {
         }
         metrics = Metrics()
         self.lines = lines
-        database = Database(address, connections: connections, limit: queries)
+        let waits = metrics.histogram(
+            "urd_pool_wait_seconds", help: "How long queries waited for a connection.",
+            buckets: [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5])
+        database = Database(address, connections: connections, limit: queries) {
+            waits.observe($0)
+        }
         keyring = Keyring(database, master: master, previous: previous)
         log = PostgresLog(
             database, keyring: keyring, lanes: lanes, waiting: commands, metrics: metrics,
