@@ -23,6 +23,8 @@ final class Pending: Sendable {
 struct Batch: Sendable {
     let realm: RealmID
     var commands: [Pending]
+    /// Sent for the second time, because the connection broke before the outcome of the first.
+    var isResent = false
 }
 
 /// Who waits for which realm, and which lane may serve it. A state machine without a lock or a

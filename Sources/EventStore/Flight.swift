@@ -62,6 +62,34 @@ enum Flight {
         }
     }
 
+    /// The answers to a batch that was sent twice. What the first sending did is the outcome; but a
+    /// command that a caller repeats was a duplicate then as well. Events know their own: a leaf is
+    /// the hash of all that a command said.
+    static func firstAnswers(
+        _ answers: [AppendOutcome], _ batch: Batch, _ connection: Connection
+    ) throws(Failure) -> [AppendOutcome] {
+        guard batch.isResent else { return answers }
+        var told: [AppendOutcome] = []
+        for (pending, answer) in zip(batch.commands, answers) {
+            guard case .duplicate(let at) = answer else {
+                told.append(answer)
+                continue
+            }
+            var parameters = Parameters()
+            parameters.add(batch.realm.name)
+            parameters.add(at.first)
+            let rows = try connection.execute(findingLeaf, parameters)
+            let isOurs = pending.commit.events.first.map {
+                !rows.isEmpty && rows.bytes(0, 0) == $0.leaf
+            }
+            told.append(isOurs ?? true ? .won(at) : answer)
+        }
+        return told
+    }
+
+    private static let findingLeaf = Statement(
+        "leaf", "select leaf from urd.event where realm = $1 and position = $2")
+
     private static func number(_ values: [[UInt8]?], _ index: Int) -> Int64 {
         guard values.indices.contains(index), let bytes = values[index] else { return 0 }
         return Int64(bitPattern: bytes.reduce(0) { $0 << 8 | UInt64($1) })

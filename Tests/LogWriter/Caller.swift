@@ -83,11 +83,17 @@ struct Caller {
 
     /// How a command ended. While the log cannot say, it is asked again under the same id. Nil:
     /// told to stop before it was known.
-    private func send(_ commit: Commit) async -> AppendOutcome? {
+    private func send(_ commit: Commit, isRepeat: Bool = false) async -> AppendOutcome? {
+        var mayBeThere = isRepeat
         while true {
             do throws(LogFailure) {
-                return try await log.append(commit)
+                let outcome = try await log.append(commit)
+                if case .duplicate = outcome, !mayBeThere {
+                    ledger.wrong(commit.command, "a repeat, though sent for the first time")
+                }
+                return outcome
             } catch {
+                mayBeThere = true
                 switch error {
                 case .unavailable, .busy, .contended, .fenced: break
                 case .misusedCommand, .refused, .damaged: ledger.wrong(commit.command, "\(error)")
@@ -110,7 +116,11 @@ struct Caller {
             case .takes(let slot): held[slot] = stream
             case .releases(let slot): held[slot] = nil
             }
-            guard random.chance(10), let again = await send(commit) else { return }
+            guard random.chance(10) else { return }
+            // Whoever asks again asks later.
+            var repeated = commit
+            repeated.origin.at = commit.origin.at.adding(seconds: 1)
+            guard let again = await send(repeated, isRepeat: true) else { return }
             if again != .duplicate(positions) { ledger.wrong(commit.command, "\(again)") }
         case .conflict:
             ledger.lost(commit.command)

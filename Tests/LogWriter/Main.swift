@@ -12,14 +12,14 @@ import Values
 ///     LogWriter <address> <realm> <ledger> <callers> <commands> <seed>
 ///
 /// Each caller sends so many commands; 0: until the input closes. The master key is in the
-/// environment, as a key file would hold it.
+/// environment, in hexadecimal.
 @main struct Main {
     static func main() async {
         let arguments = CommandLine.arguments
         guard arguments.count == 7, let realm = RealmID(arguments[2]),
             let callers = Int(arguments[4]), let commands = Int(arguments[5]),
             let seed = UInt64(arguments[6]), let key = getenv("URD_TEST_MASTER_KEY"),
-            let master = MasterKey(Array(String(cString: key).utf8)),
+            let bytes = Hex.decode(String(cString: key)), let master = MasterKey(bytes),
             let ledger = Ledger(arguments[3])
         else { exit(64) }
 

@@ -79,6 +79,7 @@ public final class TestCluster: Sendable {
         ]
         shell.standardInput = Pipe()
         shell.standardOutput = FileHandle.nullDevice
+        shell.standardError = FileHandle.nullDevice
         try shell.launchUnmasked()
         state.withLock { $0.shell = shell }
         let deadline = Date(timeIntervalSinceNow: 60)

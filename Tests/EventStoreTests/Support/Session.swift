@@ -23,12 +23,18 @@ struct Session: Sendable {
         }
     }
 
-    /// The first column of each row, which must be text.
-    func texts(_ sql: String) async throws -> [String] {
+    func rows<Value: Sendable>(
+        _ sql: String, _ read: @escaping @Sendable (Rows, Int) -> Value
+    ) async throws -> [Value] {
         try await database.run { connection throws(Failure) in
             let rows = try connection.executeOnce(sql, Parameters())
-            return (0..<rows.count).map { rows.text($0, 0) }
+            return (0..<rows.count).map { read(rows, $0) }
         }
+    }
+
+    /// The first column of each row, which must be text.
+    func texts(_ sql: String) async throws -> [String] {
+        try await rows(sql) { $0.text($1, 0) }
     }
 
     func text(_ sql: String) async throws -> String? { try await texts(sql).first }
@@ -55,6 +61,15 @@ struct Session: Sendable {
             """
             select count(*) from pg_stat_activity where datname = current_database()
                 and application_name like 'urd committer%' and wait_event_type = 'Lock'
+            """)
+    }
+
+    /// Cuts the connections of this database's committers, whatever they do.
+    func breakCommitters() async throws {
+        _ = try await number(
+            """
+            select count(pg_terminate_backend(pid)) from pg_stat_activity
+            where datname = current_database() and application_name like 'urd committer%'
             """)
     }
 

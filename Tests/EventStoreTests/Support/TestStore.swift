@@ -8,6 +8,7 @@ import Telemetry
 struct TestStore {
     let database: TestDatabase
     let pool: Database
+    let master: MasterKey
     let keyring: Keyring
     let log: PostgresLog
     let metrics = Metrics()
@@ -19,6 +20,7 @@ struct TestStore {
     /// Another node on the same database.
     init(_ database: TestDatabase, master: MasterKey) throws {
         self.database = database
+        self.master = master
         pool = Database(database.application)
         keyring = Keyring(pool, master: master)
         log = PostgresLog(pool, keyring: keyring, metrics: metrics)

@@ -3,6 +3,9 @@ import JSON
 import Testing
 import Values
 
+/// Foundation has one too.
+typealias UUID = Values.UUID
+
 let testTime = Timestamp(microseconds: 1_795_225_283_123_456)
 
 func newID() -> UUID {
