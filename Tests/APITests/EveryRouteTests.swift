@@ -161,6 +161,7 @@ private let admin = API.table.filter { $0.right != .nothing }
         let unknown = try await ask("no_such=1")
         #expect(unknown.problem == .unknownParameter)
         #expect(unknown.field == "no_such")
+        #expect(try await ask("=1").field == "")
         #expect(try await ask("%zz").problem == .invalidParameter)
         for parameter in route.parameters where parameter.place == .query {
             let name = parameter.name

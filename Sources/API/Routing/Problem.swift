@@ -44,7 +44,7 @@ public struct Problem: Error, Sendable {
             .required("status", .integer(400...599), "The status of the response."),
             .optional("request", .text(0...200), "The request, as log lines name it."),
             .optional("detail", .text(1...1000), "What is wrong with this request."),
-            .optional("field", .text(1...1000), "The parameter or member to blame.")))
+            .optional("field", .text(0...1000), "The parameter or member to blame.")))
 }
 
 extension Problem {
