@@ -10,20 +10,6 @@ import Testing
 @testable import EventStore
 
 @Suite(.serialized) struct `The sealer` {
-    /// The last checkpoint in the database.
-    private func last(_ log: TamperedLog) async throws -> SignedCheckpoint {
-        let keys = try await log.keyring.keys(of: log.realm)
-        let realm = log.realm
-        let row = try await log.pool.run { connection throws(Postgres.Failure) in
-            try TamperTable.lastCheckpoint(realm, on: connection)
-        }
-        return try #require(row.flatMap { keys.checkpoint($0) })
-    }
-
-    private func count(_ table: String, _ log: TamperedLog) throws -> Int64 {
-        try Connection(log.database.superuser).run("select count(*) from urd.\(table)").position
-    }
-
     private func root(_ log: TamperedLog, _ size: Int64) -> [UInt8] {
         let records = (1...size).map { log.record(at: $0).bytes }
         return Definition.root(records[...])
@@ -37,19 +23,19 @@ import Testing
         let log = try TamperedLog()
         try await log.append(300)
         #expect(try await log.sealer.sealOnce() == false)
-        let checkpoint = try await last(log)
+        let checkpoint = try await log.newest()
         #expect(checkpoint.size == 300)
         #expect(checkpoint.root.bytes == root(log, 300))
         #expect(checkpoint.checkpoint.origin == "urd/tampered")
         #expect(try log.file.read(log.realm) == checkpoint.note)
-        #expect(try count("tile", log) == 1)
+        #expect(try log.count("tile") == 1)
         #expect(try log.state() == SealingState(sealed: 300, head: 300, halt: nil))
     }
 
     @Test func `signs nothing while the log stands still`() async throws {
         let log = try await TamperedLog.sealed(20, every: 10)
         for _ in 0..<3 { try await log.sealer.sealOnce() }
-        #expect(try count("checkpoint", log) == 2)
+        #expect(try log.count("checkpoint") == 2)
     }
 
     @Test func `goes on after a restart as if there had been none`() async throws {
@@ -58,10 +44,10 @@ import Testing
             try await log.append(step)
             try await log.makeSealer().sealOnce()
         }
-        let checkpoint = try await last(log)
+        let checkpoint = try await log.newest()
         #expect(checkpoint.size == 812)
         #expect(checkpoint.root.bytes == root(log, 812))
-        #expect(try count("tile", log) == 3)
+        #expect(try log.count("tile") == 3)
         #expect(try await log.verifier.verify(log.realm).checkpoints == 7)
     }
 
@@ -72,7 +58,7 @@ import Testing
         #expect(try await sealer.sealOnce())
         #expect(sealer.states[log.realm]?.lag == 700)
         while try await sealer.sealOnce() {}
-        #expect(try count("checkpoint", log) == 4)
+        #expect(try log.count("checkpoint") == 4)
         #expect(try await log.verifier.verify(log.realm).isIntact)
     }
 
@@ -80,7 +66,7 @@ import Testing
         let log = try TamperedLog()
         try await log.append(65_536 + 300)
         while try await log.sealer.sealOnce() {}
-        #expect(try count("tile where level = 1", log) == 1)
+        #expect(try log.count("tile where level = 1") == 1)
         try await log.append(10)
         let next = log.makeSealer()
         try await next.sealOnce()
@@ -116,7 +102,7 @@ import Testing
         while try await sealers[0].sealOnce() {}
         for sealer in sealers { try await sealer.sealOnce() }
         #expect(sealers.allSatisfy { $0.states[log.realm]?.sealed == 800 })
-        let checkpoint = try await last(log)
+        let checkpoint = try await log.newest()
         #expect(try CheckpointFile(directory: other).read(log.realm) == checkpoint.note)
         #expect(try log.file.read(log.realm) == checkpoint.note)
         #expect(try await log.verifier.verify(log.realm).isIntact)
@@ -164,7 +150,7 @@ import Testing
         let sealer = log.makeSealer(origin: "id.example.com/log")
         try await log.append(10)
         try await sealer.sealOnce()
-        #expect(try await last(log).checkpoint.origin == "id.example.com/log/tampered")
+        #expect(try await log.newest().checkpoint.origin == "id.example.com/log/tampered")
         #expect(try await log.verifier.verify(log.realm).isIntact)
     }
 
@@ -174,153 +160,6 @@ import Testing
         #expect(text.contains(#"urd_sealer_sealed_position{realm="tampered"} 20"#))
         #expect(text.contains(#"urd_sealer_halted{realm="tampered"} 0"#))
         #expect(text.contains("urd_sealer_checkpoints_total 2"))
-    }
-
-    // MARK: - Halting
-
-    /// Expects that a round after an attack halts, signs nothing, and says so.
-    private func expectHalt(
-        _ halt: Halt, _ log: TamperedLog, _ sealer: Sealer
-    ) async throws {
-        let before = try count("checkpoint", log)
-        let file = try log.file.read(log.realm)
-        try await sealer.sealOnce()
-        #expect(sealer.states[log.realm]?.halt == halt)
-        #expect(try count("checkpoint", log) == before)
-        #expect(try log.file.read(log.realm) == file)
-    }
-
-    @Test func `refuses an event that the application did not write`() async throws {
-        let log = try await TamperedLog.sealed(20, every: 10)
-        try await log.append(10)
-        try log.attack("update urd.event set mac = sha256('') where position = 25")
-        try await expectHalt(.forgedEvent(position: 25), log, log.sealer)
-        try await expectHalt(.forgedEvent(position: 25), log, log.makeSealer())
-    }
-
-    @Test func `refuses a log with a hole`() async throws {
-        let log = try await TamperedLog.sealed(20, every: 10)
-        try await log.append(10)
-        try log.attack("delete from urd.event where position = 25")
-        try await expectHalt(.missingEvent(position: 25), log, log.sealer)
-    }
-
-    @Test func `refuses a log whose newest sealed event is another one now`() async throws {
-        let log = try await TamperedLog.sealed(20, every: 10)
-        try await log.append(10)
-        try log.attack(
-            """
-            update urd.event e set leaf = o.leaf, mac = o.mac from urd.event o
-            where e.position = 20 and o.position = 3
-            """)
-        try await expectHalt(.changedEvent(position: 20), log, log.sealer)
-    }
-
-    @Test func `refuses a log that lost its tail`() async throws {
-        let log = try await TamperedLog.sealed(20, every: 10)
-        try log.attack("delete from urd.event where position > 15", repairing: true)
-        try await expectHalt(.logIsShorter(size: 20, head: 15), log, log.sealer)
-    }
-
-    @Test func `remembers what it signed although the database and the file were set back`()
-        async throws
-    {
-        let log = try await TamperedLog.sealed(10, every: 10)
-        let old = try #require(try log.file.read(log.realm))
-        try await log.append(10)
-        try await log.sealer.sealOnce()
-        try log.attack(
-            "delete from urd.event where position > 10",
-            "delete from urd.checkpoint where size > 10",
-            repairing: true)
-        try log.file.write(old, of: log.realm)
-        try await expectHalt(.lostCheckpoints(known: 20, found: 10), log, log.sealer)
-        try await log.append(15)
-        try await expectHalt(.lostCheckpoints(known: 20, found: 10), log, log.sealer)
-    }
-
-    @Test func `knows from the file after a restart that the database was set back`() async throws {
-        let log = try await TamperedLog.sealed(20, every: 10)
-        try log.attack(
-            "delete from urd.event where position > 10",
-            "delete from urd.checkpoint where size > 10",
-            repairing: true)
-        try await expectHalt(.lostCheckpoints(known: 20, found: 10), log, log.makeSealer())
-        try log.attack("delete from urd.checkpoint")
-        try await expectHalt(.lostCheckpoints(known: 20, found: 0), log, log.makeSealer())
-    }
-
-    @Test func `knows that a realm vanished as a whole`() async throws {
-        let log = try await TamperedLog.sealed(20, every: 10)
-        try log.attack(
-            "delete from urd.event", "delete from urd.tile", "delete from urd.checkpoint",
-            "delete from urd.stream", "delete from urd.realm_log")
-        try await expectHalt(.logIsShorter(size: 20, head: 0), log, log.sealer)
-        try await expectHalt(.logIsShorter(size: 20, head: 0), log, log.makeSealer())
-    }
-
-    @Test func `refuses a checkpoint that another key signed`() async throws {
-        let log = try await TamperedLog.sealed(20, every: 10)
-        try log.attack("update urd.checkpoint set note = replace(note, '20', '21') where size = 20")
-        try await log.append(1)
-        try await expectHalt(.badCheckpoint(size: 20), log, log.sealer)
-        try await expectHalt(.badCheckpoint(size: 20), log, log.makeSealer())
-    }
-
-    @Test func `refuses a stored tree that is not the one it signed`() async throws {
-        let log = try await TamperedLog.sealed(300, every: 100)
-        try log.attack("update urd.tile set hashes = overlay(hashes placing sha256('') from 33)")
-        try await log.append(1)
-        // In memory it knows better; the stored tree is read at a start and every minute.
-        try await log.sealer.sealOnce()
-        #expect(try log.state().sealed == 301)
-        try await log.append(1)
-        try await expectHalt(.changedTree(size: 301), log, log.makeSealer())
-    }
-
-    @Test func `refuses events that another node sealed and that are gone since`() async throws {
-        let log = try await TamperedLog.sealed(20, every: 10)
-        try await log.append(10)
-        let other = log.directory + "-other"
-        defer { try? removeFolder(other) }
-        try await log.makeSealer(directory: other).sealOnce()
-        try log.attack(TamperedLog.swap.replacing("150", with: "22").replacing("151", with: "23"))
-        try await expectHalt(.changedTree(size: 30), log, log.sealer)
-    }
-
-    @Test func `refuses a file that it did not write`() async throws {
-        let log = try await TamperedLog.sealed(20, every: 10)
-        let good = try #require(try log.file.read(log.realm))
-        try log.file.write(Array("nonsense".utf8), of: log.realm)
-        try await log.append(1)
-        try await expectHalt(.badFile, log, log.sealer)
-        let keys = try await log.keyring.keys(of: log.realm)
-        let signer = try #require(NoteSigner(name: "urd/tampered", key: keys.signing))
-        for size in [15, 20] as [Int64] {
-            let other = try Checkpoint(origin: "urd/tampered", size: size, root: Merkle.emptyRoot)
-                .signed(by: signer)
-            try log.file.write(other.note, of: log.realm)
-            try await expectHalt(.fileDiffers(size: size), log, log.makeSealer())
-        }
-        try log.file.write(good, of: log.realm)
-        let sealer = log.makeSealer()
-        try await sealer.sealOnce()
-        #expect(sealer.states[log.realm]?.halt == nil)
-    }
-
-    @Test func `goes on by itself once what was altered is as it was`() async throws {
-        let log = try await TamperedLog.sealed(20, every: 10)
-        try await log.append(10)
-        try log.attack("create table kept as select * from urd.event where position = 25")
-        try log.attack("delete from urd.event where position = 25")
-        let lines = Lines()
-        let sealer = log.makeSealer(log: lines.log)
-        for _ in 0..<3 { try await sealer.sealOnce() }
-        #expect(lines.count("sealer.halted") == 1)
-        try log.attack("insert into urd.event select * from kept")
-        try await sealer.sealOnce()
-        #expect(sealer.states[log.realm] == SealingState(sealed: 30, head: 30, halt: nil))
-        #expect(lines.count("sealer.resumed") == 1)
     }
 
     // MARK: - The file
@@ -334,12 +173,12 @@ import Testing
         var sealer = log.makeSealer()
         try await sealer.sealOnce()
         #expect(sealer.states[log.realm]?.halt == nil)
-        #expect(try await log.file.read(log.realm) == last(log).note)
+        #expect(try await log.file.read(log.realm) == log.newest().note)
         try removeFolder(log.directory)
         sealer = log.makeSealer()
         try await sealer.sealOnce()
         #expect(sealer.states[log.realm]?.halt == nil)
-        #expect(try await log.file.read(log.realm) == last(log).note)
+        #expect(try await log.file.read(log.realm) == log.newest().note)
     }
 
     @Test func `seals on and complains where no file can be written`() async throws {
@@ -387,21 +226,5 @@ import Testing
         #expect(throws: Postgres.Failure.self) {
             try observer.run("insert into urd.\(table) select * from urd.\(table)")
         }
-    }
-}
-
-/// Keeps log lines for a test to look at.
-final class Lines: Sendable {
-    private let lines = Mutex<[String]>([])
-
-    var log: Log {
-        Log(
-            sink: Log.Sink { [self] line, _ in
-                lines.withLock { $0.append(String(decoding: line, as: UTF8.self)) }
-            })
-    }
-
-    func count(_ event: String) -> Int {
-        lines.withLock { $0.count { $0.contains("\"\(event)\"") } }
     }
 }

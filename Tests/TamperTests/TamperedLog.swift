@@ -68,6 +68,19 @@ final class TamperedLog: Sendable {
 
     func state() throws -> SealingState { try #require(sealer.states[realm]) }
 
+    /// The last checkpoint in the database.
+    func newest() async throws -> SignedCheckpoint {
+        let keys = try await keyring.keys(of: realm)
+        let row = try await pool.run { [realm] connection throws(Postgres.Failure) in
+            try TamperTable.lastCheckpoint(realm, on: connection)
+        }
+        return try #require(row.flatMap { keys.checkpoint($0) })
+    }
+
+    func count(_ table: String) throws -> Int64 {
+        try Connection(database.superuser).run("select count(*) from urd.\(table)").position
+    }
+
     // MARK: - Writing
 
     static let streams = (0..<7).map {
