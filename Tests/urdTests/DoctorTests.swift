@@ -8,7 +8,7 @@ struct DoctorTests {
     /// A database that is as it should be, but for what a test changes.
     private func checks(
         _ changes: [String: String?] = [:], rewrites: [String] = ["false", "false", "false"],
-        schema: String? = "6"
+        schema: String? = "6", halted: [[String?]] = []
     ) -> DatabaseChecks {
         let order = [
             "version", "recovery", "role", "super", "fsync", "pages", "commit", "zone", "room",
@@ -26,6 +26,7 @@ struct DoctorTests {
                 query: { _, sql in
                     if sql.contains("has_table_privilege") { return [rewrites] }
                     if sql.contains("max(version)") { return [[schema]] }
+                    if sql.contains("halted_at") { return halted }
                     return [row]
                 }, newestSchema: 6, now: { 1_800_000_000_000_000 }),
             address: "postgresql://x")
@@ -70,6 +71,14 @@ struct DoctorTests {
             rights[place] = "true"
             #expect(await verdicts(checks(rewrites: rights))["history"] == .wrong)
         }
+    }
+
+    @Test func `a read model that halted is wrong, and named`() async throws {
+        let found = await checks(halted: [["clients", "demo", "9", "23514 name_is_short"]])
+            .all(connections: 4)
+        let wrong = try #require(found.first { $0.verdict != .fine })
+        #expect(wrong.check == "read models")
+        #expect(wrong.what == "clients halted in demo at position 9: 23514 name_is_short")
     }
 
     @Test(arguments: ["5", "7", nil])

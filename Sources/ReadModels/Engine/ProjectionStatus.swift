@@ -48,7 +48,8 @@ public struct ProjectionStatus: Sendable, Equatable {
                     } else if !rows.bool(row, 3) {
                         .following
                     } else {
-                        rows.bool(row, 7) ? .attached : .behind
+                        rows.bool(row, 7) && rows.int64(row, 5) == rows.int64(row, 6)
+                            ? .attached : .behind
                     }
                 }
             return ProjectionStatus(

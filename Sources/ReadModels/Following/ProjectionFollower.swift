@@ -155,19 +155,25 @@ public final class ProjectionFollower: Sendable {
 
 extension ProjectionFollower {
     /// Inline projections are append's business. One that halted, or is new to a realm, is caught
-    /// up here and handed over again.
+    /// up here and handed over again. So is one that append passed by because somebody held its
+    /// row: append goes on only where it left off, so that it would stay behind for ever.
     private func mendInline() async throws {
         var pauses: [Track: (until: ContinuousClock.Instant, pause: Duration)] = [:]
         let clock = ContinuousClock()
         var enrolled: ContinuousClock.Instant?
+        var looked: ContinuousClock.Instant?
         while true {
             try Task.checkCancellation()
             if enrolled.map({ clock.now - $0 > .seconds(30) }) ?? true {
                 enrolled = clock.now
                 try? await enroll()
             }
-            let detached = await detachedTracks()
+            let detached = await tracks(readingDetached)
             metrics.note(haltedInline: detached.map { ($0.projection, $0.realm.name) })
+            if looked.map({ clock.now - $0 > .seconds(1) }) ?? true {
+                looked = clock.now
+                for track in await tracks(readingPassedBy) { _ = await mend(track) }
+            }
             pauses = pauses.filter { detached.contains($0.key) }
             for track in detached where pauses[track].map({ $0.until <= clock.now }) ?? true {
                 let known = pauses[track]
@@ -188,9 +194,9 @@ extension ProjectionFollower {
         }
     }
 
-    private func detachedTracks() async -> Set<Track> {
+    private func tracks(_ statement: Statement) async -> Set<Track> {
         let found = try? await database.run { connection throws(Postgres.Failure) in
-            let rows = try connection.execute(readingDetached)
+            let rows = try connection.execute(statement)
             return (0..<rows.count).compactMap { row in
                 RealmID(rows.text(row, 2)).map {
                     Track(
@@ -258,5 +264,14 @@ private let readingDetached = Statement(
     from urd.projection_build b
     join urd.projection_position p on p.projection = b.projection and p.build = b.build
     where b.status = 'live' and b.inline and not p.attached
+    """)
+private let readingPassedBy = Statement(
+    "passed_builds",
+    """
+    select p.projection, p.build, p.realm
+    from urd.projection_build b
+    join urd.projection_position p on p.projection = b.projection and p.build = b.build
+    join urd.realm_log h on h.realm = p.realm
+    where b.status = 'live' and b.inline and p.attached and p.position <> h.position
     """)
 private let enrolling = Statement("projection_enroll", "select urd.enroll()")
