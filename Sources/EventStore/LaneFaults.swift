@@ -20,6 +20,7 @@ extension Lane {
             set statement_timeout = '15s';
             set plan_cache_mode = 'force_generic_plan';
             set enable_seqscan = off;
+            set jit = off;
             select urd.note_timeline()
             """)
         let types = Flight.parameters(Batch(realm: .system, commands: []), epoch: 0)

@@ -13,16 +13,18 @@ struct TestStore {
     let log: PostgresLog
     let metrics = Metrics()
 
-    init(_ cluster: TestCluster = .shared, master: MasterKey = .generate()) throws {
-        try self.init(cluster.makeDatabase(), master: master)
+    init(
+        _ cluster: TestCluster = .shared, master: MasterKey = .generate(), lanes: Int = 2
+    ) throws {
+        try self.init(cluster.makeDatabase(), master: master, lanes: lanes)
     }
 
     /// Another node on the same database.
-    init(_ database: TestDatabase, master: MasterKey) throws {
+    init(_ database: TestDatabase, master: MasterKey, lanes: Int = 2) throws {
         self.database = database
         self.master = master
         pool = Database(database.application)
         keyring = Keyring(pool, master: master)
-        log = PostgresLog(pool, keyring: keyring, metrics: metrics)
+        log = PostgresLog(pool, keyring: keyring, lanes: lanes, metrics: metrics)
     }
 }

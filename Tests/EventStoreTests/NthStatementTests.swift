@@ -1,0 +1,99 @@
+import EventSourcing
+import EventStore
+import JSON
+import PostgresTesting
+import Testing
+import Values
+
+@Suite struct `A write that fails in the middle of a flight` {
+    @Test(arguments: FaultPlan.Way.allCases, [false, true])
+    func `leaves all of a command or nothing, whichever write it is`(
+        way: FaultPlan.Way, isLone: Bool
+    ) async throws {
+        let store = try TestStore(lanes: 1)
+        defer { store.log.close() }
+        let plan = try await FaultPlan(store.database)
+        let holder = try await Session(store.database.superuser)
+        let plug = newRealm()
+        _ = try await store.log.append(commit(to: newID(), in: plug))
+        var step = 1
+        while true {
+            let realm = newRealm()
+            let commits = try await prepare(store.log, realm, isLone)
+            try await holder.holdHead(of: plug)
+            async let plugged = ending(store.log, commit(to: newID(), in: plug))
+            try await eventually("the lane waits") { try await holder.waitingCommitters() == 1 }
+            async let answers = endings(store.log, commits)
+            try await eventually("the flight is queued") {
+                store.log.waiting == commits.count
+            }
+            try await plan.arm(realm, step: step, way)
+            try await holder.run("commit")
+            let found = await answers
+            try expectWon(await plugged.get())
+            guard try await plan.disarm(step: step) else { break }
+            try await check(found, commits, way, step, store, realm)
+            step += 1
+        }
+        // Each row counts twice, and those of events and commands once more at the commit.
+        let writes = isLone ? 12 : 24
+        #expect(step > writes, "Only \(step - 1) writes were there to fail.")
+    }
+
+    /// Two commands that win, a repeat and one that loses; or a lone one that wins.
+    private func prepare(
+        _ log: PostgresLog, _ realm: RealmID, _ isLone: Bool
+    ) async throws -> [Commit] {
+        let (old, new) = (newID(), newID())
+        var opening = commit(
+            to: old, events: 2, in: realm, claims: [.take(Claim("slot", "1"), for: old)],
+            open: ["take": 1])
+        // Only the first event says what was taken.
+        opening.events[1] = commit(to: old, in: realm).events[0]
+        try expectWon(await log.append(opening))
+        let releaser = commit(
+            to: old, at: 2, in: realm, claims: [.release(Claim("slot", "1"), by: old)],
+            open: ["release": 1, "by": .string(old.description)])
+        guard !isLone else { return [releaser] }
+        let taker = commit(
+            to: new, in: realm, claims: [.take(Claim("slot", "2"), for: new)], open: ["take": 2])
+        var again = opening
+        again.origin.at = testTime.adding(seconds: 1)
+        return [taker, releaser, again, commit(to: newID(), at: 7, in: realm)]
+    }
+
+    private func check(
+        _ answers: [Result<AppendOutcome, LogFailure>], _ commits: [Commit],
+        _ way: FaultPlan.Way, _ step: Int, _ store: TestStore, _ realm: RealmID
+    ) async throws {
+        let comment: Comment = "\(way), step \(step): \(answers)"
+        for (index, (answer, commit)) in zip(answers, commits).enumerated() {
+            let earlier: AppendOutcome? =
+                index == 2 ? .duplicate(Positions(epoch: 1, first: 1, count: 2)) : nil
+            let known = try await store.log.outcome(of: commit.command, digest: [], in: realm)
+            switch answer {
+            case .success(.won(let at)): #expect(known == .duplicate(at), comment)
+            case .success(.duplicate(let at)): #expect(known == .duplicate(at), comment)
+            case .success(.conflict): #expect(known == nil, comment)
+            case .success(.taken), .success(.misused):
+                Issue.record("Nothing was taken or misused: \(comment)")
+            case .failure(.unavailable): #expect(known == earlier, comment)
+            case .failure(.refused): #expect(known == earlier && way == .refusal, comment)
+            case .failure: Issue.record("No such failure was planned: \(comment)")
+            }
+        }
+        // Who can't be to blame for the end of a connection is not made to suffer for it.
+        if way == .death { #expect(answers.allSatisfy { (try? $0.get()) != nil }, comment) }
+        // The log goes on: whatever failed can be sent again.
+        for (index, commit) in commits.enumerated() {
+            let outcome = try await store.log.append(commit)
+            switch outcome {
+            case .won, .duplicate: #expect(index != 3, comment)
+            case .conflict: #expect(index == 3, comment)
+            case .taken, .misused: Issue.record("Sent again: \(outcome), \(comment)")
+            }
+        }
+        let session = try await Session(store.database.superuser)
+        try await LogAudit(session: session, keyring: store.keyring, realm: realm).run()
+    }
+}
