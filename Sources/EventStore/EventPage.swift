@@ -45,6 +45,14 @@ struct EventPage: Sendable {
 
     var hasSealed: Bool { rows.contains { $0.sealed != nil } }
 
+    /// Whether these keys wrap every subject's key in it.
+    func isWrapped(under keys: RealmKeys) -> Bool {
+        rows.allSatisfy { row in
+            guard row.sealed != nil, let key = row.key else { return true }
+            return keys.wrapping[key.version] != nil
+        }
+    }
+
     /// The events, with what is sealed opened where its key still exists.
     func recorded(_ keyring: Keyring, _ keys: RealmKeys?) throws(LogFailure) -> [Recorded] {
         var events: [Recorded] = []

@@ -138,7 +138,10 @@ private let loading = Statement(
     "select purpose, version, master, wrapped from urd.realm_key where realm = $1")
 private let loadingAll = Statement(
     "realm_key_load_all",
-    "select purpose, version, master, wrapped, realm from urd.realm_key where master <> $1")
+    """
+    select purpose, version, master, wrapped, realm from urd.realm_key where master <> $1
+    order by realm, purpose, version for update
+    """)
 private let inserting = Statement(
     "realm_key_insert",
     """
@@ -152,14 +155,16 @@ private let replacing = Statement(
     where realm = $1 and purpose = $2 and version = $3
     """)
 private let locking = Statement(
-    "realm_key_lock", "select 1 from urd.realm_key where realm = $1 order by purpose, version for update")
+    "realm_key_lock",
+    "select 1 from urd.realm_key where realm = $1 order by purpose, version for update")
+// The row is held so that no rotation can drop the wrapping key before this is committed.
 private let insertingSubject = Statement(
     "subject_key_insert",
     """
     insert into urd.subject_key (realm, subject, wrapped_by, wrapped)
-    select $1, $2, $3, $4
-    where exists (
-        select from urd.realm_key k where k.realm = $1 and k.purpose = 'wrap' and k.version = $3)
+    select k.realm, $2, k.version, $4 from urd.realm_key k
+    where k.realm = $1 and k.purpose = 'wrap' and k.version = $3
+    for key share
     on conflict do nothing
     """)
 private let findingSubject = Statement(

@@ -132,30 +132,39 @@ extension Keyring {
     /// Wraps every realm's keys anew under this keyring's master key.
     /// - Returns: how many keys changed hands.
     public func rotateMaster() async throws(LogFailure) -> Int {
-        let masters = [master] + previous
-        let master = master
-        return try await database.tryRun { connection throws(Postgres.Failure) in
+        try await database.tryRun { [self] connection throws(Postgres.Failure) in
             try connection.transaction { connection throws(Postgres.Failure) in
                 var changed = 0
-                for (realmName, row) in try KeyTable.loadAll(notUnder: master.id, on: connection) {
-                    guard let realm = RealmID(realmName),
-                        let old = masters.first(where: { $0.id == row.master }),
-                        let bytes = try? AESGCM.open(
-                            row.wrapped, key: old.secret,
-                            authenticating: realmContext(realm, row.purpose, row.version)),
-                        let wrapped = try? AESGCM.seal(
-                            bytes, key: master.secret,
-                            authenticating: realmContext(realm, row.purpose, row.version))
-                    else { continue }
-                    try KeyTable.replace(
-                        WrappedKey(
-                            purpose: row.purpose, version: row.version, master: master.id,
-                            wrapped: wrapped), realm, on: connection)
-                    changed += 1
+                // Until there are none left: a realm may be rotated meanwhile, under the old one.
+                var found = try wrapAnew(on: connection)
+                while found > 0 {
+                    changed += found
+                    found = try wrapAnew(on: connection)
                 }
                 return changed
             }
         }
+    }
+
+    private func wrapAnew(on connection: Connection) throws(Postgres.Failure) -> Int {
+        var changed = 0
+        for (realmName, row) in try KeyTable.loadAll(notUnder: master.id, on: connection) {
+            guard let realm = RealmID(realmName),
+                let old = previous.first(where: { $0.id == row.master }),
+                let bytes = try? AESGCM.open(
+                    row.wrapped, key: old.secret,
+                    authenticating: realmContext(realm, row.purpose, row.version)),
+                let wrapped = try? AESGCM.seal(
+                    bytes, key: master.secret,
+                    authenticating: realmContext(realm, row.purpose, row.version))
+            else { continue }
+            try KeyTable.replace(
+                WrappedKey(
+                    purpose: row.purpose, version: row.version, master: master.id,
+                    wrapped: wrapped), realm, on: connection)
+            changed += 1
+        }
+        return changed
     }
 
     /// Gives a realm a new wrapping key and a new key for what the application writes, and wraps
@@ -163,42 +172,50 @@ extension Keyring {
     /// single rows still hold.
     /// - Returns: how many subject keys were wrapped anew.
     public func rotate(_ realm: RealmID) async throws(LogFailure) -> Int {
-        let keys = try await keys(of: realm)
-        let version = keys.wrappingVersion + 1
-        let wrapping = SecretBytes.random(32)
-        let authenticating = SecretBytes.random(32)
-        guard let wrappedWrap = try? wrap(wrapping, realm, .wrap, version: version),
-            let wrappedMac = try? wrap(authenticating, realm, .mac, version: version)
-        else { throw .damaged }
-        let masterID = master.id
-        let count = try await database.tryRun { connection throws(Postgres.Failure) in
+        _ = try await keys(of: realm)
+        let count = try await database.tryRun { [self] connection throws(Postgres.Failure) in
             try connection.transaction { connection throws(Postgres.Failure) in
                 try KeyTable.lock(realm, on: connection)
-                for (purpose, wrapped) in [(KeyPurpose.wrap, wrappedWrap), (.mac, wrappedMac)] {
-                    try KeyTable.insert(
-                        WrappedKey(
-                            purpose: purpose.rawValue, version: version, master: masterID,
-                            wrapped: wrapped), realm, on: connection)
-                }
-                var count = 0
-                for row in try KeyTable.subjectKeys(realm, on: connection) {
-                    guard let old = keys.wrapping[row.version],
-                        let bytes = try? AESGCM.open(
-                            row.wrapped, key: old,
-                            authenticating: subjectContext(realm, row.subject)),
-                        let wrapped = try? AESGCM.seal(
-                            bytes, key: wrapping,
-                            authenticating: subjectContext(realm, row.subject))
-                    else { continue }
-                    try KeyTable.replaceSubjectKey(
-                        row.subject, wrapped, by: version, realm, on: connection)
-                    count += 1
-                }
-                try KeyTable.dropUnusedWrappingKeys(realm, before: version, on: connection)
-                return count
+                // Read under the lock: what is known from before may be another rotation's past,
+                // and a key that is not the one in the table would seal for nobody.
+                guard let keys = RealmKeys(unwrap(try KeyTable.load(realm, on: connection), realm))
+                else { return Int?.none }
+                return try rotate(realm, from: keys, on: connection)
             }
         }
         forget(realm)
+        guard let count else { throw .damaged }
+        return count
+    }
+
+    /// Nil, and nothing is changed, where the realm's keys cannot be wrapped.
+    private func rotate(
+        _ realm: RealmID, from keys: RealmKeys, on connection: Connection
+    ) throws(Postgres.Failure) -> Int? {
+        let version = keys.wrappingVersion + 1
+        let wrapping = SecretBytes.random(32)
+        guard let wrappedWrap = try? wrap(wrapping, realm, .wrap, version: version),
+            let wrappedMac = try? wrap(SecretBytes.random(32), realm, .mac, version: version)
+        else { return nil }
+        for (purpose, wrapped) in [(KeyPurpose.wrap, wrappedWrap), (.mac, wrappedMac)] {
+            try KeyTable.insert(
+                WrappedKey(
+                    purpose: purpose.rawValue, version: version, master: master.id,
+                    wrapped: wrapped), realm, on: connection)
+        }
+        var count = 0
+        for row in try KeyTable.subjectKeys(realm, on: connection) {
+            guard let old = keys.wrapping[row.version],
+                let bytes = try? AESGCM.open(
+                    row.wrapped, key: old, authenticating: subjectContext(realm, row.subject)),
+                let wrapped = try? AESGCM.seal(
+                    bytes, key: wrapping, authenticating: subjectContext(realm, row.subject))
+            else { continue }
+            try KeyTable.replaceSubjectKey(
+                row.subject, wrapped, by: version, realm, on: connection)
+            count += 1
+        }
+        try KeyTable.dropUnusedWrappingKeys(realm, before: version, on: connection)
         return count
     }
 

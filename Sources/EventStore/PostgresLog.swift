@@ -129,6 +129,10 @@ public final class PostgresLog: EventLog {
 
     private func open(_ page: EventPage) async throws(LogFailure) -> [Recorded] {
         guard page.hasSealed else { return try page.recorded(keyring, nil) }
+        let keys = try await keyring.keys(of: page.realm)
+        if page.isWrapped(under: keys) { return try page.recorded(keyring, keys) }
+        // Another process has rotated them.
+        keyring.forget(page.realm)
         return try page.recorded(keyring, await keyring.keys(of: page.realm))
     }
 }
