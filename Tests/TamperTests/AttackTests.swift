@@ -154,6 +154,20 @@ import Values
         #expect(areWhole == [true, false])
     }
 
+    @Test func `names an event whose bytes moved from one column to the next`() async throws {
+        let log = try await TamperedLog.sealed()
+        try log.attack(
+            "alter table urd.event alter column data type text using data::text",
+            "alter table urd.event alter column meta type text using meta::text",
+            """
+            update urd.event set
+                data = split_part(data, ',"meta":', 1),
+                meta = split_part(data, ',"meta":', 2) || ',"meta":' || meta
+            where position = 150
+            """)
+        #expect(try await finding(log) == Finding(.unreadable, at: 150))
+    }
+
     // MARK: - Order
 
     @Test func `names the first of two events that changed places`() async throws {

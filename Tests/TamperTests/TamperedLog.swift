@@ -110,7 +110,7 @@ final class TamperedLog: Sendable {
         return Record(
             at: Timestamp(microseconds: 1_700_000_000_000_000 + position * 1001),
             command: UUID(high: 7, low: UInt64(position)),
-            data: Array(#"{"n":\#(position),"text":"a { \"b\\ é"}"#.utf8),
+            data: Array(#"{"a":{"n":\#(position),"text":"{ \"b\\ é"},"meta":{"c":2}}"#.utf8),
             meta: Array(#"{"actor":"system","list":[{}]}"#.utf8), realm: realm.name,
             revision: 1 + index,
             sealed: index == 3 ? [UInt8(truncatingIfNeeded: position), 2] : nil,

@@ -20,8 +20,8 @@ public struct CheckpointFile: Sendable {
 
     func path(of realm: RealmID) -> String { "\(directory)/\(realm.name).checkpoint" }
 
-    /// The realms that have a copy here.
-    func realms() throws(Failure) -> [RealmID] {
+    /// The realms that have a copy here: also those that vanished from the database.
+    public func realms() throws(Failure) -> [RealmID] {
         guard let stream = opendir(directory) else {
             guard errno == ENOENT else { throw Failure(call: "opendir", code: errno) }
             return []

@@ -11,8 +11,7 @@ public struct LogVerifier: Sendable {
     private let pageLength: Int64
 
     /// - Parameters:
-    ///   - database: as the application; one connection is busy for as long as it takes. A standby
-    ///     will do.
+    ///   - database: as the application; one connection is busy for as long as it takes.
     ///   - directory: where the sealer keeps its copies of checkpoints.
     public init(
         _ database: Database, keyring: Keyring, directory: String?, pageLength: Int64 = 65_536
