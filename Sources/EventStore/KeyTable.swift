@@ -45,6 +45,10 @@ enum KeyTable {
     static func lock(_ realm: RealmID, on connection: Connection) throws(Failure) {
         var parameters = Parameters()
         parameters.add(realm.name)
+        // The first statement may have waited for a rotation whose new keys it did not see yet.
+        // With all others kept out, the second holds those as well: nobody wraps under a key that
+        // is about to be dropped.
+        try connection.execute(locking, parameters)
         try connection.execute(locking, parameters)
     }
 
