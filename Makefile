@@ -6,7 +6,7 @@ SHELL := /bin/sh
 
 FUZZ_SECONDS ?= 60
 # Suites whose subject is concurrency: `make check` runs them under the thread sanitizer too.
-CONCURRENCY_SUITES ?= Committer|Follower|Pool|Admission|StateCache|Metrics|Counter|Server
+CONCURRENCY_SUITES ?= TelemetryTests|PostgresTests|EventSourcingTests|HTTPServerTests|promises of a log|Admission|CommitHub|commit hub
 # Suites that need neither a database nor a second: `make check` runs them.
 FAST_SUITES ?= ValuesTests|JSONTests|HTTPTests|EventSourcingTests|IdentityTests|TelemetryTests|CryptographyTests|urdTests
 
@@ -23,7 +23,9 @@ test: packages-test ## build and run every test
 check: packages-test lint ## format, imports, house rules, fast tests, thread sanitizer
 	swift build --build-tests --explicit-target-dependency-import-check error
 	swift test --skip-build --disable-xctest --filter 'TidyTests|$(FAST_SUITES)'
-	swift test --disable-xctest --sanitize thread --scratch-path .build/thread-sanitizer \
+	TSAN_OPTIONS="suppressions=$(CURDIR)/Tests/thread-sanitizer.txt" \
+	swift test --disable-xctest --no-parallel --sanitize thread \
+		--scratch-path .build/thread-sanitizer \
 		--filter '$(CONCURRENCY_SUITES)'
 
 bench: packages-test ## measure, each figure beside the machine's own limit (a few minutes)

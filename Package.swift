@@ -94,12 +94,26 @@ let package = Package(
         .target(
             name: "PostgresTesting", dependencies: ["EventStore", "Postgres"],
             path: "Tests/PostgresTesting", swiftSettings: strict),
+        .executableTarget(
+            name: "LogWriter",
+            dependencies: [
+                "EventStore", "EventSourcing", "Postgres", "Values", "JSON", "Telemetry",
+                "Cryptography",
+            ],
+            path: "Tests/LogWriter", swiftSettings: strict),
+        .executableTarget(
+            name: "urd-bench",
+            dependencies: [
+                "Values", "JSON", "HTTP", "EventSourcing", "Telemetry", "Postgres", "Cryptography",
+                "HTTPServer", "EventStore", "ReadModels", "PostgresTesting",
+            ],
+            path: "Tests/Benchmarks", swiftSettings: strict),
         tests("Postgres", ["Postgres", "PostgresTesting"]),
         tests(
             "EventStore",
             [
                 "EventStore", "EventSourcing", "Postgres", "Cryptography", "Telemetry", "Values",
-                "JSON", "LogTesting", "PostgresTesting",
+                "JSON", "Identity", "LogTesting", "PostgresTesting", "LogWriter",
             ]),
         tests(
             "Tamper",

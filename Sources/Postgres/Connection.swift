@@ -94,6 +94,7 @@ public struct Statement: Sendable {
     }
 
     /// A transaction: committed when the closure returns, rolled back when it throws.
+    @discardableResult
     public func transaction<Value>(
         _ begin: String = "begin", _ body: (Connection) throws(Failure) -> Value
     ) throws(Failure) -> Value {

@@ -48,7 +48,7 @@ public struct Parameters: Sendable {
 
     /// Microseconds since 1970.
     public mutating func add(time value: Int64?) {
-        add(.timestamptz, value) { $0.appendBigEndian($1 &- postgresEpoch) }
+        add(.timestamptz, value) { $0.appendBigEndian(sincePostgresEpoch($1)) }
     }
 
     public mutating func add(_ array: ArrayParameter) {
@@ -119,7 +119,7 @@ public struct ArrayParameter: Sendable {
     /// Microseconds since 1970.
     public mutating func append(time value: Int64) {
         begin(8)
-        elements.appendBigEndian(value &- postgresEpoch)
+        elements.appendBigEndian(sincePostgresEpoch(value))
     }
 
     public mutating func appendNull() {
@@ -173,6 +173,13 @@ public enum ColumnType: UInt32, Sendable {
 
 /// PostgreSQL counts from 2000.
 let postgresEpoch: Int64 = 946_684_800_000_000
+
+/// A time before all counting becomes one that the server refuses, not one that it mistakes for
+/// the far future or for its own minus infinity.
+private func sincePostgresEpoch(_ time: Int64) -> Int64 {
+    let (shifted, isTooEarly) = time.subtractingReportingOverflow(postgresEpoch)
+    return isTooEarly || shifted == .min ? .min + 1 : shifted
+}
 
 extension [UInt8] {
     mutating func appendBigEndian(_ value: some FixedWidthInteger) {

@@ -35,7 +35,7 @@ import Testing
         try await withServer(quick) { server in
             let isClosed = try await closes(server)
             #expect(isClosed)
-            #expect(server.statistics.closedSlow == 1)
+            #expect(await eventually { server.statistics.closedSlow == 1 })
         }
     }
 
