@@ -1,0 +1,28 @@
+import Glibc
+
+/// Measures Urd beside the machine that it runs on. Each figure stands next to a limit that was
+/// measured in the same run, a slice of one after a slice of the other, because machines are noisy.
+@main
+struct Main {
+    static func main() async {
+        do {
+            let options = try Options(Array(CommandLine.arguments.dropFirst()))
+            if let text = options.answer {
+                print(text)
+                return
+            }
+            let figures = try await Figures.measure(options)
+            print(Report.table(figures))
+            if let path = options.json { try Report.write(figures, to: path) }
+        } catch {
+            say("urd-bench: \(error)")
+            exit(1)
+        }
+    }
+}
+
+/// A line for whoever waits.
+func say(_ text: String) {
+    let line = Array((text + "\n").utf8)
+    _ = line.withUnsafeBytes { write(2, $0.baseAddress, $0.count) }
+}

@@ -1,0 +1,61 @@
+/// What was asked for.
+struct Options: Sendable {
+    /// Millions of events instead of hundreds of thousands, and longer slices.
+    var isFull = false
+    var json: String?
+    /// Names of figures. Empty: all of them.
+    var only: Set<String> = []
+    /// What to say instead of measuring.
+    var answer: String?
+
+    private static let help = """
+        urd-bench [--full] [--json FILE] [--only NAME]...
+
+          --full       millions of events instead of hundreds of thousands
+          --json FILE  writes the figures there as well
+          --only NAME  measures this figure alone; may be given again
+          --help       this
+
+        Figures:
+        \(Figures.all.map { "  \($0.name.padded(to: 12))\($0.summary)" }.joined(separator: "\n"))
+        """
+
+    init(_ arguments: [String]) throws {
+        var rest = arguments[...]
+        while let argument = rest.popFirst() {
+            switch argument {
+            case "--full": isFull = true
+            case "--json": json = try Self.value(of: argument, &rest)
+            case "--only": only.insert(try Self.value(of: argument, &rest))
+            case "--help", "-h": answer = Self.help
+            default: throw BenchmarkFailure("\(argument) is not an option. See --help.")
+            }
+        }
+        for name in only where !Figures.all.contains(where: { $0.name == name }) {
+            throw BenchmarkFailure("There is no figure '\(name)'. See --help.")
+        }
+    }
+
+    private static func value(
+        of option: String, _ rest: inout ArraySlice<String>
+    ) throws -> String {
+        guard let value = rest.popFirst() else {
+            throw BenchmarkFailure("\(option) needs a value.")
+        }
+        return value
+    }
+}
+
+struct BenchmarkFailure: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}
+
+extension String {
+    func padded(to width: Int) -> String {
+        self + String(repeating: " ", count: max(0, width - count))
+    }
+}

@@ -1,0 +1,74 @@
+import Foundation
+import PostgresTesting
+
+/// A program of the machine, run to its end.
+struct Program: Sendable {
+    let command: [String]
+
+    init(_ command: [String]) {
+        self.command = command
+    }
+
+    /// What it printed, both streams.
+    @discardableResult
+    func run() throws -> String {
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = command
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = output
+        process.standardError = output
+        try process.launchUnmasked()
+        let text = String(
+            decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else {
+            throw BenchmarkFailure("\(command.joined(separator: " ")) failed:\n\(text)")
+        }
+        return text
+    }
+
+    static func isInstalled(_ name: String) -> Bool {
+        (try? Program(["which", name]).run()) != nil
+    }
+
+    /// Starts a program that lives until `end`, or until we die.
+    static func start(_ command: [String], environment: [String: String]) throws -> Running {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/setpriv")
+        process.arguments = ["--pdeathsig", "KILL", "--"] + command
+        process.environment = environment
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.launchUnmasked()
+        return Running(process: process)
+    }
+
+    final class Running {
+        private let process: Process
+
+        fileprivate init(process: Process) {
+            self.process = process
+        }
+
+        var id: pid_t { process.processIdentifier }
+        var isRunning: Bool { process.isRunning }
+
+        func end() {
+            process.terminate()
+            process.waitUntilExit()
+        }
+    }
+}
+
+extension String {
+    /// The number that follows a text.
+    func number(after text: String) -> Double? {
+        guard let found = range(of: text) else { return nil }
+        let digits = self[found.upperBound...].drop { $0 == " " }
+            .prefix { $0.isNumber || $0 == "." }
+        return Double(digits)
+    }
+}
