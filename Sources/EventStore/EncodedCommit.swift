@@ -47,6 +47,7 @@ struct CommitEncoder: Sendable {
     let keyring: Keyring
 
     func encode(_ commit: Commit) async throws(LogFailure) -> EncodedCommit {
+        guard commit.isStorable else { throw .refused }
         let keys = try await keyring.keys(of: commit.realm)
         let meta = metaFields(commit.origin).canonical()
         let origin = personalFields(commit.origin)
@@ -60,7 +61,7 @@ struct CommitEncoder: Sendable {
             }
             let offset = written[event.stream, default: 0] + 1
             written[event.stream] = offset
-            let version = Int32(before) + offset
+            let version = column(before) + offset
             let personal = event.personal.merging(origin) { own, _ in own }
             var subject = event.subject
             var sealed: [UInt8]?
@@ -88,7 +89,7 @@ struct CommitEncoder: Sendable {
             at: commit.origin.at, meta: meta,
             reads: commit.reads.map {
                 EncodedCommit.Read(
-                    stream: $0.key, version: Int32($0.value), events: written[$0.key] ?? 0)
+                    stream: $0.key, version: column($0.value), events: written[$0.key] ?? 0)
             },
             claims: claims(commit.claims, keys), events: events, size: size)
     }
@@ -120,6 +121,12 @@ struct CommitEncoder: Sendable {
         else { throw .damaged }
         return sealed
     }
+}
+
+/// A version as its column holds it. No stream gets near the end, so that an absurd one is simply
+/// not the stream's version.
+private func column(_ version: Int) -> Int32 {
+    Int32(max(-1, min(version, Int(Int32.max / 2))))
 }
 
 /// What sealed bytes are bound to: they open in the place where they were sealed only.

@@ -13,24 +13,17 @@ import Values
         let store = try TestStore(lanes: 1)
         defer { store.log.close() }
         let plan = try await FaultPlan(store.database)
-        let holder = try await Session(store.database.superuser)
-        let plug = newRealm()
-        _ = try await store.log.append(commit(to: newID(), in: plug))
+        var plug = try await Plug(store)
         var step = 1
         while true {
             let realm = newRealm()
             let commits = try await prepare(store.log, realm, isLone)
-            try await holder.holdHead(of: plug)
-            async let plugged = ending(store.log, commit(to: newID(), in: plug))
-            try await eventually("the lane waits") { try await holder.waitingCommitters() == 1 }
+            try await plug.insert()
             async let answers = endings(store.log, commits)
-            try await eventually("the flight is queued") {
-                store.log.waiting == commits.count
-            }
+            try await plug.waitUntilQueued(commits.count)
             try await plan.arm(realm, step: step, way)
-            try await holder.run("commit")
+            try await plug.pull()
             let found = await answers
-            try expectWon(await plugged.get())
             guard try await plan.disarm(step: step) else { break }
             try await check(found, commits, way, step, store, realm)
             step += 1

@@ -72,7 +72,7 @@ public final class TestCluster: Sendable {
             """
             exec 3<&0; \(quoted) </dev/null >>\(folder)/log 2>&1 3<&- & server=$!
             ( read _ <&3; pid=$(head -n 1 \(folder)/data/postmaster.pid 2>/dev/null) && \
-            kill -INT "$pid" 2>/dev/null; exit 7 ) & watch=$!
+            kill -INT "$pid" 2>/dev/null; pkill -CONT -P "$pid" 2>/dev/null; exit 7 ) & watch=$!
             wait $server; kill $watch 2>/dev/null; wait $watch
             [ $? -ne 7 ] || rm -rf \(folder)
             """,

@@ -55,13 +55,14 @@ struct Session: Sendable {
             """) > 0
     }
 
-    /// How many batches of a committer wait for a lock.
-    func waitingCommitters() async throws -> Int64 {
-        try await number(
+    /// The server processes of this database's committers that wait for a lock.
+    func waitingCommitters() async throws -> [Int32] {
+        try await rows(
             """
-            select count(*) from pg_stat_activity where datname = current_database()
+            select pid from pg_stat_activity where datname = current_database()
                 and application_name like 'urd committer%' and wait_event_type = 'Lock'
-            """)
+            """
+        ) { $0.int32($1, 0) }
     }
 
     /// Cuts the connections of this database's committers, whatever they do.

@@ -20,11 +20,13 @@ struct TestStore {
     }
 
     /// Another node on the same database.
-    init(_ database: TestDatabase, master: MasterKey, lanes: Int = 2) throws {
+    init(
+        _ database: TestDatabase, master: MasterKey, lanes: Int = 2, waiting: Int = 8192
+    ) throws {
         self.database = database
         self.master = master
         pool = Database(database.application)
         keyring = Keyring(pool, master: master)
-        log = PostgresLog(pool, keyring: keyring, lanes: lanes, metrics: metrics)
+        log = PostgresLog(pool, keyring: keyring, lanes: lanes, waiting: waiting, metrics: metrics)
     }
 }

@@ -1,0 +1,72 @@
+import EventSourcing
+import EventStore
+import PostgresTesting
+import Testing
+import Values
+
+@Suite struct `A queue of commands` {
+    @Test func `that is full says so at once, and takes more when there is room`() async throws {
+        let database = try TestCluster.shared.makeDatabase()
+        let store = try TestStore(database, master: .generate(), lanes: 1, waiting: 64)
+        defer { store.log.close() }
+        var plug = try await Plug(store)
+        try await plug.insert()
+        let (crowded, other) = (newRealm(), newRealm())
+        // One realm may have half of the places.
+        async let crowd = endings(
+            store.log, (0..<32).map { _ in commit(to: newID(), in: crowded) })
+        try await plug.waitUntilQueued(32)
+        let extra = commit(to: newID(), in: crowded)
+        #expect(await ending(store.log, extra) == .failure(.busy))
+        async let others = endings(store.log, (0..<32).map { _ in commit(to: newID(), in: other) })
+        try await plug.waitUntilQueued(64)
+        #expect(await ending(store.log, commit(to: newID(), in: newRealm())) == .failure(.busy))
+
+        try await plug.pull()
+        for answer in await crowd + others { try expectWon(answer.get()) }
+        try expectWon(await store.log.append(extra))
+    }
+
+    @Test func `lets another realm's command pass after a few batches`() async throws {
+        let store = try TestStore(lanes: 1)
+        defer { store.log.close() }
+        var plug = try await Plug(store)
+        try await plug.insert()
+        let (busy, calm) = (newRealm(), newRealm())
+        async let crowd = endings(
+            store.log, (0..<4_000).map { _ in commit(to: newID(), in: busy) })
+        try await plug.waitUntilQueued(4_000)
+        async let lone = ending(store.log, commit(to: newID(), in: calm))
+        try await plug.waitUntilQueued(4_001)
+        try await plug.pull()
+        try expectWon(await lone.get())
+        for answer in await crowd { try expectWon(answer.get()) }
+
+        // A lane writes one batch after the other, so transactions are numbered in that order.
+        let session = try await Session(store.database.superuser)
+        let batches = try await session.number(
+            "select count(distinct xmin::text) from urd.event where realm = '\(busy)'")
+        #expect(batches >= 4_000 / 256)
+        let before = try await session.number(
+            """
+            select count(distinct xmin::text) from urd.event where realm = '\(busy)'
+                and xmin::text::bigint < (
+                    select xmin::text::bigint from urd.event where realm = '\(calm)')
+            """)
+        #expect(before <= 2)
+    }
+
+    @Test func `is answered when the log closes`() async throws {
+        let store = try TestStore(lanes: 1)
+        var plug = try await Plug(store)
+        try await plug.insert()
+        async let left = endings(
+            store.log, (0..<10).map { _ in commit(to: newID(), in: newRealm()) })
+        try await plug.waitUntilQueued(10)
+        store.log.close()
+        for answer in await left { #expect(answer == .failure(.unavailable)) }
+        // What is in the air lands.
+        try await plug.pull()
+        #expect(await ending(store.log, commit(to: newID(), in: newRealm())) == .failure(.busy))
+    }
+}
