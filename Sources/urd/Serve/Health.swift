@@ -29,7 +29,12 @@ final class Health: Sendable {
             ]
         }
         do {
-            let status = try await models.status()
+            guard let status = try await status(within: .seconds(2)) else {
+                return [
+                    ComponentState(
+                        name: "database", isReady: false, detail: "it does not answer"), sealing,
+                ]
+            }
             return [ComponentState(name: "database", isReady: true)] + projections(status)
                 + [sealing]
         } catch {
@@ -37,6 +42,30 @@ final class Health: Sendable {
                 ComponentState(name: "database", isReady: false, detail: "\(error)"), sealing,
             ]
         }
+    }
+
+    /// Nil when the database says nothing for this long: whoever asks must hear of a server that
+    /// hangs, and not hang with it.
+    private func status(within patience: Duration) async throws -> [ProjectionStatus]? {
+        let (answers, report) = AsyncStream.makeStream(
+            of: Result<[ProjectionStatus], any Error>?.self)
+        let asking = Task {
+            do {
+                report.yield(.success(try await models.status()))
+            } catch {
+                report.yield(.failure(error))
+            }
+        }
+        let waiting = Task {
+            try? await Task.sleep(for: patience)
+            report.yield(nil)
+        }
+        defer {
+            asking.cancel()
+            waiting.cancel()
+        }
+        for await answer in answers { return try answer?.get() }
+        return nil
     }
 
     /// One line for each read model, of the realm where it is worst off.
@@ -49,12 +78,14 @@ final class Health: Sendable {
                     name: "projection.\(name)", isReady: false,
                     detail: "halted at \(halted.realm):\(halt.position): \(halt.why)")
             }
-            // An inline one may never be behind: its readers refuse to answer until it has caught up.
-            let late = states.filter { $0.lag > ($0.kind == .inline ? 0 : readyLag) }
+            // An inline one is where the log is, or its readers refuse to answer.
+            let late = states.filter { $0.state == .behind || $0.lag > readyLag }
             if let behind = late.max(by: { $0.lag < $1.lag }) {
                 return ComponentState(
                     name: "projection.\(name)", isReady: false,
-                    detail: "\(behind.lag) events behind in \(behind.realm)")
+                    detail: behind.position > behind.head
+                        ? "ahead of the log in \(behind.realm)"
+                        : "\(behind.lag) events behind in \(behind.realm)")
             }
             return ComponentState(name: "projection.\(name)", isReady: true)
         }

@@ -1,0 +1,308 @@
+"""Urd when things break under it: nothing acknowledged is lost, and what is broken is named."""
+
+import collections
+import json
+import os
+import signal
+import subprocess
+import threading
+import time
+import unittest
+import uuid
+
+from urd_process import PATIENCE, Client, Server, Urd, eventually
+
+GOOD = {"client_name": "Shop", "redirect_uris": ["https://shop.example/back"]}
+
+
+def setUpModule():
+    global urd
+    urd = Urd()
+
+
+def tearDownModule():
+    urd.close()
+
+
+class Ledger:
+    """Callers that register clients until they are told to end, and what they were told.
+
+    A caller repeats what was not acknowledged, under the same key."""
+
+    def __init__(self, url, callers=4):
+        self.name = f"ledger-{uuid.uuid4().hex[:8]}"
+        self.client = Client(url, urd.key)
+        self.acknowledged = {}
+        self.statuses = collections.Counter()
+        self.without_retry_after = 0
+        self.ended = False
+        self.lock = threading.Lock()
+        self.threads = [threading.Thread(target=self.work, args=(n,)) for n in range(callers)]
+
+    def __enter__(self):
+        for thread in self.threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.ended = True
+        for thread in self.threads:
+            thread.join()
+        self.client.close()
+
+    def work(self, caller):
+        number = 0
+        while not self.ended:
+            number += 1
+            name, key = f"{self.name}-{caller}-{number}", str(uuid.uuid4())
+            while not self.register(name, key) and not self.ended:
+                time.sleep(0.02)
+
+    def register(self, name, key):
+        try:
+            status, _, headers = self.client.call(
+                "POST", urd.clients, {**GOOD, "client_id": name}, Idempotency_Key=key)
+        except Exception:  # nobody listens, or the connection broke: not acknowledged
+            return False
+        with self.lock:
+            self.statuses[status] += 1
+            if status == 503 and "Retry-After" not in headers:
+                self.without_retry_after += 1
+            if status == 201:
+                self.acknowledged[name] = int(headers["Urd-Position"].split(":")[2])
+        return status == 201
+
+    def count(self):
+        with self.lock:
+            return len(self.acknowledged)
+
+
+def again(server):
+    """The same node once more, on the same ports."""
+    new = Server(
+        urd.values, URD_LISTEN_PORT=str(server.port), URD_PRIVATE_PORT=str(server.private_port))
+    for name in ("port", "private_port", "url", "private_url"):
+        setattr(new, name, getattr(server, name))
+    return new
+
+
+class Faults(unittest.TestCase):
+    def setUp(self):
+        self.server = Server(urd.values).ready()
+        self.addCleanup(lambda: self.server.close())
+
+    def node_is_ready(self):
+        return self.server.ask("/health/ready", private=True)[0] == 200
+
+    def more(self, ledger, count=20):
+        """Waits until that many more were acknowledged."""
+        enough = ledger.count() + count
+        eventually(lambda: ledger.count() >= enough, "writes are acknowledged")
+
+    def check(self, ledger):
+        """Everything acknowledged is there, once, where it was said to be."""
+        self.assertLessEqual(set(ledger.statuses), {201, 503})
+        self.assertEqual(ledger.without_retry_after, 0)
+        rows = urd.sql(
+            "select data ->> 'client_id', position from urd.event where realm = 'demo'"
+            f" and data ->> 'client_id' like '{ledger.name}-%'").splitlines()
+        stored = dict(row.split("|") for row in rows)
+        self.assertEqual(len(stored), len(rows), "something happened twice")
+        for name, position in ledger.acknowledged.items():
+            self.assertEqual(int(stored.get(name, 0)), position, name)
+        whole = urd.sql(
+            "select h.position = count(*) and h.position = max(e.position) and min(e.position) = 1"
+            " from urd.realm_log h join urd.event e using (realm)"
+            " where h.realm = 'demo' group by h.position")
+        self.assertEqual(whole, "t")
+        orphans = urd.sql(
+            "select count(*) from urd.claim c where not exists (select from urd.stream s"
+            " where s.realm = c.realm and s.stream = c.stream)")
+        self.assertEqual(orphans, "0")
+        eventually(self.node_is_ready, "the node is ready again")
+        eventually(lambda: urd.ready()[0] == 200, "everything is ready again")
+        verified = urd.command("verify")
+        self.assertEqual(verified.returncode, 0, verified.stdout + verified.stderr)
+        model = urd.sql(
+            f"select count(*) from urd.clients where client_id like '{ledger.name}-%'")
+        self.assertEqual(int(model), len(rows))
+
+    def test_killed_outright_the_server_forgets_nothing_that_it_acknowledged(self):
+        # The port stays: callers go on to the next life of the same node.
+        with Ledger(self.server.url) as ledger:
+            for _ in range(3):
+                self.more(ledger)
+                self.server.process.kill()
+                self.server.process.wait()
+                self.server.log.close()
+                self.server = again(self.server).ready()
+            self.more(ledger)
+        self.check(ledger)
+
+    def test_an_outage_of_postgresql_is_never_the_callers_fault(self):
+        with Ledger(self.server.url) as ledger:
+            self.more(ledger)
+            os.kill(urd.run.postmaster(), signal.SIGQUIT)
+            eventually(lambda: not self.node_is_ready(), "the node says that it is not ready")
+            eventually(self.node_is_ready, "the node is ready again")
+            self.more(ledger)
+        self.check(ledger)
+
+    def test_connections_may_be_cut_at_any_time(self):
+        cut = ("select count(pg_terminate_backend(pid)) from pg_stat_activity"
+               " where usename = 'urd_app'")
+        with Ledger(self.server.url) as ledger:
+            for _ in range(5):
+                self.more(ledger, 10)
+                urd.sql(cut)
+            for _ in range(10):
+                urd.sql(cut.replace("terminate", "cancel"))
+            self.more(ledger)
+        self.check(ledger)
+
+
+    def test_a_database_that_hangs_is_told_of_at_once(self):
+        server = urd.run.postmaster()
+        children = subprocess.run(
+            ["ps", "-o", "pid=", "--ppid", str(server)], capture_output=True, text=True, check=True)
+        stopped = [server, *(int(word) for word in children.stdout.split())]
+        for process in stopped:
+            os.kill(process, signal.SIGSTOP)
+        try:
+            begin = time.monotonic()
+            self.assertEqual(self.server.ask("/health/ready", private=True)[0], 503)
+            self.assertLess(time.monotonic() - begin, 6)
+            self.assertEqual(self.server.ask("/health/live", private=True)[0], 200)
+        finally:
+            for process in stopped:
+                try:
+                    os.kill(process, signal.SIGCONT)
+                except ProcessLookupError:
+                    pass
+        eventually(self.node_is_ready, "the node is ready again")
+
+
+class Poison(unittest.TestCase):
+    def register(self, name):
+        return urd.api.call("POST", urd.clients, {**GOOD, "client_id": name})[0]
+
+    def test_a_read_model_that_cannot_go_on_halts_alone_and_heals(self):
+        urd.sql("alter table urd.clients_1 add constraint no_poison"
+                " check (client_id <> 'poison') not valid")
+        try:
+            self.assertEqual(self.register("poison"), 201)
+            self.assertEqual(self.register("after-poison"), 201)
+            eventually(lambda: urd.ready()[0] == 503, "it says that it is not ready")
+            halted = urd.ready()[1]
+            self.assertEqual(list(halted), ["projection.clients"])
+            self.assertIn("no_poison", halted["projection.clients"]["detail"])
+            for path in (urd.clients, urd.clients + "/poison", urd.clients + "/nobody"):
+                answer = urd.api.call("GET", path)
+                self.assertEqual(answer[0], 503, path)
+                self.assertIn("Retry-After", answer[2])
+            self.assertEqual(urd.api.call("GET", urd.realm + "/apps")[0], 200)
+            self.assertEqual(urd.api.call("GET", urd.realm + "/audit-trail")[0], 200)
+            metric = 'urd_projection_halted_realms{projection="clients"} 1'
+            eventually(lambda: metric in urd.private("/metrics")[1], "the metrics say so")
+            doctor = urd.command("doctor")
+            self.assertEqual(doctor.returncode, 1, doctor.stdout)
+            self.assertIn("clients halted in demo at position", doctor.stdout)
+        finally:
+            urd.sql("alter table urd.clients_1 drop constraint no_poison")
+        eventually(lambda: urd.ready()[0] == 200, "it heals by itself")
+        for name in ("poison", "after-poison"):
+            self.assertEqual(urd.api.call("GET", f"{urd.clients}/{name}")[0], 200)
+        self.assertEqual(urd.command("projections", "verify", "clients").returncode, 0)
+
+    def test_a_read_model_that_is_ahead_of_the_log_is_not_ready(self):
+        move = ("update urd.projection_position set position = position {} 5"
+                " where projection = 'clients' and realm = 'demo'")
+        urd.sql(move.format("+"))
+        try:
+            self.assertEqual(urd.api.call("GET", urd.clients)[0], 503)
+            self.assertIn("projection.clients", urd.ready()[1])
+        finally:
+            urd.sql(move.format("-"))
+        eventually(lambda: urd.ready()[0] == 200, "it is where the log is")
+
+    def test_a_read_model_that_append_passed_by_says_so_and_catches_up(self):
+        holding = subprocess.Popen(
+            ["psql", "-XqAt", urd.superuser(), "-c",
+             "begin; select 'held' from urd.projection_position where projection = 'clients'"
+             " and realm = 'demo' for update", "-c", "select pg_sleep(1.5)", "-c", "commit"],
+            stdout=subprocess.PIPE, text=True)
+        try:
+            self.assertEqual(holding.stdout.readline().strip(), "held")
+            self.assertEqual(self.register("passed-by"), 201)
+            self.assertEqual(urd.api.call("GET", urd.clients)[0], 503)
+            self.assertIn("projection.clients", urd.ready()[1])
+        finally:
+            holding.communicate(timeout=PATIENCE)
+        eventually(lambda: urd.ready()[0] == 200, "it catches up by itself")
+        self.assertEqual(urd.api.call("GET", urd.clients + "/passed-by")[0], 200)
+
+
+class Tampered(unittest.TestCase):
+    """Each test puts back what it changed."""
+
+    def findings(self):
+        result = urd.command("verify", "--json")
+        found = {entry["realm"]: entry.get("finding") for entry in json.loads(result.stdout)}
+        self.assertEqual(result.returncode, 1 if any(found.values()) else 0)
+        return found["demo"]
+
+    def setUp(self):
+        for _ in range(5):
+            urd.api.call("POST", urd.clients, GOOD)
+        head = int(urd.sql("select position from urd.realm_log where realm = 'demo'"))
+        eventually(
+            lambda: int(urd.sql(
+                "select max(size) from urd.checkpoint where realm = 'demo'")) >= head, "sealed")
+        self.head = head
+        self.assertIsNone(self.findings())
+
+    def test_a_changed_event_is_named(self):
+        for change in (
+            """data = '{"client_id":"evil"}'""", "data = (data::text || ' ')::json",
+            "at = at + interval '1 microsecond'", "type = 'client.deleted'", "sealed = null",
+            "mac = sha256('x')", "leaf = sha256('x')",
+        ):
+            with self.subTest(change=change):
+                here = f"realm = 'demo' and position = {self.head - 2}"
+                urd.sql("create table public.kept as select * from urd.event where " + here)
+                urd.sql(f"update urd.event set {change} where {here}")
+                found = self.findings()
+                urd.sql(f"delete from urd.event where {here};"
+                        " insert into urd.event select * from public.kept;"
+                        " drop table public.kept")
+                self.assertEqual((found or {}).get("position"), self.head - 2)
+        self.assertIsNone(self.findings())
+
+    def test_a_changed_row_of_a_read_model_is_named(self):
+        row = "realm = 'demo' and client_id = 'demo-client'"
+        urd.sql("update urd.clients_1 set disabled = true where " + row)
+        found = urd.command("projections", "verify", "clients")
+        urd.sql("update urd.clients_1 set disabled = false where " + row)
+        self.assertEqual(found.returncode, 1, found.stdout)
+        self.assertIn("changed", found.stdout)
+        self.assertEqual(urd.command("projections", "verify", "clients").returncode, 0)
+
+
+class Turned(unittest.TestCase):
+    """Comes last: what it does cannot be undone while Urd runs, and shall not be."""
+
+    def test_a_log_that_became_shorter_halts_the_sealer(self):
+        head = int(urd.sql("select position from urd.realm_log where realm = 'demo'"))
+        urd.sql(
+            f"delete from urd.event where realm = 'demo' and position > {head - 3};"
+            f" delete from urd.checkpoint where realm = 'demo' and size > {head - 3};"
+            f" update urd.realm_log set position = {head - 3} where realm = 'demo'")
+        eventually(lambda: "sealer" in urd.ready()[1], "the sealer halts")
+        # The copy outside the database tells, although the one inside was taken back too.
+        verified = urd.command("verify")
+        self.assertEqual(verified.returncode, 1, verified.stdout)
+        self.assertRegex(verified.stdout, "dropped.tail")
+
+
+if __name__ == "__main__":
+    unittest.main()

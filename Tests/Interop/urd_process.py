@@ -1,0 +1,167 @@
+"""A running Urd for tests that speak to it as strangers do: over sockets, SQL and signals."""
+
+import http.client
+import json
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import urllib.parse
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "FrontDoor"))
+
+from front_door import PATIENCE, Run, Server, eventually, run  # noqa: E402,F401
+
+
+class Urd:
+    """One `urd dev` in a folder of its own; `close` leaves nothing behind."""
+
+    def __init__(self):
+        self.folder = tempfile.mkdtemp(prefix="urd-interop-", dir="/tmp")
+        os.chmod(self.folder, 0o755)
+        self.run = Run(os.path.join(self.folder, "data"))
+        try:
+            self.values = self.run.ready().values()
+        except BaseException:
+            self.close()
+            raise
+        self.pid = self.run.process.pid
+        self.key = self.values["URD_ADMIN_KEY"]
+        self.realm = "/api/admin/realms/" + self.values["URD_REALM"]
+        self.clients = self.realm + "/clients"
+        self.api = Client(self.values["URD_URL"], self.key)
+
+    def close(self):
+        if hasattr(self, "api"):
+            self.api.close()
+        self.run.end(signal.SIGTERM)
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.run.output.close()
+
+    def alive(self):
+        return self.run.process.poll() is None
+
+    def ready(self):
+        """Whether it says that it can serve, and the parts that say they cannot."""
+        status, body = self.private("/health/ready")
+        parts = json.loads(body)["components"]
+        return status, {name: part for name, part in parts.items() if not part["ready"]}
+
+    def private(self, path):
+        place = urllib.parse.urlsplit(self.values["URD_PRIVATE_URL"])
+        connection = http.client.HTTPConnection(place.hostname, place.port, timeout=PATIENCE)
+        try:
+            connection.request("GET", path)
+            answer = connection.getresponse()
+            return answer.status, answer.read().decode()
+        finally:
+            connection.close()
+
+    def command(self, *words):
+        """A command of urd with everything that dev.env says."""
+        names = ("DATABASE_URL", "DATABASE_OWNER_URL", "MASTER_KEY_FILE", "CHECKPOINT_DIRECTORY")
+        settings = {f"URD_{name}": self.values[f"URD_{name}"] for name in names}
+        return run(*words, **settings)
+
+    def sql(self, statement):
+        """As the superuser, whom no trigger and no privilege stops."""
+        return subprocess.run(
+            ["psql", "-XqAt", "-v", "ON_ERROR_STOP=1", self.superuser(), "-c",
+             "set session_replication_role = replica; " + statement],
+            capture_output=True, text=True, check=True, timeout=PATIENCE,
+        ).stdout.strip()
+
+    def superuser(self):
+        return self.values["URD_DATABASE_OWNER_URL"].replace("//urd_owner@", "//postgres@")
+
+
+class Client:
+    """Calls the API; one connection for each thread."""
+
+    def __init__(self, url, key):
+        place = urllib.parse.urlsplit(url)
+        self.address = (place.hostname, place.port)
+        self.key = key
+        self.local = threading.local()
+        self.connections = []
+
+    def close(self):
+        for connection in self.connections:
+            connection.close()
+
+    def call(self, method, path, body=None, key=None, **headers):
+        """The status, the body as JSON, and the headers."""
+        connection = getattr(self.local, "connection", None)
+        if connection is None:
+            connection = self.local.connection = http.client.HTTPConnection(
+                *self.address, timeout=PATIENCE)
+            self.connections.append(connection)
+        sent = {"Authorization": f"Bearer {key or self.key}"}
+        sent.update({name.replace("_", "-"): value for name, value in headers.items()})
+        if body is not None:
+            body = json.dumps(body).encode()
+            sent["Content-Type"] = "application/json"
+        try:
+            connection.request(method, path, body=body, headers=sent)
+            answer = connection.getresponse()
+            data = answer.read()
+        except (OSError, http.client.HTTPException):
+            connection.close()
+            self.local.connection = None
+            raise
+        return answer.status, json.loads(data) if data else None, answer.headers
+
+    def raw(self, data, patience=10):
+        """All that comes back for these bytes until the server closes."""
+        with socket.create_connection(self.address, timeout=patience) as connection:
+            try:
+                connection.sendall(data)
+            except OSError:
+                pass
+            received = b""
+            try:
+                while piece := connection.recv(65536):
+                    received += piece
+            except OSError:
+                pass
+        return received
+
+    def request(self, method, path, *headers, body=b"", content="application/json", key=True):
+        """The bytes of a request, with nothing added that was not asked for but a host."""
+        lines = [f"{method} {path} HTTP/1.1", "Host: urd.example", "Connection: close"]
+        if key:
+            lines.append(f"Authorization: Bearer {self.key}")
+        if body:
+            lines += [f"Content-Type: {content}", f"Content-Length: {len(body)}"]
+        return "\r\n".join([*lines, *headers, "", ""]).encode("latin-1") + body
+
+
+def status(answer):
+    """The status of the first response in these bytes; 0 if there is none."""
+    first = answer.split(b"\r\n", 1)[0].split(b" ")
+    return int(first[1]) if len(first) > 1 and first[0].startswith(b"HTTP/") else 0
+
+
+def together(count, act):
+    """What `act` returns for each number, all begun at the same moment."""
+    results = [None] * count
+    start = threading.Barrier(count)
+
+    def one(number):
+        start.wait()
+        try:
+            results[number] = act(number)
+        except Exception as error:  # an exception is a result to be looked at
+            results[number] = error
+
+    threads = [threading.Thread(target=one, args=(number,)) for number in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return results
