@@ -23,12 +23,16 @@ create table urd.apps_{build} (
 
 create function urd.apps_{build}_apply(p_realm text, p_first bigint, p_last bigint)
 returns void language plpgsql as $$
+declare
+    v_gone uuid;
 begin
-    delete from urd.apps_{build} a
-        where a.realm = p_realm and a.app = any (array(
-            select e.stream from urd.event e
-            where e.realm = p_realm and e.position between p_first and p_last
-                and e.type = 'app.deleted'));
+    for v_gone in
+        select e.stream from urd.event e
+        where e.realm = p_realm and e.position between p_first and p_last
+            and e.type = 'app.deleted'
+    loop
+        delete from urd.apps_{build} x where x.realm = p_realm and x.app = v_gone;
+    end loop;
 
     with page as (
         select e.stream, max(e.at) as changed_at, max(e.version) as version,
@@ -52,7 +56,7 @@ begin
     )
     insert into urd.apps_{build} as a (
         realm, app, slug, name, settings, created_at, changed_at, version)
-    select p_realm, p.stream, substr(p.slug, 20), substr(p.name, 20),
+    select p_realm, p.stream, right(p.slug, -19), right(p.name, -19),
         case when p.created_at is not null then jsonb_strip_nulls(coalesce(c.settings, '{}'))
             else c.settings end,
         p.created_at, p.changed_at, p.version

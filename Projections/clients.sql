@@ -27,12 +27,16 @@ create table urd.clients_{build} (
 
 create function urd.clients_{build}_apply(p_realm text, p_first bigint, p_last bigint{shard_parameters})
 returns void language plpgsql as $$
+declare
+    v_gone uuid;
 begin
-    delete from urd.clients_{build} c
-        where c.realm = p_realm and c.client = any (array(
-            select e.stream from urd.event e
-            where e.realm = p_realm and e.position between p_first and p_last
-                and e.type = 'client.deleted' {shard}));
+    for v_gone in
+        select e.stream from urd.event e
+        where e.realm = p_realm and e.position between p_first and p_last
+            and e.type = 'client.deleted' {shard}
+    loop
+        delete from urd.clients_{build} x where x.realm = p_realm and x.client = v_gone;
+    end loop;
 
     -- One pass over the page, and no second look at the log: what is newest on each matter travels
     -- behind its position, which has the same length everywhere.
@@ -67,7 +71,7 @@ begin
     insert into urd.clients_{build} as c (
         realm, client, client_id, metadata, secret_digest, disabled, registered_at, changed_at,
         version)
-    select p_realm, p.stream, p.client_id, substr(p.metadata, 20), substr(p.secret_digest, 20),
+    select p_realm, p.stream, p.client_id, right(p.metadata, -19), right(p.secret_digest, -19),
         coalesce(p.switched % 2 = 1, case when p.client_id is not null then false end),
         p.registered_at, p.changed_at, p.version
     from page p

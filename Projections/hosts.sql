@@ -20,13 +20,17 @@ create table urd.hosts_{build} (
 
 create function urd.hosts_{build}_apply(p_realm text, p_first bigint, p_last bigint)
 returns void language plpgsql as $$
+declare
+    v_gone uuid;
 begin
     -- A host that is given up may be taken by another stream in the same page: first let go.
-    delete from urd.hosts_{build} h
-        where h.realm = p_realm and h.stream = any (array(
-            select e.stream from urd.event e
-            where e.realm = p_realm and e.position between p_first and p_last
-                and e.type = 'host.released'));
+    for v_gone in
+        select e.stream from urd.event e
+        where e.realm = p_realm and e.position between p_first and p_last
+            and e.type = 'host.released'
+    loop
+        delete from urd.hosts_{build} x where x.realm = p_realm and x.stream = v_gone;
+    end loop;
 
     insert into urd.hosts_{build} as h (realm, stream, host, leads_to, assigned_at, version)
     select p_realm, l.stream, l.data ->> 'host', l.data ->> 'realm', l.at, l.version

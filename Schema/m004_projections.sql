@@ -96,8 +96,13 @@ end $$;
 
 -- Called by append, under the head lock. A build that cannot apply an event stops there and says
 -- so; the log and the other builds go on. Its readers see that it is behind and refuse to answer.
+--
+-- The planner can't know how short the range is, nor how big a table will be once its plan is used
+-- again: it is told to plan once, and to use indexes.
 create function urd.apply_inline(p_realm text, p_first bigint, p_last bigint) returns void
-language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
+language plpgsql volatile set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set jit = off
+set max_parallel_workers_per_gather = 0 as $$
 declare
     v_types text[];
     v_at record;
@@ -274,3 +279,53 @@ revoke all on function urd.advance, urd.apply_inline, urd.project, urd.attach, u
     from public;
 grant execute on function urd.project, urd.attach, urd.enroll to urd_app;
 grant select on urd.projection_build, urd.projection_position to urd_app, urd_observer;
+
+-- Plans are kept, those of append above all, and most are made while a table is empty. Then any
+-- index seems as good as another, and one that only finds the realm is as likely to be taken as the
+-- key: it would read the whole realm for each batch until somebody gathers statistics. So each
+-- table learns, before it is used, that one realm may have all of it: from two rows that go again.
+create function urd.teach_planner(p_table regclass) returns void
+language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
+declare
+    v_values text;
+begin
+    -- Where the realm is the key there is nothing to learn.
+    if exists (
+        select from pg_index i join pg_attribute a on a.attrelid = p_table and a.attnum = i.indkey[0]
+        where i.indrelid = p_table and i.indisunique and i.indnkeyatts = 1 and a.attname = 'realm')
+    then
+        return;
+    end if;
+    select string_agg(
+            case
+                when a.attname = 'realm' then '''-'''
+                when a.atttypid = 'uuid'::regtype then 'gen_random_uuid()'
+                when a.atttypid in ('json'::regtype, 'jsonb'::regtype) then '''{}'''
+                when a.atttypid = 'bytea'::regtype then 'convert_to(n::text, ''UTF8'')'
+                when t.typcategory = 'A' then '''{}'''
+                when t.typcategory = 'B' then 'n = 1'
+                when t.typcategory = 'D' then 'to_timestamp(n)'
+                else format('n::text::%s', a.atttypid::regtype)
+            end, ', ' order by a.attnum)
+        into v_values
+        from pg_attribute a join pg_type t on t.oid = a.atttypid
+        where a.attrelid = p_table and a.attnum > 0 and not a.attisdropped;
+    execute format('insert into %s select %s from generate_series(1, 2) n', p_table, v_values);
+    -- Two rows alone would be no proof that there are not as many realms as rows.
+    execute format('alter table %s alter column realm set (n_distinct = 1)', p_table);
+    execute format('analyze %s', p_table);
+    execute format('alter table %s alter column realm reset (n_distinct)', p_table);
+    -- The rows go, what was learned stays, and the planner still takes the table for a new one.
+    execute format('truncate %s', p_table);
+end $$;
+revoke all on function urd.teach_planner from public;
+
+do $$
+begin
+    if not exists (select from urd.event) then
+        alter table urd.event disable trigger event_is_append_only;
+        perform urd.teach_planner(t)
+            from unnest(array['urd.event', 'urd.stream', 'urd.claim', 'urd.command']::regclass[]) t;
+        alter table urd.event enable trigger event_is_append_only;
+    end if;
+end $$;

@@ -36,22 +36,24 @@ struct World {
         _ events: [Happening], in realm: String, _ connection: Connection
     ) throws {
         try connection.transaction { connection throws(Postgres.Failure) in
-            var named = Parameters(realm: realm)
-            try connection.executeOnce(
-                "insert into urd.realm_log (realm) values ($1) on conflict do nothing", named)
-            let head = try connection.executeOnce(
-                "select position from urd.realm_log where realm = $1 for no key update", named
-            ).int64(0, 0)
-            for (index, event) in events.enumerated() {
-                try connection.execute(inserting, event.parameters(realm, head + 1 + Int64(index)))
-            }
-            let last = head + Int64(events.count)
-            named.add(last)
-            try connection.executeOnce(
-                "update urd.realm_log set position = $2 where realm = $1", named)
-            named.add(head + 1)
-            try connection.executeOnce("select urd.apply_inline($1, $3, $2)", named)
+            try appendWithin(events, in: realm, connection)
         }
+    }
+
+    /// The same in the transaction of the caller.
+    static func appendWithin(
+        _ events: [Happening], in realm: String, _ connection: Connection
+    ) throws(Postgres.Failure) {
+        var named = Parameters(realm: realm)
+        try connection.execute(beginning, named)
+        let head = try connection.execute(locking, named).int64(0, 0)
+        for (index, event) in events.enumerated() {
+            try connection.execute(inserting, event.parameters(realm, head + 1 + Int64(index)))
+        }
+        named.add(head + Int64(events.count))
+        try connection.execute(advancing, named)
+        named.add(head + 1)
+        try connection.execute(applying, named)
     }
 
     /// All rows of a relation as text, in a fixed order.
@@ -109,6 +111,13 @@ struct Happening: Sendable {
     }
 }
 
+private let beginning = Statement(
+    "test_begin", "insert into urd.realm_log (realm) values ($1) on conflict do nothing")
+private let locking = Statement(
+    "test_lock", "select position from urd.realm_log where realm = $1 for no key update")
+private let advancing = Statement(
+    "test_advance", "update urd.realm_log set position = $2 where realm = $1")
+private let applying = Statement("test_apply", "select urd.apply_inline($1, $3, $2)")
 private let inserting = Statement(
     "test_insert",
     """

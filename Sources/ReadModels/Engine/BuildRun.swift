@@ -90,15 +90,22 @@ struct BuildRun {
                         text, bigint, bigint, integer, integer)
                     """)
             }
-            for table in projection.tableNames(build) {
-                try connection.run("analyze urd.\(table)")
-            }
+            try learn(build)
             report(.catchingUp)
             try catchUp(build, mayHalt: mayHalt)
             return build
         } catch {
             try? Builds.drop(projection.name, build, connection)
             throw error
+        }
+    }
+
+    /// What is empty keeps what it was taught.
+    private func learn(_ build: Int) throws {
+        for table in projection.tableNames(build) {
+            let found = try connection.executeOnce(
+                "select exists (select from urd.\(table))", Parameters())
+            if found.bool(0, 0) { try connection.run("analyze urd.\(table)") }
         }
     }
 

@@ -47,15 +47,21 @@ enum Builds {
     static func create(
         _ projection: Projection, sharded: Bool, _ connection: Connection
     ) throws(Postgres.Failure) -> Int {
-        try connection.transaction { connection throws(Postgres.Failure) in
-            var parameters = Parameters()
-            parameters.add(projection.name)
-            let next = try connection.executeOnce(
-                """
-                select coalesce(max(build), 0) + 1 from urd.projection_build where projection = $1
-                """, parameters)
-            let build = Int(next.int32(0, 0))
-            try connection.run(projection.tables(build))
+        var parameters = Parameters()
+        parameters.add(projection.name)
+        let next = try connection.executeOnce(
+            """
+            select coalesce(max(build), 0) + 1 from urd.projection_build where projection = $1
+            """, parameters)
+        let build = Int(next.int32(0, 0))
+        try connection.run(projection.tables(build))
+        // In a transaction of its own: one that creates a table and truncates it does so in place,
+        // and what the planner then takes it for is not a new table.
+        for table in projection.tableNames(build) {
+            try connection.run("select urd.teach_planner('urd.\(table)')")
+        }
+        return try connection.transaction { [parameters] connection throws(Postgres.Failure) in
+            var parameters = parameters
             try connection.run(projection.apply(build))
             if sharded { try connection.run(projection.shardedApply(build)) }
             try connection.run(

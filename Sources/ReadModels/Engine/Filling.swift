@@ -63,11 +63,20 @@ struct Filling: Sendable {
         try note(units, connection)
     }
 
-    /// The realms with something in them. What comes later is caught up with later.
+    /// The realms with something in them. What comes later is caught up with later, and a realm
+    /// that was born after the build is append's.
     private func heads(_ connection: Connection) throws(Postgres.Failure) -> [(String, Int64)] {
+        var parameters = Parameters()
+        parameters.add(projection.name)
+        parameters.add(Int32(build))
         let rows = try connection.executeOnce(
-            "select h.realm, h.position from urd.realm_log h where h.position > 0 order by 2, 1",
-            Parameters())
+            """
+            select h.realm, h.position
+            from urd.projection_position p join urd.realm_log h on h.realm = p.realm
+            where p.projection = $1 and p.build = $2 and not p.attached and p.position = 0
+                and h.position > 0
+            order by 2, 1
+            """, parameters)
         return (0..<rows.count).map { (rows.text($0, 0), rows.int64($0, 1)) }
     }
 

@@ -34,34 +34,50 @@ public struct ProjectionStatus: Sendable, Equatable {
     public var lag: Int64 { max(0, head - position) }
 
     /// Every build in every realm; readable for the application and for observers.
-    public static func read(_ connection: Connection) throws(Postgres.Failure) -> [ProjectionStatus]
-    {
+    public static func read(
+        _ connection: Connection
+    ) throws(Postgres.Failure) -> [ProjectionStatus] {
         let rows = try connection.execute(reading)
-        return (0..<rows.count).map { row in
-            let state: State =
-                switch rows.text(row, 2) {
-                case "building": .building
-                case "previous": .previous
-                default:
-                    if !rows.isNull(row, 8) {
-                        .halted
-                    } else if !rows.bool(row, 3) {
-                        .following
-                    } else {
-                        rows.bool(row, 7) && rows.int64(row, 5) == rows.int64(row, 6)
-                            ? .attached : .behind
-                    }
+        return (0..<rows.count).map { ProjectionStatus(rows, $0) }
+    }
+
+    /// One line for each live build: of the realm where it is halted, or else most behind. What a
+    /// health check wants, however many realms there are.
+    public static func worst(
+        _ connection: Connection
+    ) throws(Postgres.Failure) -> [ProjectionStatus] {
+        let rows = try connection.execute(readingWorst)
+        return (0..<rows.count).map { ProjectionStatus(rows, $0) }
+    }
+
+    private init(_ rows: Rows, _ row: Int) {
+        let isInline = rows.bool(row, 3)
+        let isHalted = !rows.isNull(row, 8)
+        state =
+            switch rows.text(row, 2) {
+            case "building": .building
+            case "previous": .previous
+            default:
+                if isHalted {
+                    .halted
+                } else if isInline {
+                    rows.bool(row, 7) && rows.int64(row, 5) == rows.int64(row, 6)
+                        ? .attached : .behind
+                } else {
+                    .following
                 }
-            return ProjectionStatus(
-                projection: rows.text(row, 0), kind: rows.bool(row, 3) ? .inline : .following,
-                build: Int(rows.int32(row, 1)), realm: rows.text(row, 4),
-                position: rows.int64(row, 5), head: rows.int64(row, 6), state: state,
-                halt: rows.isNull(row, 8)
-                    ? nil
-                    : Halt(
-                        position: rows.int64(row, 8), why: rows.text(row, 9),
-                        since: Timestamp(microseconds: rows.time(row, 10))))
-        }
+            }
+        projection = rows.text(row, 0)
+        kind = isInline ? .inline : .following
+        build = Int(rows.int32(row, 1))
+        realm = rows.text(row, 4)
+        position = rows.int64(row, 5)
+        head = rows.int64(row, 6)
+        halt =
+            isHalted
+            ? Halt(
+                position: rows.int64(row, 8), why: rows.text(row, 9),
+                since: Timestamp(microseconds: rows.time(row, 10))) : nil
     }
 }
 
@@ -76,4 +92,17 @@ private let reading = Statement(
         on p.realm = h.realm and p.projection = b.projection and p.build = b.build
     where h.position > 0
     order by b.projection, b.build, h.realm
+    """)
+private let readingWorst = Statement(
+    "projection_worst",
+    """
+    select distinct on (b.projection)
+        b.projection, b.build, b.status, b.inline, h.realm, coalesce(p.position, 0), h.position,
+        coalesce(p.attached, false), p.halted_at, p.halted_why, p.halted_since
+    from urd.projection_build b
+    cross join urd.realm_log h
+    left join urd.projection_position p
+        on p.realm = h.realm and p.projection = b.projection and p.build = b.build
+    where h.position > 0 and b.status = 'live'
+    order by b.projection, p.halted_at is null, h.position - coalesce(p.position, 0) desc, h.realm
     """)

@@ -52,6 +52,7 @@ public struct EventCursor<Log: EventLog>: AsyncIteratorProtocol {
     private var waiting: ArraySlice<Recorded> = []
     /// The position that must come next out of the log.
     public private(set) var next: Int64
+    private var epoch: Int?
 
     init(_ follower: LogFollower<Log>) {
         self.follower = follower
@@ -86,6 +87,9 @@ public struct EventCursor<Log: EventLog>: AsyncIteratorProtocol {
         do throws(LogFailure) {
             // First the head: what is at or before it must be in the page that is read after it.
             head = try await follower.log.head(of: follower.realm)
+            // Positions of another epoch are others, though they have the same numbers.
+            if let epoch, epoch != head.epoch, head.epoch != 0 { throw .fenced }
+            epoch = head.epoch == 0 ? nil : head.epoch
             guard head.position >= next else { return false }
             events = try await follower.log.events(
                 from: next, limit: follower.page, in: follower.realm)

@@ -14,7 +14,7 @@ public final class ProjectionFollower: Sendable {
     let hub: CommitHub
     let log: Log
     let page: Int64
-    private let metrics: FollowingMetrics
+    let metrics: FollowingMetrics
     private let registry = Mutex(Registry())
 
     struct Registry {
@@ -28,11 +28,23 @@ public final class ProjectionFollower: Sendable {
         let projection: String
         let build: Int
         let realm: RealmID
+
+        init(projection: String, build: Int, realm: RealmID) {
+            self.projection = projection
+            self.build = build
+            self.realm = realm
+        }
+
+        init?(_ rows: Rows, _ row: Int) {
+            guard let realm = RealmID(rows.text(row, 2)) else { return nil }
+            self.init(
+                projection: rows.text(row, 0), build: Int(rows.int32(row, 1)), realm: realm)
+        }
     }
 
     /// How often builds, realms and inline projections are looked at.
-    private static var round: Duration { .milliseconds(250) }
-    private static var longestPause: Duration { .seconds(30) }
+    static var round: Duration { .milliseconds(250) }
+    static var longestPause: Duration { .seconds(30) }
 
     /// - Parameters:
     ///   - database: as the application's role, with connections of its own.
@@ -52,18 +64,19 @@ public final class ProjectionFollower: Sendable {
     public func run() async throws {
         try await withThrowingDiscardingTaskGroup { group in
             group.addTask { try await self.mendInline() }
+            group.addTask { try await self.lookForLost() }
             while true {
                 try Task.checkCancellation()
-                for track in await begin() {
-                    group.addTask { await self.follow(track) }
+                for (track, position) in await begin() {
+                    group.addTask { await self.follow(track, from: position) }
                 }
                 try await Task.sleep(for: Self.round)
             }
         }
     }
 
-    /// Tracks that nobody follows yet.
-    private func begin() async -> [Track] {
+    /// Tracks that nobody follows yet, and how far each is.
+    private func begin() async -> [(Track, Int64)] {
         guard
             let builds = try? await database.run({ connection throws(Postgres.Failure) in
                 let rows = try connection.execute(readingBuilds)
@@ -71,12 +84,26 @@ public final class ProjectionFollower: Sendable {
             })
         else { return [] }
         let realms = hub.realms
-        return registry.withLock { registry in
+        let tracks = registry.withLock { registry in
             registry.live = Dictionary(builds, uniquingKeysWith: max)
             return realms.flatMap { realm in
                 builds.map { Track(projection: $0.0, build: $0.1, realm: realm) }
             }.filter { registry.running.insert($0).inserted }
         }
+        guard !tracks.isEmpty else { return [] }
+        let known = await positions()
+        return tracks.map { ($0, known[$0] ?? 0) }
+    }
+
+    /// Not asked for track by track: after a start there may be many, and most of them idle.
+    private func positions() async -> [Track: Int64] {
+        let found = try? await database.run { connection throws(Postgres.Failure) in
+            let rows = try connection.execute(readingPositions)
+            return (0..<rows.count).compactMap { row in
+                Track(rows, row).map { ($0, rows.int64(row, 3)) }
+            }
+        }
+        return Dictionary(found ?? [], uniquingKeysWith: max)
     }
 
     private func isLive(_ track: Track) -> Bool {
@@ -84,9 +111,9 @@ public final class ProjectionFollower: Sendable {
     }
 
     /// The life of one track: until its build is replaced.
-    private func follow(_ track: Track) async {
+    private func follow(_ track: Track, from start: Int64) async {
         defer { registry.withLock { _ = $0.running.remove(track) } }
-        var position: Int64 = 0
+        var position = start
         var pause = Duration.milliseconds(20)
         var isHalted = false
         while !Task.isCancelled, isLive(track) {
@@ -114,7 +141,7 @@ public final class ProjectionFollower: Sendable {
                 }
                 pause = min(max(pause, .milliseconds(500)) * 2, Self.longestPause)
             case .elsewhere:
-                pause = .milliseconds(20)
+                pause = min(pause * 2, .milliseconds(500))
             case .unreachable:
                 pause = min(pause * 2, .seconds(2))
             }
@@ -122,14 +149,14 @@ public final class ProjectionFollower: Sendable {
         }
     }
 
-    private enum Move {
+    enum Move {
         case by(Step)
         /// Another node is at it.
         case elsewhere
         case unreachable
     }
 
-    private func move(_ track: Track) async -> Move {
+    func move(_ track: Track) async -> Move {
         do {
             let step = try await database.run { [page] connection throws(Postgres.Failure) in
                 try Step.project(
@@ -151,90 +178,10 @@ public final class ProjectionFollower: Sendable {
     }
 }
 
-// MARK: - Inline
+// MARK: - Telling
 
 extension ProjectionFollower {
-    /// Inline projections are append's business. One that halted, or is new to a realm, is caught
-    /// up here and handed over again. So is one that append passed by because somebody held its
-    /// row: append goes on only where it left off, so that it would stay behind for ever.
-    private func mendInline() async throws {
-        var pauses: [Track: (until: ContinuousClock.Instant, pause: Duration)] = [:]
-        let clock = ContinuousClock()
-        var enrolled: ContinuousClock.Instant?
-        var looked: ContinuousClock.Instant?
-        while true {
-            try Task.checkCancellation()
-            if enrolled.map({ clock.now - $0 > .seconds(30) }) ?? true {
-                enrolled = clock.now
-                try? await enroll()
-            }
-            let detached = await tracks(readingDetached)
-            metrics.note(haltedInline: detached.map { ($0.projection, $0.realm.name) })
-            if looked.map({ clock.now - $0 > .seconds(1) }) ?? true {
-                looked = clock.now
-                for track in await tracks(readingPassedBy) { _ = await mend(track) }
-            }
-            pauses = pauses.filter { detached.contains($0.key) }
-            for track in detached where pauses[track].map({ $0.until <= clock.now }) ?? true {
-                let known = pauses[track]
-                guard let halt = await mend(track) else { continue }
-                if known == nil { tell(track, halt) }
-                let pause = min((known?.pause ?? .milliseconds(500)) * 2, Self.longestPause)
-                pauses[track] = (clock.now + pause, pause)
-            }
-            try await Task.sleep(for: Self.round)
-        }
-    }
-
-    /// A realm's first append enrols it with every build; this is for the one that was under way
-    /// while a build was registered.
-    private func enroll() async throws {
-        try await database.run { connection throws(Postgres.Failure) in
-            _ = try connection.execute(enrolling)
-        }
-    }
-
-    private func tracks(_ statement: Statement) async -> Set<Track> {
-        let found = try? await database.run { connection throws(Postgres.Failure) in
-            let rows = try connection.execute(statement)
-            return (0..<rows.count).compactMap { row in
-                RealmID(rows.text(row, 2)).map {
-                    Track(
-                        projection: rows.text(row, 0), build: Int(rows.int32(row, 1)), realm: $0)
-                }
-            }
-        }
-        return Set(found ?? [])
-    }
-
-    private enum Mended {
-        case halted(Step.Halt)
-        case further
-        case asFarAsPossible
-    }
-
-    /// Goes on until it is attached. Returns why it could not.
-    private func mend(_ track: Track) async -> Step.Halt? {
-        while !Task.isCancelled {
-            let mended = try? await database.run { [page] connection throws(Postgres.Failure) in
-                let step = try Step.project(
-                    track.realm.name, track.projection, track.build, page: page, connection)
-                if let halted = step?.halted { return Mended.halted(halted) }
-                if let step, step.head - step.position > 500 { return .further }
-                _ = try Step.attach(
-                    track.realm.name, track.projection, track.build, connection)
-                return .asFarAsPossible
-            }
-            switch mended {
-            case .halted(let halt): return halt
-            case .further: continue
-            case .asFarAsPossible, nil: return nil
-            }
-        }
-        return nil
-    }
-
-    private func tell(_ track: Track, _ halt: Step.Halt) {
+    func tell(_ track: Track, _ halt: Step.Halt) {
         log.error(
             "projection.halted",
             [
@@ -244,7 +191,7 @@ extension ProjectionFollower {
             ])
     }
 
-    private func tell(goesOn track: Track) {
+    func tell(goesOn track: Track) {
         log.notice(
             "projection.resumed",
             [
@@ -257,21 +204,11 @@ extension ProjectionFollower {
 private let readingBuilds = Statement(
     "live_following_builds",
     "select projection, build from urd.projection_build where status = 'live' and not inline")
-private let readingDetached = Statement(
-    "detached_builds",
+private let readingPositions = Statement(
+    "live_following_positions",
     """
-    select p.projection, p.build, p.realm
+    select p.projection, p.build, p.realm, p.position
     from urd.projection_build b
     join urd.projection_position p on p.projection = b.projection and p.build = b.build
-    where b.status = 'live' and b.inline and not p.attached
+    where b.status = 'live' and not b.inline
     """)
-private let readingPassedBy = Statement(
-    "passed_builds",
-    """
-    select p.projection, p.build, p.realm
-    from urd.projection_build b
-    join urd.projection_position p on p.projection = b.projection and p.build = b.build
-    join urd.realm_log h on h.realm = p.realm
-    where b.status = 'live' and b.inline and p.attached and p.position <> h.position
-    """)
-private let enrolling = Statement("projection_enroll", "select urd.enroll()")
