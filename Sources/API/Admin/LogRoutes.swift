@@ -33,7 +33,10 @@ enum LogRoutes {
     private static let proof = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/log/proofs/{position}", id: "getInclusionProof",
         tag: "Log", summary: "The proof that an event is in the log that the checkpoint signs.",
-        detail: "An RFC 6962 inclusion proof; hashes are in base64.", right: .realm,
+        detail: """
+            An RFC 6962 inclusion proof; hashes are in base64. `Tests/Interop/verify_log.py proof` \
+            checks it without Urd.
+            """, right: .realm,
         parameters: [.realm, .position],
         answer: Answer(
             status: .ok, description: "The proof.",
@@ -52,8 +55,8 @@ enum LogRoutes {
         return .json(
             .ok,
             [
-                "position": .integer(proof.position), "tree_size": .integer(proof.treeSize),
-                "leaf": .string(Base64.encode(proof.leaf)),
+                "format": "urd-inclusion/1", "position": .integer(proof.position),
+                "record": .string(String(decoding: proof.record, as: UTF8.self)),
                 "path": .array(proof.path.map { .string(Base64.encode($0)) }),
                 "checkpoint": .string(String(decoding: proof.checkpoint, as: UTF8.self)),
             ])
@@ -69,15 +72,16 @@ enum LogRoutes {
     private static let proofSchema = Schema.named(
         "InclusionProof",
         .object(
+            .required("format", .oneOf(["urd-inclusion/1"]), "What this is."),
             .required("position", Fields.position, "The event's position."),
-            .required("tree_size", Fields.position, "The tree that the checkpoint signs."),
-            .required("leaf", hash, "The event's leaf hash."),
+            .required(
+                "record", .text(1...2_000_000), "The event's canonical record: what is hashed."),
             .required(
                 "path", .list(of: hash, 0...64), "The hashes beside the way to the root."),
             .required("checkpoint", .text(1...10_000), "The signed note.")))
 
     private static let exampleProof: JSON = [
-        "position": 1, "tree_size": 1, "leaf": "n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg=",
+        "format": "urd-inclusion/1", "position": 1, "record": "{\"at\":1795224205123456}",
         "path": [],
         "checkpoint":
             "urd.example/demo\n1\nn4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg=\n\n— urd.example/demo …\n",

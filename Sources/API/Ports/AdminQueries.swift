@@ -94,20 +94,17 @@ public struct AuditEntry: Sendable, Equatable {
     }
 }
 
-/// RFC 6962 inclusion: leaf, path, and the checkpoint that signs the root they lead to.
+/// RFC 6962 inclusion: the record that is hashed, the path, and the checkpoint that signs the root
+/// they lead to.
 public struct InclusionView: Sendable, Equatable {
     public var position: Int64
-    public var treeSize: Int64
-    public var leaf: [UInt8]
+    public var record: [UInt8]
     public var path: [[UInt8]]
     public var checkpoint: [UInt8]
 
-    public init(
-        position: Int64, treeSize: Int64, leaf: [UInt8], path: [[UInt8]], checkpoint: [UInt8]
-    ) {
+    public init(position: Int64, record: [UInt8], path: [[UInt8]], checkpoint: [UInt8]) {
         self.position = position
-        self.treeSize = treeSize
-        self.leaf = leaf
+        self.record = record
         self.path = path
         self.checkpoint = checkpoint
     }

@@ -28,7 +28,7 @@ struct Verify: Subcommand {
             store.database, keyring: store.keyring,
             directory: settings[Settings.checkpointDirectory])
         var results: [Verification] = []
-        for realm in try await realms(call, store) {
+        for realm in try await realms(call, store, settings[Settings.checkpointDirectory]) {
             let progress = Progress("verify \(realm)", unit: "events", on: call.console)
             let result = try await verifier.verify(realm, from: from) {
                 progress.advance(to: $0.done, of: $0.total)
@@ -41,15 +41,19 @@ struct Verify: Subcommand {
         return results.allSatisfy(\.isIntact) ? .success : .failure
     }
 
-    private func realms(_ call: Invocation, _ store: Store) async throws -> [RealmID] {
+    /// A realm that is gone as a whole has its last checkpoint outside the database still.
+    private func realms(
+        _ call: Invocation, _ store: Store, _ directory: String?
+    ) async throws -> [RealmID] {
+        let sealed = try directory.map { try CheckpointFile(directory: $0).realms() } ?? []
         if let name = call.arguments.value("realm") {
             guard let realm = RealmID(name) else { throw UsageError("'\(name)' is no realm") }
-            guard try await store.log.head(of: realm).position > 0 else {
+            guard try await store.log.head(of: realm).position > 0 || sealed.contains(realm) else {
                 throw CommandFailure("there is no realm '\(name)'")
             }
             return [realm]
         }
-        return try await store.log.realms()
+        return try await Set(store.log.realms()).union(sealed).sorted()
     }
 
     private func table(_ results: [Verification]) -> Table {
@@ -60,15 +64,9 @@ struct Verify: Subcommand {
             table.add(
                 result.realm.name, String(result.first), String(result.last),
                 String(result.sealed), String(result.checkpoints),
-                result.finding.map(text) ?? "intact")
+                result.finding?.description ?? "intact")
         }
         return table
-    }
-
-    private func text(_ finding: Finding) -> String {
-        finding.isExact
-            ? "\(finding.problem.rawValue) at position \(finding.position)"
-            : "\(finding.problem.rawValue) between positions \(finding.notBefore) and \(finding.position)"
     }
 
     private func json(_ result: Verification) -> JSON {

@@ -170,8 +170,7 @@ struct ReadModelQueries: AdminQueries {
             })
         else { return nil }
         return InclusionView(
-            position: position, treeSize: proof.checkpoint.size,
-            leaf: Merkle.leaf(proof.record).bytes, path: proof.path.map(\.bytes),
+            position: position, record: proof.record, path: proof.path.map(\.bytes),
             checkpoint: proof.checkpoint.note)
     }
 

@@ -122,7 +122,7 @@ struct MemoryQueries: AdminQueries {
             return nil
         }
         return InclusionView(
-            position: position, treeSize: head.position, leaf: Array(repeating: 7, count: 32),
+            position: position, record: Array("{}".utf8),
             path: [Array(repeating: 9, count: 32)], checkpoint: note)
     }
 
