@@ -6,12 +6,15 @@ final class AssertingReader<Log: EventLog>: StreamReader {
     private let log: Log
     private let cache: StateCache
     private let realm: RealmID
+    /// What this attempt believes in.
+    private let epoch: Int
     private let seen = Mutex<(reads: [UUID: Int], cached: Bool)>(([:], false))
 
-    init(log: Log, cache: StateCache, realm: RealmID) {
+    init(log: Log, cache: StateCache, realm: RealmID, epoch: Int) {
         self.log = log
         self.cache = cache
         self.realm = realm
+        self.epoch = epoch
     }
 
     var reads: [UUID: Int] { seen.withLock { $0.reads } }
@@ -19,7 +22,7 @@ final class AssertingReader<Log: EventLog>: StreamReader {
     func read<State: StreamState>(
         _ type: State.Type, _ stream: UUID
     ) async throws(LogFailure) -> Versioned<State> {
-        if let known = cache.find(type, stream, in: realm) {
+        if let known = cache.find(type, stream, in: realm, epoch: epoch) {
             note(stream, known.version, cached: true)
             return known
         }
@@ -31,7 +34,7 @@ final class AssertingReader<Log: EventLog>: StreamReader {
             version = recorded.version
         }
         let fresh = Versioned(stream: stream, version: version, state: state)
-        cache.store(fresh, in: realm)
+        cache.store(fresh, in: realm, epoch: epoch)
         note(stream, version, cached: false)
         return fresh
     }
@@ -49,6 +52,9 @@ final class AssertingReader<Log: EventLog>: StreamReader {
     func stillHolds() async throws(LogFailure) -> Bool {
         let (reads, cached) = seen.withLock { ($0.reads, $0.cached) }
         guard cached else { return true }
+        // To ask for the head is to learn the epoch.
+        _ = try await log.head(of: realm)
+        guard log.knownEpoch(of: realm) == epoch else { return false }
         for (stream, version) in reads
         where try await !log.stream(stream, after: version, in: realm).isEmpty {
             cache.forget(reads.keys, in: realm)

@@ -13,10 +13,12 @@ public struct Commit: Sendable, Equatable {
     public var reads: [UUID: Int]
     public var events: [NewEvent]
     public var claims: [ClaimChange]
+    /// The realm's epoch when the streams were read. 0: the one that the log knows when it is asked.
+    public var epoch: Int
 
     public init(
         realm: RealmID, command: UUID, digest: [UInt8] = [], origin: Origin,
-        reads: [UUID: Int], events: [NewEvent], claims: [ClaimChange] = []
+        reads: [UUID: Int], events: [NewEvent], claims: [ClaimChange] = [], epoch: Int = 0
     ) {
         self.realm = realm
         self.command = command
@@ -25,6 +27,7 @@ public struct Commit: Sendable, Equatable {
         self.reads = reads
         self.events = events
         self.claims = claims
+        self.epoch = epoch
     }
 }
 

@@ -34,7 +34,10 @@ public struct Dispatcher<Log: EventLog>: Sendable {
     private func attempt<C: Command>(
         _ command: C, in realm: RealmID, id: UUID, digest: [UInt8], origin: Origin
     ) async throws -> Dispatched? {
-        let reader = AssertingReader(log: log, cache: cache, realm: realm)
+        // First of all: whatever is read from now on is of this epoch or a later one.
+        var epoch = log.knownEpoch(of: realm)
+        if epoch == 0 { epoch = try await log.head(of: realm).epoch }
+        let reader = AssertingReader(log: log, cache: cache, realm: realm, epoch: epoch)
         let facts = try await command.gather(reader)
         let decision: Decision
         do {
@@ -47,7 +50,7 @@ public struct Dispatcher<Log: EventLog>: Sendable {
         }
         let commit = Commit(
             realm: realm, command: id, digest: digest, origin: origin, reads: reader.reads,
-            events: decision.events, claims: decision.claims)
+            events: decision.events, claims: decision.claims, epoch: epoch)
         switch try await log.append(commit) {
         case .won(let positions):
             cache.forget(commit.events.map(\.stream), in: realm)

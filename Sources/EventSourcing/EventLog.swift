@@ -22,6 +22,15 @@ public protocol EventLog: Sendable {
 
     /// The last position of the realm: 0 where nothing happened yet.
     func head(of realm: RealmID) async throws(LogFailure) -> Head
+
+    /// The realm's epoch as far as this node knows it without asking; 0 where it doesn't. What was
+    /// read in another epoch is void.
+    func knownEpoch(of realm: RealmID) -> Int
+}
+
+extension EventLog {
+    /// A log that is never restored knows one epoch.
+    public func knownEpoch(of realm: RealmID) -> Int { 1 }
 }
 
 public struct Head: Sendable, Equatable {

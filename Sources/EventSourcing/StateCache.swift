@@ -11,6 +11,7 @@ final class StateCache: Sendable {
 
     private struct Entry {
         let version: Int
+        let epoch: Int
         let state: any StreamState
     }
 
@@ -28,8 +29,10 @@ final class StateCache: Sendable {
         self.capacity = max(2, capacity)
     }
 
+    /// What was folded in another epoch is as good as not there: a failover or a restore may have
+    /// taken away what it was folded from.
     func find<State: StreamState>(
-        _ type: State.Type, _ stream: UUID, in realm: RealmID
+        _ type: State.Type, _ stream: UUID, in realm: RealmID, epoch: Int
     ) -> Versioned<State>? {
         let key = Key(realm: realm, stream: stream)
         let entry: Entry? = generations.withLock {
@@ -38,14 +41,17 @@ final class StateCache: Sendable {
             $0.young[key] = entry
             return entry
         }
-        guard let entry, let state = entry.state as? State else { return nil }
+        guard let entry, entry.epoch == epoch, let state = entry.state as? State else { return nil }
         return Versioned(stream: stream, version: entry.version, state: state)
     }
 
-    func store<State: StreamState>(_ versioned: Versioned<State>, in realm: RealmID) {
+    func store<State: StreamState>(_ versioned: Versioned<State>, in realm: RealmID, epoch: Int) {
+        // Of a realm whose epoch is not known yet nothing is kept.
+        guard epoch > 0 else { return }
         let key = Key(realm: realm, stream: versioned.stream)
         generations.withLock {
-            $0.young[key] = Entry(version: versioned.version, state: versioned.state)
+            $0.young[key] = Entry(
+                version: versioned.version, epoch: epoch, state: versioned.state)
             if $0.young.count > capacity / 2 {
                 $0.old = $0.young
                 $0.young = [:]

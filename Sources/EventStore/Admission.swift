@@ -19,10 +19,14 @@ final class Pending: Sendable {
     }
 }
 
-/// Commands that go to the database together: of one realm, none depending on another.
+/// Commands that go to the database together: of one realm and one epoch, none depending on
+/// another.
 struct Batch: Sendable {
     let realm: RealmID
     var commands: [Pending]
+
+    /// What their decisions believed in.
+    var epoch: Int { commands.first?.commit.epoch ?? 0 }
     /// Sent for the second time, because the connection broke before the outcome of the first.
     var isResent = false
 }
@@ -140,16 +144,18 @@ private struct Touched {
         let key: [UInt8]
     }
 
+    private var epoch: Int?
     private var commands: Set<UUID> = []
     private var streams: Set<UUID> = []
     private var claims: Set<ClaimKey> = []
 
     /// Notes a command and says yes, unless it must not share a batch with those before it.
     mutating func admits(_ commit: EncodedCommit) -> Bool {
-        guard !commands.contains(commit.command),
+        guard epoch == nil || epoch == commit.epoch, !commands.contains(commit.command),
             !commit.reads.contains(where: { streams.contains($0.stream) }),
             !commit.claims.contains(where: { claims.contains(.init(kind: $0.kind, key: $0.key)) })
         else { return false }
+        epoch = commit.epoch
         commands.insert(commit.command)
         for read in commit.reads where read.events > 0 { streams.insert(read.stream) }
         for claim in commit.claims { claims.insert(.init(kind: claim.kind, key: claim.key)) }

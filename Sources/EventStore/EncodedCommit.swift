@@ -32,6 +32,7 @@ struct EncodedCommit: Sendable {
     }
 
     let realm: RealmID
+    let epoch: Int
     let command: UUID
     let digest: [UInt8]
     let at: Timestamp
@@ -46,7 +47,7 @@ struct EncodedCommit: Sendable {
 struct CommitEncoder: Sendable {
     let keyring: Keyring
 
-    func encode(_ commit: Commit) async throws(LogFailure) -> EncodedCommit {
+    func encode(_ commit: Commit, epoch: Int) async throws(LogFailure) -> EncodedCommit {
         guard commit.isStorable else { throw .refused }
         let keys = try await keyring.keys(of: commit.realm)
         let meta = metaFields(commit.origin).canonical()
@@ -85,7 +86,7 @@ struct CommitEncoder: Sendable {
             size += data.count + (sealed?.count ?? 0) + meta.count + 200
         }
         return EncodedCommit(
-            realm: commit.realm, command: commit.command, digest: commit.digest,
+            realm: commit.realm, epoch: epoch, command: commit.command, digest: commit.digest,
             at: commit.origin.at, meta: meta,
             reads: commit.reads.map {
                 EncodedCommit.Read(

@@ -100,9 +100,8 @@ final class Lane: Sendable {
     func send(
         _ batch: Batch, _ connection: Connection, carefully: Bool = false
     ) throws(Failure) {
-        let epoch = epochs.of(batch.realm)
         let statement = carefully || batch.commands.count > 1 ? Flight.careful : Flight.hopeful
-        try connection.send(statement, Flight.parameters(batch, epoch: Int32(epoch)))
+        try connection.send(statement, Flight.parameters(batch, epoch: Int32(batch.epoch)))
     }
 
     func settle(_ batch: Batch, _ answers: [AppendOutcome]) {

@@ -36,7 +36,8 @@ public final class PostgresLog: EventLog {
     public var waiting: Int { committer.waiting }
 
     public func append(_ commit: Commit) async throws(LogFailure) -> AppendOutcome {
-        let encoded = try await encoder.encode(commit)
+        let epoch = commit.epoch == 0 ? epochs.of(commit.realm) : commit.epoch
+        let encoded = try await encoder.encode(commit, epoch: epoch)
         return try await committer.append(encoded).get()
     }
 
@@ -85,13 +86,19 @@ public final class PostgresLog: EventLog {
     }
 
     public func head(of realm: RealmID) async throws(LogFailure) -> Head {
-        try await database.tryRun { connection throws(Failure) in
+        let head = try await database.tryRun { connection throws(Failure) in
             var parameters = Parameters()
             parameters.add(realm.name)
             let rows = try connection.execute(readingHead, parameters)
             guard !rows.isEmpty else { return Head(epoch: 0, position: 0) }
             return Head(epoch: Int(rows.int32(0, 0)), position: rows.int64(0, 1))
         }
+        if head.epoch > 0 { _ = epochs.note(head.epoch, realm) }
+        return head
+    }
+
+    public func knownEpoch(of realm: RealmID) -> Int {
+        epochs.of(realm)
     }
 
     /// Every realm that something happened in, by name.

@@ -13,35 +13,48 @@ import Values
 
     @Test func `finds what was stored, in its realm and by its type`() {
         let cache = StateCache(capacity: 10)
-        cache.store(counter(1, version: 7), in: realm)
+        cache.store(counter(1, version: 7), in: realm, epoch: 1)
         let stream = UUID(high: 1, low: 1)
-        #expect(cache.find(Counter.self, stream, in: realm)?.version == 7)
-        #expect(cache.find(Counter.self, stream, in: ConformanceRealm.fresh()) == nil)
-        #expect(cache.find(OtherCounter.self, stream, in: realm) == nil)
+        #expect(cache.find(Counter.self, stream, in: realm, epoch: 1)?.version == 7)
+        #expect(cache.find(Counter.self, stream, in: ConformanceRealm.fresh(), epoch: 1) == nil)
+        #expect(cache.find(OtherCounter.self, stream, in: realm, epoch: 1) == nil)
         cache.forget([stream], in: realm)
-        #expect(cache.find(Counter.self, stream, in: realm) == nil)
+        #expect(cache.find(Counter.self, stream, in: realm, epoch: 1) == nil)
+    }
+
+    @Test func `finds nothing of another epoch, and keeps nothing of an unknown one`() {
+        let cache = StateCache(capacity: 10)
+        let stream = UUID(high: 1, low: 1)
+        cache.store(counter(1), in: realm, epoch: 1)
+        #expect(cache.find(Counter.self, stream, in: realm, epoch: 2) == nil)
+        cache.store(counter(1, version: 2), in: realm, epoch: 2)
+        #expect(cache.find(Counter.self, stream, in: realm, epoch: 2)?.version == 2)
+        #expect(cache.find(Counter.self, stream, in: realm, epoch: 1) == nil)
+        cache.clear()
+        cache.store(counter(1), in: realm, epoch: 0)
+        #expect(cache.find(Counter.self, stream, in: realm, epoch: 0) == nil)
     }
 
     @Test func `stays within its bounds and keeps what is in use`() {
         let cache = StateCache(capacity: 10)
         let wanted = UUID(high: 1, low: 0)
-        cache.store(counter(0), in: realm)
+        cache.store(counter(0), in: realm, epoch: 1)
         for number in 1...100 as ClosedRange<UInt64> {
-            cache.store(counter(number), in: realm)
-            #expect(cache.find(Counter.self, wanted, in: realm) != nil)
+            cache.store(counter(number), in: realm, epoch: 1)
+            #expect(cache.find(Counter.self, wanted, in: realm, epoch: 1) != nil)
         }
         let kept = (0...100 as ClosedRange<UInt64>).count {
-            cache.find(Counter.self, UUID(high: 1, low: $0), in: realm) != nil
+            cache.find(Counter.self, UUID(high: 1, low: $0), in: realm, epoch: 1) != nil
         }
         #expect(kept <= 12)
     }
 
     @Test func `is empty after it was cleared`() {
         let cache = StateCache(capacity: 10)
-        for number in 1...8 as ClosedRange<UInt64> { cache.store(counter(number), in: realm) }
+        for number in 1...8 as ClosedRange<UInt64> { cache.store(counter(number), in: realm, epoch: 1) }
         cache.clear()
         for number in 1...8 as ClosedRange<UInt64> {
-            #expect(cache.find(Counter.self, UUID(high: 1, low: number), in: realm) == nil)
+            #expect(cache.find(Counter.self, UUID(high: 1, low: number), in: realm, epoch: 1) == nil)
         }
     }
 }
