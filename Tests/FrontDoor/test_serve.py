@@ -67,6 +67,17 @@ class Serve(FrontDoorCase):
                 self.assertIn(text, output)
                 self.assertNotIn(self.values["URD_DATABASE_URL"], output)
 
+    def test_a_command_says_that_its_database_cannot_be_reached(self):
+        nowhere = "postgresql://urd_app@127.0.0.1:1/urd"
+        for words in (["verify"], ["realm", "list"]):
+            with self.subTest(words=words):
+                result = run(
+                    *words, URD_DATABASE_URL=nowhere,
+                    URD_MASTER_KEY_FILE=self.values["URD_MASTER_KEY_FILE"])
+                self.assertEqual(result.returncode, 1)
+                self.assertIn("the database cannot be reached", result.stderr)
+                self.assertIn("urd doctor", result.stderr)
+
     def test_a_port_that_is_taken_is_named(self):
         with socket.socket() as listener:
             listener.bind(("127.0.0.1", 0))

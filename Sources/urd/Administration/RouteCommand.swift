@@ -129,10 +129,10 @@ struct RouteCommand: AnySubcommand {
 
     private func refusal(_ response: Response) -> CommandFailure {
         let problem = (try? JSON.parse(response.body)) ?? .null
-        var text = problem["title"]?.string ?? "the answer was \(response.status.code)"
-        if let detail = problem["detail"]?.string { text += ": \(detail)" }
-        if let field = problem["field"]?.string { text += " (\(field))" }
-        return CommandFailure(text)
+        let title = problem["title"]?.string ?? "the answer was \(response.status.code)"
+        // The detail names the field already.
+        if let detail = problem["detail"]?.string { return CommandFailure("\(title) \(detail)") }
+        return CommandFailure(problem["field"]?.string.map { "\(title) (\($0))" } ?? title)
     }
 
     private func show(_ response: Response, _ call: Invocation) {

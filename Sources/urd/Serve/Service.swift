@@ -41,7 +41,7 @@ struct Service: Sendable {
             ])
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { try await store.checkSchema() }
+                group.addTask { try await store.checkSchema(patience: nil) }
                 try await group.next()
                 health.schemaIsRight()
                 group.addTask { try await store.log.pollHeads() }

@@ -60,7 +60,12 @@ struct Store: Sendable {
     }
 
     /// Waits until the database answers and says whether its schema is this binary's.
-    func checkSchema() async throws {
+    ///
+    /// A server may be started before its database; a person who typed a command wants to hear of
+    /// a wrong address.
+    func checkSchema(patience: Duration? = .seconds(5)) async throws {
+        let clock = ContinuousClock()
+        let start = clock.now
         var told = false
         while true {
             do {
@@ -75,6 +80,10 @@ struct Store: Sendable {
                 }
                 return
             } catch let failure as Postgres.Failure where failure.isTransient {
+                if let patience, clock.now - start > patience {
+                    throw CommandFailure(
+                        "\(failure)", remedy: "`urd doctor` looks for the reason.")
+                }
                 if !told { lines.warning("database.waiting", ["why": .string("\(failure)")]) }
                 told = true
                 try await Task.sleep(for: .milliseconds(100))
