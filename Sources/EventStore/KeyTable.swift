@@ -20,6 +20,12 @@ enum KeyTable {
         return (0..<rows.count).map { wrappedKey(rows, $0) }
     }
 
+    /// The master keys under which anything is wrapped.
+    static func masters(on connection: Connection) throws(Failure) -> [[UInt8]] {
+        let rows = try connection.execute(listingMasters)
+        return (0..<rows.count).map { rows.bytes($0, 0) }
+    }
+
     static func loadAll(
         notUnder master: [UInt8], on connection: Connection
     ) throws(Failure) -> [(String, WrappedKey)] {
@@ -146,6 +152,8 @@ private let loadingAll = Statement(
     select purpose, version, master, wrapped, realm from urd.realm_key where master <> $1
     order by realm, purpose, version for update
     """)
+private let listingMasters = Statement(
+    "realm_key_masters", "select distinct master from urd.realm_key")
 private let inserting = Statement(
     "realm_key_insert",
     """

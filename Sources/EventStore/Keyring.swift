@@ -47,6 +47,16 @@ public final class Keyring: Sendable {
         return keys
     }
 
+    /// Whether the master key, or one that it takes the place of, is this database's. True as well
+    /// where nothing was wrapped yet.
+    public func isOfThisDatabase() async throws(LogFailure) -> Bool {
+        let masters = ([master] + previous).map(\.id)
+        return try await database.tryRun { connection throws(Postgres.Failure) in
+            let known = try KeyTable.masters(on: connection)
+            return known.isEmpty || known.contains { masters.contains($0) }
+        }
+    }
+
     /// The key that seals for a subject, made when it has none yet. Nil: the subject is erased.
     func sealingKey(of subject: UUID, in realm: RealmID) async throws(LogFailure) -> SecretBytes? {
         let id = SubjectKeyCache.ID(realm: realm, subject: subject)

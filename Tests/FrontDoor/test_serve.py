@@ -67,6 +67,19 @@ class Serve(FrontDoorCase):
                 self.assertIn(text, output)
                 self.assertNotIn(self.values["URD_DATABASE_URL"], output)
 
+    def test_another_master_key_is_refused(self):
+        key = os.path.join(self.place.folder, "other.key")
+        with open(os.open(key, os.O_WRONLY | os.O_CREAT, 0o600), "w") as file:
+            file.write(os.urandom(32).hex())
+        code, output = self.refused(URD_MASTER_KEY_FILE=key)
+        self.assertEqual(code, 1, output)
+        self.assertIn("another master key", output)
+        settings = {**self.values, "URD_MASTER_KEY_FILE": key}
+        for words in (["verify"], ["realm", "list"], ["keys", "rotate-realm"]):
+            result = run(*words, **settings)
+            self.assertEqual(result.returncode, 1)
+            self.assertIn("another master key", result.stderr)
+
     def test_a_command_says_that_its_database_cannot_be_reached(self):
         nowhere = "postgresql://urd_app@127.0.0.1:1/urd"
         for words in (["verify"], ["realm", "list"]):

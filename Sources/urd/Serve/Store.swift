@@ -78,7 +78,15 @@ struct Store: Sendable {
                             + "(schema \(state.schema), this binary \(state.binary))",
                         remedy: "Run `urd migrate` first.")
                 }
+                guard try await keyring.isOfThisDatabase() else {
+                    throw CommandFailure(
+                        "the keys in this database are wrapped under another master key",
+                        remedy: "Let master-key-file name the one that made them; after "
+                            + "`urd keys rotate-master`, the new one.")
+                }
                 return
+            } catch LogFailure.unavailable, LogFailure.busy {
+                try await Task.sleep(for: .milliseconds(100))
             } catch let failure as Postgres.Failure where failure.isTransient {
                 if let patience, clock.now - start > patience {
                     throw CommandFailure(
