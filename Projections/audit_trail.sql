@@ -22,7 +22,7 @@ create table urd.audit_trail_{build} (
 
 -- section: apply
 
-create function urd.audit_trail_{build}_apply(p_realm text, p_first bigint, p_last bigint)
+create function urd.audit_trail_{build}_apply(p_realm text, p_first bigint, p_last bigint{shard_parameters})
 returns void language plpgsql as $$
 begin
     insert into urd.audit_trail_{build} (
@@ -30,7 +30,7 @@ begin
     select p_realm, e.position, e.at, e.stream, e.subject, e.type, e.meta ->> 'actor',
         e.meta ->> 'client', e.meta ->> 'correlation'
     from urd.event e
-    where e.realm = p_realm and e.position between p_first and p_last;
+    where e.realm = p_realm and e.position between p_first and p_last {shard};
 end $$;
 
 -- section: finish

@@ -56,7 +56,8 @@ begin
                     -- A client that does not authenticate by a secret has none any more. Looking
                     -- for the text spares the parser, where no inner object could hold it too.
                     when 'client.updated' then
-                        strpos(e.data::text, '"token_endpoint_auth_method":"client_secret_') = 0
+                        e.data::text not like
+                            '%"token\_endpoint\_auth\_method":"client\_secret\_%'
                         or e.data::text like '{%{%' and e.data ->> 'token_endpoint_auth_method'
                             not in ('client_secret_basic', 'client_secret_post')
                     end) as secret_digest,

@@ -98,6 +98,8 @@ extension BuildRun {
         parameters.add(Int32(new))
         parameters.add(realm)
         var rows: Int64 = 0
+        // Nothing but reading: several processes may do it.
+        try connection.run("set local max_parallel_workers_per_gather = 2")
         let tables = zip(projection.tableNames(live), projection.tableNames(new))
         for (liveTable, newTable) in tables {
             let sums = try connection.executeOnce(Self.sums(liveTable, newTable), parameters)
@@ -130,9 +132,10 @@ extension BuildRun {
     private static func sums(_ live: String, _ new: String) -> String {
         func sum(_ table: String) -> String {
             """
-            select count(*) as rows, coalesce(sum(hashtextextended(t::text, 1)), 0) as one,
-                coalesce(sum(hashtextextended(t::text, 2)), 0) as two
-            from urd.\(table) t where t.realm in (\(settled))
+            select count(*) as rows, coalesce(sum(hashtextextended(c.text, 1)), 0) as one,
+                coalesce(sum(hashtextextended(c.text, 2)), 0) as two
+            from urd.\(table) t cross join lateral (select t::text offset 0) c (text)
+            where t.realm in (\(settled))
             """
         }
         return """

@@ -116,7 +116,8 @@ public struct ProjectionEngine: Sendable {
         // Much is sorted and hashed; what is lost in a crash is built again.
         try connection.run(
             """
-            set client_min_messages = warning; set work_mem = '256MB'; set jit = off;
+            set client_min_messages = warning; set work_mem = '256MB';
+            set maintenance_work_mem = '256MB'; set jit = off;
             set max_parallel_workers_per_gather = 0; set synchronous_commit = off;
             set lock_timeout = '5s'; set statement_timeout = 0
             """)
