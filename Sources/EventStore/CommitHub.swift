@@ -27,6 +27,12 @@ public final class CommitHub: Sendable {
 
     public var realms: [RealmID] { state.withLock { Array($0.heads.keys) } }
 
+    /// The log was restored: what is known of its head may be ahead of it now, and followers that
+    /// wait for more would be told that there is more, again and again.
+    func restart(_ realm: RealmID) {
+        state.withLock { $0.heads[realm] = nil }
+    }
+
     /// Heads only grow, whoever is first to tell.
     public func publish(_ position: Int64, of realm: RealmID) {
         let woken: [Waiter] = state.withLock {

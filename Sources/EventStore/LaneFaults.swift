@@ -85,6 +85,7 @@ extension Lane {
     private func reason(_ failure: Failure, _ realm: RealmID) -> LogFailure? {
         if failure.code == "UR001" {
             epochs.forget(realm)
+            hub.restart(realm)
             return .fenced
         }
         guard failure.isTransient else { return nil }

@@ -68,7 +68,7 @@ public final class PostgresLog: EventLog {
             parameters.add(Int32(clamping: version))
             return try EventPage(connection.execute(readingStream, parameters), realm)
         }
-        if let epoch = page.epoch, !epochs.note(epoch, realm) { throw .fenced }
+        if let epoch = page.epoch, !isStillIn(epoch, realm) { throw .fenced }
         return try await open(page)
     }
 
@@ -93,8 +93,15 @@ public final class PostgresLog: EventLog {
             guard !rows.isEmpty else { return Head(epoch: 0, position: 0) }
             return Head(epoch: Int(rows.int32(0, 0)), position: rows.int64(0, 1))
         }
-        if head.epoch > 0 { _ = epochs.note(head.epoch, realm) }
+        if head.epoch > 0 { _ = isStillIn(head.epoch, realm) }
         return head
+    }
+
+    /// Notes the epoch that the database told. False: it is another than the one known so far.
+    private func isStillIn(_ epoch: Int, _ realm: RealmID) -> Bool {
+        if epochs.note(epoch, realm) { return true }
+        hub.restart(realm)
+        return false
     }
 
     public func knownEpoch(of realm: RealmID) -> Int {
