@@ -322,7 +322,8 @@ revoke all on function urd.teach_planner from public;
 
 do $$
 begin
-    if not exists (select from urd.event) then
+    -- Whatever the realm: a log that is in use has better statistics already.
+    if not exists (select from urd.event e where e.realm <> '') then
         alter table urd.event disable trigger event_is_append_only;
         perform urd.teach_planner(t)
             from unnest(array['urd.event', 'urd.stream', 'urd.claim', 'urd.command']::regclass[]) t;
