@@ -24,8 +24,9 @@ class Urd:
     def __init__(self):
         self.folder = tempfile.mkdtemp(prefix="urd-interop-", dir="/tmp")
         os.chmod(self.folder, 0o755)
-        self.run = Run(os.path.join(self.folder, "data"))
+        self.run = None
         try:
+            self.run = Run(os.path.join(self.folder, "data"))
             self.values = self.run.ready().values()
         except BaseException:
             self.close()
@@ -39,9 +40,10 @@ class Urd:
     def close(self):
         if hasattr(self, "api"):
             self.api.close()
-        self.run.end(signal.SIGTERM)
+        if self.run:
+            self.run.end(signal.SIGTERM)
+            self.run.output.close()
         shutil.rmtree(self.folder, ignore_errors=True)
-        self.run.output.close()
 
     def alive(self):
         return self.run.process.poll() is None
