@@ -49,9 +49,10 @@ public struct Statement: Sendable {
 
     public var isAlive: Bool { unsafe PQstatus(handle) == CONNECTION_OK }
 
-    /// Looks for what arrived meanwhile, such as the server's farewell.
+    /// Looks for what arrived meanwhile. A server that goes says farewell first: only who looks
+    /// twice sees the end behind it.
     public func isStillThere() -> Bool {
-        unsafe PQconsumeInput(handle) == 1 && isAlive
+        unsafe PQconsumeInput(handle) == 1 && PQconsumeInput(handle) == 1 && isAlive
     }
 
     /// The server process that serves this connection.

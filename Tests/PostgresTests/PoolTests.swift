@@ -1,0 +1,81 @@
+import Foundation
+import Postgres
+import PostgresTesting
+import Testing
+
+@Suite struct `The threads of a pool` {
+    private let address = TestCluster.shared.address("postgres", "postgres")
+
+    private func threads(_ pool: Database, _ count: Int) async throws -> Set<UInt> {
+        try await withThrowingTaskGroup(of: UInt.self) { group in
+            for _ in 0..<count {
+                group.addTask {
+                    try await pool.run { connection throws(Failure) in
+                        _ = try connection.run("select pg_sleep(0.005)")
+                        return UInt(pthread_self())
+                    }
+                }
+            }
+            return try await group.reduce(into: []) { $0.insert($1) }
+        }
+    }
+
+    @Test func `do all the work, one for each connection`() async throws {
+        let single = Database(address, connections: 1)
+        defer { single.close() }
+        let one = try await threads(single, 20)
+        #expect(one.count == 1)
+        let several = Database(address, connections: 3)
+        defer { several.close() }
+        let three = try await threads(several, 60)
+        #expect(three.count == 3)
+        #expect(one.isDisjoint(with: three))
+    }
+
+    @Test func `notice a server that went away before they hand a connection out`() async throws {
+        let pool = Database(address, connections: 1)
+        defer { pool.close() }
+        let killer = try Connection(address)
+        for _ in 0..<5 {
+            let process = try await pool.run { connection throws(Failure) in
+                connection.serverProcess
+            }
+            // Returns when it is gone.
+            try killer.run("select pg_terminate_backend(\(process), 5000)")
+            let next = try await pool.run { connection throws(Failure) in
+                _ = try connection.run("select 1")
+                return connection.serverProcess
+            }
+            #expect(next != process)
+        }
+    }
+
+    @Test func `keep nobody's failed transaction`() async throws {
+        let pool = Database(address, connections: 1)
+        defer { pool.close() }
+        await #expect(throws: Failure.self) {
+            try await pool.run { connection throws(Failure) in
+                try connection.transaction { connection throws(Failure) in
+                    try connection.run("create temporary table half ()")
+                    try connection.run("select 1 / 0")
+                }
+            }
+        }
+        let exists = try await pool.run { connection throws(Failure) in
+            try connection.executeOnce("select to_regclass('half') is null", Parameters())
+                .bool(0, 0)
+        }
+        #expect(exists)
+    }
+
+    @Test func `do what was queued before they end, and nothing after`() async throws {
+        let pool = Database(address, connections: 1)
+        async let slow = threads(pool, 10)
+        while pool.queueLength < 5 { await Task.yield() }
+        pool.close()
+        #expect(try await slow.count == 1)
+        await #expect(throws: Database.Busy.self) {
+            try await pool.run { connection throws(Failure) in _ = try connection.run("select 1") }
+        }
+    }
+}
