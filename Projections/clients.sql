@@ -21,6 +21,9 @@ create table urd.clients_{build} (
     changed_at timestamptz not null,
     version integer not null,
     primary key (realm, client)
+) with (
+    -- A young client is changed often: with room on its page the indexes need not hear of it.
+    fillfactor = 60
 );
 
 -- section: apply
