@@ -36,19 +36,25 @@ struct RandomHistory {
             clients.append(stream)
             return happening(
                 "client.registered", stream,
-                metadata(clientID: "c\(serial)", secret: chance(70) ? "s\(serial)" : nil))
+                metadata(clientID: "c\(serial)", secret: chance(70) ? secret() : nil))
         }
         let stream = clients[Int.random(in: 0..<clients.count, using: &random)]
         switch Int.random(in: 0..<12, using: &random) {
         case 0..<6: return happening("client.updated", stream, metadata())
         case 6..<8:
-            return happening("client.secret_rotated", stream, #"{"secret_digest":"r\#(serial)"}"#)
+            return happening("client.secret_rotated", stream, #"{"secret_digest":"\#(secret())"}"#)
         case 8: return happening("client.disabled", stream)
         case 9, 10: return happening("client.enabled", stream)
         default:
             clients.removeAll { $0 == stream }
             return happening("client.deleted", stream)
         }
+    }
+
+    private func secret() -> String {
+        var digest = [UInt8](repeating: 7, count: 32)
+        for (index, byte) in String(serial).utf8.enumerated() { digest[index] = byte }
+        return Base64URL.encode(digest)
     }
 
     /// The one in five has an inner object that looks like what is searched for in the text.
@@ -140,7 +146,7 @@ struct RandomHistory {
             let realms = chance(50) ? #","realms":["a","b"]"# : ""
             return happening(
                 "admin_key.created", stream,
-                #"{"digest":"d\#(serial)","name":"Key \#(serial)"\#(realms)}"#)
+                #"{"digest":"\#(secret())","name":"Key \#(serial)"\#(realms)}"#)
         }
         return happening("admin_key.revoked", keys.removeLast())
     }

@@ -1,0 +1,100 @@
+import EventSourcing
+import Identity
+import JSON
+import Postgres
+import Testing
+import Values
+
+@testable import ReadModels
+
+/// What SQL makes of the events must be what the domain makes of them.
+@Suite struct `A read model says the same as the folded streams` {
+    private let events: [Happening]
+    private let world: World
+    private let realm: RealmID
+    private let seed: UInt64
+
+    init() throws {
+        world = try World()
+        realm = try #require(RealmID("one"))
+        seed = UInt64.random(in: 0...UInt64.max)
+        print("seed \(seed)")
+        var history = RandomHistory(seed: seed)
+        var events: [Happening] = []
+        for _ in 0..<60 {
+            let batch = history.events(history.number(1...25))
+            try world.append(batch, in: "one")
+            events += batch
+        }
+        self.events = events
+    }
+
+    private func fold<State: StreamState>(_ prefix: String) throws -> [UUID: State] {
+        var states: [UUID: State] = [:]
+        for event in events where event.type.hasPrefix(prefix) {
+            let fields = try #require(try JSON.parse(Array(event.data.utf8)).object)
+            let happened = try #require(
+                State.Event(name: event.type, fields: fields), "\(event.type) \(event.data)")
+            states[event.stream, default: State()].apply(happened)
+        }
+        return states
+    }
+
+    @Test func `of clients`() async throws {
+        let folded: [UUID: Client] = try fold("client.").filter { !($0.value as Client).isDeleted }
+        let entries = try await Clients(world.pool).page(in: realm, limit: 10_000)
+        #expect(Set(entries.map(\.id)) == Set(folded.keys), "seed \(seed)")
+        #expect(!entries.isEmpty)
+        for entry in entries {
+            let state = try #require(folded[entry.id])
+            #expect(entry.clientID == state.clientID)
+            #expect(entry.isDisabled == state.isDisabled, "seed \(seed), \(entry.id)")
+            #expect(entry.secret == state.secret, "seed \(seed), \(entry.id)")
+            let metadata = try #require(ClientEvent(name: "client.updated", fields: entry.metadata))
+            #expect(state.metadata.map { metadata == .updated($0) } == true, "seed \(seed)")
+        }
+    }
+
+    @Test func `of apps`() async throws {
+        let folded: [UUID: App] = try fold("app.").filter { !($0.value as App).isDeleted }
+        let entries = try await Apps(world.pool).page(in: realm, limit: 10_000)
+        #expect(Set(entries.map(\.id)) == Set(folded.keys), "seed \(seed)")
+        for entry in entries {
+            let state = try #require(folded[entry.id])
+            #expect(entry.slug == state.slug, "seed \(seed)")
+            #expect(entry.name == state.name, "seed \(seed)")
+            #expect(entry.settings == state.settings.overrides, "seed \(seed), \(entry.id)")
+        }
+    }
+
+    @Test func `of the realm`() async throws {
+        let folded: [UUID: Realm] = try fold("realm.")
+        let state = try #require(folded.values.first)
+        let entry = try #require(try await Realms(world.pool).find(realm))
+        #expect(entry.isDisabled == state.isDisabled, "seed \(seed)")
+        #expect(entry.settings == state.settings.overrides, "seed \(seed)")
+    }
+
+    /// Hosts and keys are looked up in the system realm; their rows are the same in any.
+    @Test func `of hosts and keys`() throws {
+        let hosts: [UUID: Host] = try fold("host.").filter { ($0.value as Host).realm != nil }
+        let expected = hosts.values.map { "\($0.name) \($0.realm?.name ?? "")" }.sorted()
+        let found = try world.superuser.executeOnce(
+            "select host || ' ' || leads_to from urd.hosts where realm = 'one'", Parameters())
+        #expect((0..<found.count).map { found.text($0, 0) }.sorted() == expected, "seed \(seed)")
+        let keys: [UUID: AdminKey] = try fold("admin_key.")
+        let rows = try world.superuser.executeOnce(
+            """
+            select name, digest, revoked_at is not null, realms is null from urd.admin_keys
+            where realm = 'one'
+            """, Parameters())
+        let actual = (0..<rows.count).map {
+            "\(rows.text($0, 0)) \(rows.text($0, 1)) \(rows.bool($0, 2)) \(rows.bool($0, 3))"
+        }
+        let wanted = keys.values.map { key in
+            let digest = key.digest.map { Base64URL.encode($0.bytes) } ?? ""
+            return "\(key.name) \(digest) \(key.isRevoked) \(key.scope == .all)"
+        }
+        #expect(actual.sorted() == wanted.sorted(), "seed \(seed)")
+    }
+}
