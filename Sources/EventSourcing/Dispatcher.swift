@@ -4,6 +4,7 @@ public import Values
 public struct Dispatcher<Log: EventLog>: Sendable {
     public let log: Log
     private let cache: StateCache
+    private let turnstile = Turnstile()
 
     public init(log: Log, cachedStreams: Int = 10_000) {
         self.log = log
@@ -17,23 +18,52 @@ public struct Dispatcher<Log: EventLog>: Sendable {
     public func dispatch<C: Command>(
         _ command: C, in realm: RealmID, id: UUID, digest: [UInt8] = [], origin: Origin
     ) async throws -> Dispatched {
-        for _ in 0..<Self.attempts {
-            do {
-                let done = try await attempt(
-                    command, in: realm, id: id, digest: digest, origin: origin)
-                if let done { return done }
-            } catch LogFailure.fenced {
-                // This node knew a tail of the log that is gone: all that it folded is void.
-                cache.clear()
-            }
+        let attempt = Attempt(command: command, realm: realm, id: id, digest: digest, origin: origin)
+        switch try await run(attempt, isFirst: true) {
+        case .done(let dispatched): return dispatched
+        case .movedOn(let stream):
+            return try await turnstile.pass(stream, in: realm) { try await again(attempt) }
+        }
+    }
+
+    private struct Attempt<C: Command>: Sendable {
+        let command: C
+        let realm: RealmID
+        let id: UUID
+        let digest: [UInt8]
+        let origin: Origin
+    }
+
+    private enum Ending {
+        case done(Dispatched)
+        /// What the decision relied on has moved on, and is to be read again.
+        case movedOn(UUID)
+    }
+
+    private func again<C: Command>(_ attempt: Attempt<C>) async throws -> Dispatched {
+        for _ in 1..<Self.attempts {
+            if case .done(let dispatched) = try await run(attempt) { return dispatched }
         }
         throw LogFailure.contended
     }
 
-    /// Nil: what the decision relied on has moved on, and is to be read again.
+    private func run<C: Command>(
+        _ attempt: Attempt<C>, isFirst: Bool = false
+    ) async throws -> Ending {
+        do {
+            return try await self.attempt(
+                attempt.command, in: attempt.realm, id: attempt.id, digest: attempt.digest,
+                origin: attempt.origin, isFirst: isFirst)
+        } catch LogFailure.fenced {
+            // This node knew a tail of the log that is gone: all that it folded is void.
+            cache.clear()
+            return .movedOn(.zero)
+        }
+    }
+
     private func attempt<C: Command>(
-        _ command: C, in realm: RealmID, id: UUID, digest: [UInt8], origin: Origin
-    ) async throws -> Dispatched? {
+        _ command: C, in realm: RealmID, id: UUID, digest: [UInt8], origin: Origin, isFirst: Bool
+    ) async throws -> Ending {
         // First of all: whatever is read from now on is of this epoch or a later one.
         var epoch = log.knownEpoch(of: realm)
         if epoch == 0 { epoch = try await log.head(of: realm).epoch }
@@ -44,24 +74,29 @@ public struct Dispatcher<Log: EventLog>: Sendable {
             decision = try command.decide(facts)
         } catch {
             // A repeat of a command that succeeded is refused by its own effect, often.
-            if let first = try await repeated(id, digest, in: realm) { return first }
-            guard try await reader.stillHolds() else { return nil }
+            if let first = try await repeated(id, digest, in: realm) { return .done(first) }
+            guard try await reader.stillHolds() else {
+                return .movedOn(reader.reads.keys.min() ?? .zero)
+            }
             throw error
         }
         let commit = Commit(
             realm: realm, command: id, digest: digest, origin: origin, reads: reader.reads,
             events: decision.events, claims: decision.claims, epoch: epoch)
+        if isFirst, let stream = commit.events.first?.stream, turnstile.isTaken(stream, in: realm) {
+            return .movedOn(stream)
+        }
         switch try await log.append(commit) {
         case .won(let positions):
             cache.forget(commit.events.map(\.stream), in: realm)
-            return Dispatched(positions: positions, isRepeat: false)
+            return .done(Dispatched(positions: positions, isRepeat: false))
         case .duplicate(let positions):
-            return Dispatched(positions: positions, isRepeat: true)
+            return .done(Dispatched(positions: positions, isRepeat: true))
         case .misused:
             throw LogFailure.misusedCommand
         case .conflict:
             cache.forget(reader.reads.keys, in: realm)
-            return nil
+            return .movedOn(commit.events.first?.stream ?? .zero)
         case .taken(let kind):
             throw command.rejection(takenClaim: kind)
         }

@@ -70,20 +70,23 @@ extension Exchange {
 
     private func takeBody(_ arrival: Arrival, _ server: Core) -> Step {
         let data = unsafe UnsafeRawBufferPointer(start: arrival.data, count: arrival.count)
-        let fits = state.withLock { state in
-            guard data.count <= server.configuration.maximumBodyBytes - state.body.count else {
+        let refusal: Refusal? = state.withLock { state in
+            let share = state.share ?? BodyBudget.Share(of: server.bodies)
+            state.share = share
+            let fits = data.count <= server.configuration.maximumBodyBytes - state.body.count
+            guard fits, share.take(data.count) else {
                 state.stage = .done
                 state.body = []
-                return false
+                return fits ? .bodiesTooMany : .bodyTooLarge
             }
             unsafe state.body.append(contentsOf: data)
-            return true
+            return nil
         }
-        guard !fits else { return .goOn }
+        guard let refusal else { return .goOn }
         // In the middle of a body libmicrohttpd takes no response, and reading on would let a
         // client send for ever.
-        server.refused(.bodyTooLarge)
-        connection.sendLast(Refusal.bodyTooLarge.message)
+        server.refused(refusal)
+        connection.sendLast(refusal.message)
         return .giveUp
     }
 

@@ -25,6 +25,8 @@ public struct Configuration: Sendable {
     public var maximumHeaderBytes = 32 * 1024
     /// Beyond it 413.
     public var maximumBodyBytes = 1024 * 1024
+    /// Of the bodies of all requests together; beyond it 503.
+    public var maximumBufferedBytes = 64 * 1024 * 1024
     /// The value of the `Server` header; none when nil.
     public var serverName: String?
 

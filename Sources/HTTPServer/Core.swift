@@ -11,6 +11,7 @@ final class Core: Sendable {
     let connections: Connections
     let gate = Gate()
     let identifiers = Identifiers()
+    let bodies: BodyBudget
     private let limits: Connection.Limits
     private let running = Mutex(Running())
     private let draining = Atomic(false)
@@ -34,6 +35,7 @@ final class Core: Sendable {
         self.configuration = configuration
         self.handler = handler
         self.port = port
+        bodies = BodyBudget(configuration.maximumBufferedBytes)
         connections = Connections(
             maximum: configuration.maximumConnections,
             maximumPerSource: configuration.maximumConnectionsPerSource)

@@ -27,6 +27,7 @@ final class Exchange: Sendable {
         let targetAddress: UInt
         var head: RequestHead?
         var body: [UInt8] = []
+        var share: BodyBudget.Share?
     }
 
     let connection: Connection

@@ -12,6 +12,7 @@ enum Refusal: Error, Equatable {
     case method
     case headersTooLarge
     case bodyTooLarge
+    case bodiesTooMany
     case overdue
     case stopping
 
@@ -21,7 +22,7 @@ enum Refusal: Error, Equatable {
         case .bodyTooLarge: .contentTooLarge
         case .headersTooLarge: .headerFieldsTooLarge
         case .transferCoding, .method: .notImplemented
-        case .overdue, .stopping: .serviceUnavailable
+        case .bodiesTooMany, .overdue, .stopping: .serviceUnavailable
         }
     }
 
@@ -35,6 +36,7 @@ enum Refusal: Error, Equatable {
         case .method: "The method is not known."
         case .headersTooLarge: "The headers are too large."
         case .bodyTooLarge: "The body is too large."
+        case .bodiesTooMany: "Too many bodies are on their way at once."
         case .overdue: "The request took too long."
         case .stopping: "The server is stopping."
         }
@@ -65,7 +67,7 @@ enum Refusal: Error, Equatable {
             HTTP/1.1 \(status)\r
             Content-Type: \(Refusal.contentType)\r
             Cache-Control: no-store\r
-            Connection: close\r
+            \(status == .serviceUnavailable ? "Retry-After: 1\r\n" : "")Connection: close\r
             Content-Length: \(body.count)\r
             \r\n
             """.utf8) + body

@@ -118,6 +118,23 @@ import Values
         #expect(log.calls.appends == 4)
     }
 
+    @Test func `lets all of many who want one stream have their turn`() async throws {
+        let (realm, counter) = (realm, counter)
+        let dispatcher = Dispatcher(log: MemoryLog())
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 1...64 {
+                group.addTask {
+                    _ = try await dispatcher.dispatch(
+                        RaiseCounter(counter: counter), in: realm, id: id(UInt64(number)),
+                        origin: testOrigin)
+                }
+            }
+            try await group.waitForAll()
+        }
+        let reached = try await dispatcher.state(Counter.self, counter, in: realm)
+        #expect(reached.version == 64)
+    }
+
     @Test func `gives a repeat the first outcome`() async throws {
         let dispatcher = Dispatcher(log: ScriptedLog())
         let first = try await dispatcher.dispatch(

@@ -52,6 +52,23 @@ import Testing
         }
     }
 
+    @Test func `all bodies together have a limit, and room comes back`() async throws {
+        let small = configured { $0.maximumBufferedBytes = 4000 }
+        try await withServer(small, handler: echo) { server in
+            for _ in 0..<3 {
+                let reply = try await offPool {
+                    let client = try Client(server.port)
+                    try client.send(post(String(repeating: "x", count: 5000)))
+                    return try client.receive()
+                }
+                #expect(reply.status == 503)
+                #expect(reply["Retry-After"] == "1")
+                let fits = try await ask(server.port, post(String(repeating: "x", count: 3000)))
+                #expect(fits.status == 200)
+            }
+        }
+    }
+
     @Test func `a body that is announced too large is refused before it comes`() async throws {
         try await withServer { server in
             try await offPool {

@@ -124,7 +124,7 @@ final class Development: Sendable {
 
             Urd is ready: \(url)
               realm      \(demo.realm), client \(demo.clientID)
-              keys       . \(DevelopmentEnvironment.quoted(folder.environmentFile))
+              keys       set -a; . \(DevelopmentEnvironment.quoted(folder.environmentFile)); set +a
               first      curl -s -H "Authorization: Bearer $URD_ADMIN_KEY" \\
                            "$URD_URL/api/admin/realms/$URD_REALM/clients"
               database   psql "$URD_DATABASE_URL"
