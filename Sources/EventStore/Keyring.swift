@@ -61,33 +61,38 @@ public final class Keyring: Sendable {
     func sealingKey(of subject: UUID, in realm: RealmID) async throws(LogFailure) -> SecretBytes? {
         let id = SubjectKeyCache.ID(realm: realm, subject: subject)
         if let known = sealing.withLock({ $0.find(id) }) { return known }
-        let keys = try await keys(of: realm)
-        let fresh = SecretBytes.random(32)
-        guard let wrapping = keys.wrapping[keys.wrappingVersion],
-            let wrapped = try? AESGCM.seal(
-                fresh.exposedCopy(), key: wrapping, authenticating: subjectContext(realm, subject))
-        else { throw .damaged }
+        // Another node may rotate the realm's keys between two looks; hardly twice.
+        for _ in 0..<3 {
+            let keys = try await keys(of: realm)
+            switch try await subjectKey(of: subject, in: realm, keys) {
+            case .erased: return nil
+            case .outdated: break
+            case .held(let version, let wrapped):
+                // A version that is not known here yet is known after another look.
+                guard keys.wrapping[version] != nil else { break }
+                guard let key = open(wrapped, by: version, of: subject, in: realm, keys) else {
+                    throw .damaged
+                }
+                sealing.withLock { $0.store(key, id) }
+                return key
+            }
+            forget(realm)
+        }
+        throw .contended
+    }
+
+    private func subjectKey(
+        of subject: UUID, in realm: RealmID, _ keys: RealmKeys
+    ) async throws(LogFailure) -> KeyTable.SubjectKey {
         let version = keys.wrappingVersion
-        let row = try await database.tryRun { connection throws(Postgres.Failure) in
+        guard let wrapping = keys.wrapping[version],
+            let wrapped = try? AESGCM.seal(
+                SecretBytes.random(32).exposedCopy(), key: wrapping,
+                authenticating: subjectContext(realm, subject))
+        else { throw .damaged }
+        return try await database.tryRun { connection throws(Postgres.Failure) in
             try KeyTable.subjectKey(
                 subject, orInsert: wrapped, by: version, realm, on: connection)
-        }
-        switch row {
-        case .erased:
-            return nil
-        case .outdated:
-            forget(realm)
-            throw .contended
-        case .held(let version, let wrapped):
-            var opened = open(wrapped, by: version, of: subject, in: realm, keys)
-            if opened == nil {
-                forget(realm)
-                let rotated = try await self.keys(of: realm)
-                opened = open(wrapped, by: version, of: subject, in: realm, rotated)
-            }
-            guard let key = opened else { throw .damaged }
-            sealing.withLock { $0.store(key, id) }
-            return key
         }
     }
 

@@ -139,7 +139,8 @@ import Values
         admission.isClosed = true
         #expect(admission.drain().count == 4)
         #expect(admission.waiting == 0 && admission.take(lane: 1) == nil)
-        if case .refused = admission.admit(waiters[0].pending) {} else {
+        if case .refused = admission.admit(waiters[0].pending) {
+        } else {
             Issue.record("A closed admission lets nobody in.")
         }
         for waiter in waiters { await waiter.release() }
@@ -148,14 +149,17 @@ import Values
     @Test func `calls for a lane only where none has the realm`() async {
         var admission = Admission(.init())
         let waiters = [await Waiter(.of(one)), await Waiter(.of(one)), await Waiter(.of(two))]
-        if case .queuedForAny = admission.admit(waiters[0].pending) {} else {
+        if case .queuedForAny = admission.admit(waiters[0].pending) {
+        } else {
             Issue.record("Nobody would hear of the first command.")
         }
         _ = admission.take(lane: 1)
-        if case .queued = admission.admit(waiters[1].pending) {} else {
+        if case .queued = admission.admit(waiters[1].pending) {
+        } else {
             Issue.record("The lane that has the realm need not be called.")
         }
-        if case .queuedForAny = admission.admit(waiters[2].pending) {} else {
+        if case .queuedForAny = admission.admit(waiters[2].pending) {
+        } else {
             Issue.record("Another realm needs another lane.")
         }
         for waiter in waiters { await waiter.release() }

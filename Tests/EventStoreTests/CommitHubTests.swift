@@ -23,7 +23,9 @@ import Testing
             }
             for position in 1...4 as ClosedRange<Int64> {
                 hub.publish(position, of: realm)
-                while woken.positions.withLock({ $0.count }) < Int(position) - 1 { await Task.yield() }
+                while woken.positions.withLock({ $0.count }) < Int(position) - 1 {
+                    await Task.yield()
+                }
                 #expect(woken.positions.withLock { $0.count } == Int(position) - 1)
             }
         }

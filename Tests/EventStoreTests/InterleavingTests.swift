@@ -103,7 +103,9 @@ import Values
         #expect(try await writer.text(rawAppend(to: newID(), in: held)) == "w 2")
 
         async let waiting = store.log.append(commit(to: newID(), in: held))
-        try await eventually("the committer waits") { try await watcher.waitingCommitters().count == 1 }
+        try await eventually("the committer waits") {
+            try await watcher.waitingCommitters().count == 1
+        }
         for position in 2...4 {
             let at = try expectWon(await store.log.append(commit(to: newID(), in: free)))
             #expect(at.first == Int64(position))
@@ -126,7 +128,9 @@ import Values
             try await writer.run("begin")
             #expect(try await writer.text(rawAppend(to: newID(), in: realm)) == "w 1")
             async let second = store.log.append(commit(to: newID(), in: realm))
-            try await eventually("the second waits") { try await watcher.waitingCommitters().count == 1 }
+            try await eventually("the second waits") {
+                try await watcher.waitingCommitters().count == 1
+            }
             #expect(try await store.log.head(of: realm) == Head(epoch: 0, position: 0))
             try await writer.run(ending)
             let expected: Int64 = ending == "commit" ? 2 : 1

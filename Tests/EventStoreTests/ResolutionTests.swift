@@ -18,7 +18,9 @@ import Values
         let watcher = try await Session(store.database.superuser)
         try await holder.holdHead(of: commit.realm)
         async let outcome = ending(store.log, commit)
-        try await eventually("the committer waits") { try await watcher.waitingCommitters().count == 1 }
+        try await eventually("the committer waits") {
+            try await watcher.waitingCommitters().count == 1
+        }
         try await watcher.breakCommitters()
         try await holder.run(meanwhile)
         try await holder.run("commit")

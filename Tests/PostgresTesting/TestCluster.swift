@@ -34,7 +34,8 @@ public final class TestCluster: Sendable {
     public init(settings: [String] = []) throws {
         binaries = try Self.findBinaries()
         self.settings = settings
-        folder = "/tmp/urd-test-\(ProcessInfo.processInfo.processIdentifier)-\(UInt16.random(in: 0...9999))"
+        folder =
+            "/tmp/urd-test-\(ProcessInfo.processInfo.processIdentifier)-\(UInt16.random(in: 0...9999))"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
         if geteuid() == 0 { try run(["chown", "postgres", folder]) }
         try run(
@@ -58,10 +59,11 @@ public final class TestCluster: Sendable {
     /// whatever way, the pipe closes: the watch stops the server and the shell clears the folder.
     /// When the server ends first, the watch ends with it, so that it can't stop the next one.
     public func start() throws {
-        let options = [
-            "listen_addresses=", "unix_socket_directories=\(folder)", "fsync=off",
-            "max_connections=200", "timezone=UTC", "log_min_messages=warning",
-        ] + settings
+        let options =
+            [
+                "listen_addresses=", "unix_socket_directories=\(folder)", "fsync=off",
+                "max_connections=200", "timezone=UTC", "log_min_messages=warning",
+            ] + settings
         let server = asServer(
             ["\(binaries)/postgres", "-D", "\(folder)/data"] + options.flatMap { ["-c", $0] })
         let quoted = server.map { "'\($0)'" }.joined(separator: " ")
@@ -100,7 +102,9 @@ public final class TestCluster: Sendable {
 
     /// The postmaster.
     public var serverProcess: pid_t? {
-        guard let file = try? String(contentsOfFile: "\(folder)/data/postmaster.pid", encoding: .utf8),
+        guard
+            let file = try? String(
+                contentsOfFile: "\(folder)/data/postmaster.pid", encoding: .utf8),
             let line = file.split(separator: "\n").first
         else { return nil }
         return pid_t(line)

@@ -1,8 +1,9 @@
-@testable import EventStore
 import EventSourcing
 import Postgres
 import Testing
 import Values
+
+@testable import EventStore
 
 /// Looks at the rows of one realm's log, all as of one instant, and expects that they keep every
 /// promise.
@@ -26,10 +27,15 @@ struct LogAudit {
 
     private func checkPositions() async throws -> Int64 {
         let count = try await number("select count(*) from urd.event where realm = $")
-        let distinct = try await number("select count(distinct position) from urd.event where realm = $")
+        let distinct = try await number(
+            "select count(distinct position) from urd.event where realm = $")
         #expect(distinct == count, "A position is there twice.")
-        #expect(try await number("select coalesce(min(position), 1) from urd.event where realm = $") == 1)
-        #expect(try await number("select coalesce(max(position), 0) from urd.event where realm = $") == count)
+        #expect(
+            try await number("select coalesce(min(position), 1) from urd.event where realm = $")
+                == 1)
+        #expect(
+            try await number("select coalesce(max(position), 0) from urd.event where realm = $")
+                == count)
         #expect(try await number("select position from urd.realm_log where realm = $") == count)
         return count
     }
@@ -136,7 +142,10 @@ struct LogAudit {
         let commands = try await session.rows(
             "select command, position, events::bigint from urd.command where realm = '\(realm)'"
         ) { rows, row in
-            (rows.identifier(row, 0), LedgerFile.Place(first: rows.int64(row, 1), count: rows.int64(row, 2)))
+            (
+                rows.identifier(row, 0),
+                LedgerFile.Place(first: rows.int64(row, 1), count: rows.int64(row, 2))
+            )
         }
         let found = Dictionary(uniqueKeysWithValues: commands)
         let missing = ledger.kept.filter { found[$0.key] != $0.value }

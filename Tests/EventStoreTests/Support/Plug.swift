@@ -6,14 +6,17 @@ import PostgresTesting
 
 /// Keeps the only lane of a log busy, so that whatever is sent meanwhile gathers behind it.
 struct Plug {
-    private let session: Session
+    private let holder: Session
+    private let watcher: Session
     private let log: PostgresLog
     private let realm = newRealm()
     private var stopped: Int32?
     private var plugged: Task<Result<AppendOutcome, LogFailure>, Never>?
 
     init(_ store: TestStore) async throws {
-        session = try await Session(store.database.superuser)
+        holder = try await Session(store.database.superuser)
+        // Inside of a transaction the server's activity looks the same all the time.
+        watcher = try await Session(store.database.superuser)
         log = store.log
         _ = try await log.append(commit(to: newID(), in: realm))
     }
@@ -21,17 +24,17 @@ struct Plug {
     /// The lane waits for a lock, and its server process is stopped in its tracks, so that no
     /// timeout ends the wait.
     mutating func insert() async throws {
-        try await session.holdHead(of: realm)
+        try await holder.holdHead(of: realm)
         let (log, realm) = (log, realm)
         plugged = Task { await ending(log, commit(to: newID(), in: realm)) }
         var waiting: [Int32] = []
         try await eventually("the lane waits") {
-            waiting = try await session.waitingCommitters()
+            waiting = try await watcher.waitingCommitters()
             return waiting.count == 1
         }
         kill(waiting[0], SIGSTOP)
         stopped = waiting[0]
-        try await session.run("commit")
+        try await holder.run("commit")
     }
 
     func waitUntilQueued(_ count: Int) async throws {

@@ -21,12 +21,15 @@ struct TestStore {
 
     /// Another node on the same database.
     init(
-        _ database: TestDatabase, master: MasterKey, lanes: Int = 2, waiting: Int = 8192
+        _ database: TestDatabase, master: MasterKey, lanes: Int = 2, waiting: Int = 8192,
+        log: Log = .silent
     ) throws {
         self.database = database
         self.master = master
         pool = Database(database.application)
         keyring = Keyring(pool, master: master)
-        log = PostgresLog(pool, keyring: keyring, lanes: lanes, waiting: waiting, metrics: metrics)
+        self.log = PostgresLog(
+            pool, keyring: keyring, lanes: lanes, waiting: waiting, metrics: metrics,
+            log: log)
     }
 }

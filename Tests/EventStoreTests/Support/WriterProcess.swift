@@ -1,10 +1,11 @@
 import Cryptography
 import EventSourcing
-@testable import EventStore
 import Foundation
 import Postgres
 import PostgresTesting
 import Values
+
+@testable import EventStore
 
 /// A second node: the `LogWriter` program, run until it has sent its commands, is told to end, or
 /// is killed. It ends with this process, however that ends.

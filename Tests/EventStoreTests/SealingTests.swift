@@ -1,0 +1,179 @@
+import EventSourcing
+import JSON
+import PostgresTesting
+import Testing
+import Values
+
+@testable import EventStore
+
+@Suite struct `What is sealed` {
+    private static let mail: [String: JSON] = ["mail": "someone@example.org"]
+
+    private func personal(_ subject: UUID, in realm: RealmID, at version: Int = 0) -> Commit {
+        commit(to: subject, at: version, in: realm, personal: Self.mail, subject: subject)
+    }
+
+    @Test func `opens in its own place only`() async throws {
+        let store = try TestStore()
+        defer { store.log.close() }
+        let realm = newRealm()
+        let (one, two) = (newID(), newID())
+        for subject in [one, two] {
+            try expectWon(await store.log.append(personal(subject, in: realm)))
+            try expectWon(await store.log.append(personal(subject, in: realm, at: 1)))
+        }
+        func swap(_ left: (UUID, Int), _ right: (UUID, Int)) throws {
+            try store.database.asSuperuser(
+                """
+                begin;
+                set local session_replication_role = replica;
+                update urd.event e set sealed = (
+                    select o.sealed from urd.event o where o.realm = e.realm
+                        and (o.stream, o.version) = case
+                            when (e.stream, e.version) = ('\(left.0)'::uuid, \(left.1))
+                            then ('\(right.0)'::uuid, \(right.1))
+                            else ('\(left.0)'::uuid, \(left.1)) end)
+                where e.realm = '\(realm)' and (e.stream, e.version) in (
+                    ('\(left.0)'::uuid, \(left.1)), ('\(right.0)'::uuid, \(right.1)));
+                commit
+                """)
+        }
+        // Of two people, and of two events of one person under one key.
+        for (left, right) in [((one, 1), (two, 1)), ((one, 1), (one, 2))] {
+            try swap(left, right)
+            await #expect(throws: LogFailure.damaged) {
+                _ = try await store.log.stream(one, after: 0, in: realm)
+            }
+            try swap(left, right)
+            let events = try await store.log.stream(one, after: 0, in: realm)
+            #expect(events.map(\.personal) == [.opened(Self.mail), .opened(Self.mail)])
+        }
+    }
+
+    @Test func `does not open with another's key, wherever it is put`() async throws {
+        let store = try TestStore()
+        defer { store.log.close() }
+        let realm = newRealm()
+        let (one, two) = (newID(), newID())
+        for subject in [one, two] {
+            try expectWon(await store.log.append(personal(subject, in: realm)))
+        }
+        try store.database.asSuperuser(
+            """
+            update urd.subject_key k set wrapped = (
+                select o.wrapped from urd.subject_key o
+                where o.realm = k.realm and o.subject = '\(two)')
+            where k.realm = '\(realm)' and k.subject = '\(one)'
+            """)
+        await #expect(throws: LogFailure.damaged) {
+            _ = try await store.log.stream(one, after: 0, in: realm)
+        }
+        #expect(try await store.log.stream(two, after: 0, in: realm).count == 1)
+        // Nor does a node that has yet to learn the key seal with it.
+        let fresh = try TestStore(store.database, master: store.master)
+        defer { fresh.log.close() }
+        #expect(await ending(fresh.log, personal(one, in: realm, at: 1)) == .failure(.damaged))
+    }
+
+    @Test func `stays closed, and untouched, under a wrong master key`() async throws {
+        let store = try TestStore()
+        defer { store.log.close() }
+        let realm = newRealm()
+        let subject = newID()
+        try expectWon(await store.log.append(personal(subject, in: realm)))
+        let wrong = try TestStore(store.database, master: .generate())
+        defer { wrong.log.close() }
+        await #expect(throws: LogFailure.damaged) {
+            _ = try await wrong.log.stream(subject, after: 0, in: realm)
+        }
+        #expect(await ending(wrong.log, personal(subject, in: realm, at: 1)) == .failure(.damaged))
+        #expect(await ending(wrong.log, commit(to: newID(), in: realm)) == .failure(.damaged))
+        // It made no keys of its own beside those it could not open.
+        let fresh = try TestStore(store.database, master: store.master)
+        defer { fresh.log.close() }
+        let events = try await fresh.log.stream(subject, after: 0, in: realm)
+        #expect(events.map(\.personal) == [.opened(Self.mail)])
+    }
+
+    @Test func `goes on being written and read by a node that missed a rotation`() async throws {
+        let store = try TestStore()
+        defer { store.log.close() }
+        let other = try TestStore(store.database, master: store.master)
+        defer { other.log.close() }
+        let realm = newRealm()
+        let known = newID()
+        try expectWon(await other.log.append(personal(known, in: realm)))
+        for round in 1...3 {
+            #expect(try await store.keyring.rotate(realm) == round)
+            // Somebody new, and somebody whose key is cached.
+            let new = newID()
+            try expectWon(await other.log.append(personal(new, in: realm)))
+            try expectWon(await other.log.append(personal(known, in: realm, at: round)))
+            for node in [store, other] {
+                let events = try await node.log.stream(new, after: 0, in: realm)
+                #expect(events.map(\.personal) == [.opened(Self.mail)])
+                let more = try await node.log.stream(known, after: 0, in: realm)
+                #expect(more.allSatisfy { $0.personal == .opened(Self.mail) })
+            }
+        }
+        // The old wrapping keys are gone.
+        let session = try await Session(store.database.superuser)
+        #expect(
+            try await session.number(
+                """
+                select count(*) from urd.realm_key where realm = '\(realm)' and purpose = 'wrap'
+                """) == 1)
+    }
+
+    @Test func `is never wrapped by a key that a rotation is about to drop`() async throws {
+        let store = try TestStore()
+        defer { store.log.close() }
+        let other = try TestStore(store.database, master: store.master)
+        defer { other.log.close() }
+        let realm = newRealm()
+        _ = try await other.keyring.keys(of: realm)
+        // The rotation stops right before its commit, when everything is done.
+        try store.database.asSuperuser(
+            """
+            create function wait_for_gate() returns trigger language plpgsql as
+                $$ begin perform pg_advisory_xact_lock(42); return null; end $$;
+            create constraint trigger gate after delete on urd.realm_key
+                deferrable initially deferred for each row execute function wait_for_gate()
+            """)
+        let gate = try await Session(store.database.superuser)
+        let watcher = try await Session(store.database.superuser)
+        try await gate.run("begin; select pg_advisory_xact_lock(42)")
+        async let rotated = store.keyring.rotate(realm)
+        let new = newID()
+        async let written = ending(other.log, await late(new, realm, watcher))
+        do {
+            try await waitForLocks(2, watcher)
+        } catch {
+            try await gate.run("commit")
+            throw error
+        }
+        try await gate.run("commit")
+        #expect(try await rotated == 0)
+        try expectWon(await written.get())
+        let fresh = try TestStore(store.database, master: store.master)
+        defer { fresh.log.close() }
+        let events = try await fresh.log.stream(new, after: 0, in: realm)
+        #expect(events.map(\.personal) == [.opened(Self.mail)])
+    }
+
+    /// A commit that is made once the rotation waits.
+    private func late(_ subject: UUID, _ realm: RealmID, _ watcher: Session) async -> Commit {
+        try? await waitForLocks(1, watcher)
+        return personal(subject, in: realm)
+    }
+
+    private func waitForLocks(_ count: Int64, _ session: Session) async throws {
+        try await eventually("\(count) wait for a lock", within: .seconds(10)) {
+            try await session.number(
+                """
+                select count(*) from pg_stat_activity where datname = current_database()
+                    and wait_event_type = 'Lock'
+                """) == count
+        }
+    }
+}
