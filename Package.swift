@@ -90,7 +90,7 @@ let package = Package(
         tests("Cryptography", ["Cryptography"]),
         tests("HTTPServer", ["HTTPServer", "HTTP"]),
         tests("Systemd", ["Systemd"]),
-        tests("urd", ["urd", "JSON"]),
+        tests("urd", ["urd", "API", "JSON"]),
         .target(
             name: "PostgresTesting", dependencies: ["EventStore", "Postgres"],
             path: "Tests/PostgresTesting", swiftSettings: strict),

@@ -18,7 +18,8 @@ public struct Dispatcher<Log: EventLog>: Sendable {
     public func dispatch<C: Command>(
         _ command: C, in realm: RealmID, id: UUID, digest: [UInt8] = [], origin: Origin
     ) async throws -> Dispatched {
-        let attempt = Attempt(command: command, realm: realm, id: id, digest: digest, origin: origin)
+        let attempt = Attempt(
+            command: command, realm: realm, id: id, digest: digest, origin: origin)
         switch try await run(attempt, isFirst: true) {
         case .done(let dispatched): return dispatched
         case .movedOn(let stream):

@@ -1,7 +1,7 @@
-public import Values
 public import Cryptography
 import EventSourcing
 import JSON
+public import Values
 
 /// The canonical record of an event: what is hashed into the tree. A verifier that knows nothing
 /// of Urd can build the same bytes from the columns of `urd.event`.

@@ -5,7 +5,9 @@ import JSON
 /// fails once it is in the log would damage its stream, or halt a projection, for good.
 extension Commit {
     var isStorable: Bool {
-        let texts = [origin.actor, origin.client, origin.correlation, origin.address, origin.userAgent]
+        let texts = [
+            origin.actor, origin.client, origin.correlation, origin.address, origin.userAgent,
+        ]
         return texts.allSatisfy { $0?.isStorable ?? true }
             && events.allSatisfy { JSON.object($0.open).isStorable() }
             && events.allSatisfy { JSON.object($0.personal).isStorable() }

@@ -20,7 +20,9 @@ public struct Statement: Sendable {
 
     /// Opens a connection. Servers that only read are refused, whatever the address says, unless
     /// `readOnly` allows them.
-    public init(_ address: String, application: String = "urd", readOnly: Bool = false) throws(Failure) {
+    public init(_ address: String, application: String = "urd", readOnly: Bool = false)
+        throws(Failure)
+    {
         let settings: [(String, String)] = [
             // What stands in the address wins over what stands before it.
             ("connect_timeout", "5"), ("tcp_user_timeout", "10000"), ("keepalives_idle", "10"),

@@ -116,9 +116,10 @@ public final class Database: Sendable {
             if let old = kept, !old.isStillThere() { kept = nil }
             let connection: Connection
             do throws(Failure) {
-                connection = if let kept { kept } else {
-                    try Connection(address, application: application)
-                }
+                connection =
+                    if let kept { kept } else {
+                        try Connection(address, application: application)
+                    }
             } catch {
                 waiting.withLock { $0.isReachable = false }
                 work.body(.failure(error))

@@ -26,10 +26,11 @@ public enum Thread {
         usleep(UInt32(milliseconds) * 1000)
     }
 
-    private static let enter: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = {
-        context in
-        guard let context = unsafe context else { return nil }
-        unsafe Unmanaged<Body>.fromOpaque(context).takeRetainedValue().run()
-        return nil
-    }
+    private static let enter:
+        @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = {
+            context in
+            guard let context = unsafe context else { return nil }
+            unsafe Unmanaged<Body>.fromOpaque(context).takeRetainedValue().run()
+            return nil
+        }
 }

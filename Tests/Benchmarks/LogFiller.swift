@@ -15,10 +15,6 @@ struct LogFiller: Sendable {
     private static let width = 100
     private static let life = 10
 
-    init(store: Store) {
-        self.store = store
-    }
-
     func fill(_ count: Int, _ progress: @Sendable (Int) -> Void) async throws {
         let keys = try await store.keyring.keys(of: store.realm)
         let connection = try Connection(store.database.superuser)

@@ -51,10 +51,13 @@ import Values
 
     @Test func `is empty after it was cleared`() {
         let cache = StateCache(capacity: 10)
-        for number in 1...8 as ClosedRange<UInt64> { cache.store(counter(number), in: realm, epoch: 1) }
+        for number in 1...8 as ClosedRange<UInt64> {
+            cache.store(counter(number), in: realm, epoch: 1)
+        }
         cache.clear()
         for number in 1...8 as ClosedRange<UInt64> {
-            #expect(cache.find(Counter.self, UUID(high: 1, low: number), in: realm, epoch: 1) == nil)
+            let stream = UUID(high: 1, low: number)
+            #expect(cache.find(Counter.self, stream, in: realm, epoch: 1) == nil)
         }
     }
 }

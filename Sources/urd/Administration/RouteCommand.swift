@@ -61,7 +61,8 @@ struct RouteCommand: AnySubcommand {
 
     private func option(_ input: Operation.Input) -> Option {
         let need = input.isRequired && input.name != "realm" ? " (required)" : ""
-        let text = input.name == "realm" ? "The realm; URD_REALM otherwise" : input.description + need
+        let text =
+            input.name == "realm" ? "The realm; URD_REALM otherwise" : input.description + need
         switch input.kind {
         case .text: return .value(flag(input), "text", text)
         case .integer: return .value(flag(input), "number", text)
@@ -93,7 +94,8 @@ struct RouteCommand: AnySubcommand {
             guard let known = unsettable.first(where: { $0 == name.replacing("-", with: "_") })
             else {
                 throw UsageError(
-                    "--unset: there is no '\(name)'" + NearestName.hint(for: name, among: unsettable))
+                    "--unset: there is no '\(name)'"
+                        + NearestName.hint(for: name, among: unsettable))
             }
             values[known] = .null
         }

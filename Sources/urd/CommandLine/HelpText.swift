@@ -2,7 +2,8 @@
 enum HelpText {
     static let width = 80
 
-    static func list(of commands: [any AnySubcommand], under path: [String], program: String) -> String
+    static func list(of commands: [any AnySubcommand], under path: [String], program: String)
+        -> String
     {
         var lines: [String] = []
         if path.isEmpty {

@@ -20,7 +20,8 @@ struct EventsShow: Subcommand {
         defer { store.close() }
         try await store.checkSchema()
         guard
-            let event = try await store.log.events(from: position, limit: 1, in: output.realm).first,
+            let event = try await store.log.events(from: position, limit: 1, in: output.realm)
+                .first,
             event.position == position
         else { throw CommandFailure("the realm '\(output.realm)' has no position \(position)") }
         call.console.write(

@@ -7,12 +7,13 @@ import Values
 struct EventsTail: Subcommand {
     static let path = ["events", "tail"]
     static let summary = "Read a realm's events in order, and follow as they happen"
-    static let options = EventOutput.options + [
-        Option.flag("follow", "Go on with what is appended"),
-        Option.value("from", "position", "The first position; the last 10 events otherwise"),
-        Option.values("type", "type", "Only events of this type, such as client.registered"),
-        Option.value("limit", "number", "Stop after so many events"),
-    ]
+    static let options =
+        EventOutput.options + [
+            Option.flag("follow", "Go on with what is appended"),
+            Option.value("from", "position", "The first position; the last 10 events otherwise"),
+            Option.values("type", "type", "Only events of this type, such as client.registered"),
+            Option.value("limit", "number", "Stop after so many events"),
+        ]
     static let settings = Store.settings
 
     func run(_ call: Invocation) async throws -> ExitCode {

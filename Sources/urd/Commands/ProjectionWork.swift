@@ -17,7 +17,8 @@ struct ProjectionWork: Sendable {
     }
 
     func run<Value: Sendable>(
-        _ work: @escaping @Sendable (ProjectionEngine, String, @escaping ProjectionEngine.Report)
+        _ work:
+            @escaping @Sendable (ProjectionEngine, String, @escaping ProjectionEngine.Report)
             throws -> Value
     ) async throws -> Value {
         do {

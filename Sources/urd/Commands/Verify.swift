@@ -13,7 +13,8 @@ struct Verify: Subcommand {
         """
     static let options = [
         Option.value("realm", "realm", "Only this realm"),
-        Option.value("from", "position", "From this position on; a checkpoint vouches for the rest"),
+        Option.value(
+            "from", "position", "From this position on; a checkpoint vouches for the rest"),
         Option.json,
     ]
     static let settings = Store.settings + [Settings.checkpointDirectory]
@@ -34,6 +35,9 @@ struct Verify: Subcommand {
                 progress.advance(to: $0.done, of: $0.total)
             }
             progress.finish()
+            guard from <= max(1, result.last) else {
+                throw CommandFailure("the realm '\(realm)' has no position \(from)")
+            }
             results.append(result)
         }
         call.console.write(
