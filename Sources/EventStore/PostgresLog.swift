@@ -13,6 +13,10 @@ public final class PostgresLog: EventLog {
     private let encoder: CommitEncoder
     private let epochs = Epochs()
 
+    /// For the sessions that read. Whatever is read often is looked up by a key; but a plan that was
+    /// cached while a table was small would read it from end to end until somebody counts it again.
+    public static let session = "set enable_seqscan = off; set jit = off"
+
     public init(
         _ database: Database, keyring: Keyring, lanes: Int = 2, waiting: Int = 8192,
         hub: CommitHub = CommitHub(), metrics: Metrics = Metrics(), log: Log = .silent

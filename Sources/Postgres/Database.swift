@@ -41,16 +41,21 @@ public final class Database: Sendable {
     private let limit: Int
     private let waiting = Monitor(Waiting())
 
+    /// - Parameter session: what every connection runs before its first work.
     public init(
         _ address: String, connections: Int = 4, limit: Int = 1024, application: String = "urd",
-        waited: @escaping WaitObserver = { _ in }
+        session: String = "", waited: @escaping WaitObserver = { _ in }
     ) {
         self.address = address
         self.application = application
         self.limit = limit
         for _ in 0..<max(1, connections) {
             Thread.start { [waiting] in
-                Self.serve(waiting, address: address, application: application, waited: waited)
+                Self.serve(waiting, waited: waited) { () throws(Failure) in
+                    let connection = try Connection(address, application: application)
+                    if !session.isEmpty { try connection.run(session) }
+                    return connection
+                }
             }
         }
     }
@@ -103,8 +108,8 @@ public final class Database: Sendable {
 
     /// The life of one thread: take work, have a live connection, do it.
     private static func serve(
-        _ waiting: Monitor<Waiting>, address: String, application: String,
-        waited: @escaping WaitObserver
+        _ waiting: Monitor<Waiting>, waited: @escaping WaitObserver,
+        _ open: () throws(Failure) -> Connection
     ) {
         var kept: Connection?
         while let work = waiting.wait(for: { state -> Work?? in
@@ -116,10 +121,7 @@ public final class Database: Sendable {
             if let old = kept, !old.isStillThere() { kept = nil }
             let connection: Connection
             do throws(Failure) {
-                connection =
-                    if let kept { kept } else {
-                        try Connection(address, application: application)
-                    }
+                connection = if let kept { kept } else { try open() }
             } catch {
                 waiting.withLock { $0.isReachable = false }
                 work.body(.failure(error))

@@ -29,7 +29,7 @@ import Values
             while read(0, &byte, 1) > 0 {}
             stop.isAsked.store(true, ordering: .relaxed)
         }
-        let database = Database(arguments[1])
+        let database = Database(arguments[1], session: PostgresLog.session)
         let log = PostgresLog(database, keyring: Keyring(database, master: master))
         await withDiscardingTaskGroup { group in
             for number in 0..<callers {

@@ -44,7 +44,9 @@ struct Store: Sendable {
         let waits = metrics.histogram(
             "urd_pool_wait_seconds", help: "How long queries waited for a connection.",
             buckets: [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5])
-        database = Database(address, connections: connections, limit: queries) {
+        database = Database(
+            address, connections: connections, limit: queries, session: PostgresLog.session
+        ) {
             waits.observe($0)
         }
         keyring = Keyring(database, master: master, previous: previous)

@@ -26,7 +26,7 @@ struct TestStore {
     ) throws {
         self.database = database
         self.master = master
-        pool = Database(database.application)
+        pool = Database(database.application, session: PostgresLog.session)
         keyring = Keyring(pool, master: master)
         self.log = PostgresLog(
             pool, keyring: keyring, lanes: lanes, waiting: waiting, metrics: metrics,
