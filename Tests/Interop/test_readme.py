@@ -1,0 +1,54 @@
+"""What the README tells a newcomer to type, typed."""
+
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+
+from urd_process import PATIENCE, Urd
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def setUpModule():
+    global urd
+    urd = Urd()
+
+
+def tearDownModule():
+    urd.close()
+
+
+class Readme(unittest.TestCase):
+    def test_the_first_command_and_those_after_it(self):
+        text = (ROOT / "README.md").read_text()
+        section = text.split("## The first command")[1].split("\n## ")[0]
+        blocks = re.findall(r"```sh\n(.*?)```", section, re.S)
+        self.assertGreaterEqual(len(blocks), 2)
+        with tempfile.TemporaryDirectory() as folder:
+            os.symlink(os.path.join(urd.folder, "data"), os.path.join(folder, ".dev"))
+            os.symlink(ROOT / ".build", os.path.join(folder, ".build"))
+            script = "set -e\n" + "\necho ----\n".join(blocks)
+            result = subprocess.run(
+                ["bash", "-c", script], cwd=folder, capture_output=True, text=True,
+                timeout=PATIENCE, stdin=subprocess.DEVNULL)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        first, rest = result.stdout.split("----", 1)
+        self.assertIn('"client_secret":"', first)
+        self.assertIn("client.registered", rest)
+        self.assertIn("intact", rest)
+
+    def test_the_erasure(self):
+        text = (ROOT / "README.md").read_text()
+        words = re.search(r"^urd (subject erase) \S+$", text, re.M)
+        self.assertIsNotNone(words)
+        subject = "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10"
+        result = urd.command(*words.group(1).split(), subject, "--realm", "demo")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn(subject, result.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
