@@ -6,17 +6,18 @@ import PostgresTesting
 import Testing
 
 @Suite struct `The log on PostgreSQL` {
+    /// Each check has realms of its own.
+    private static let shared = Result { try TestStore() }
+
     @Test(arguments: LogPromise.allCases)
     func `keeps the promises of a log`(promise: LogPromise) async throws {
-        let store = try TestStore()
-        defer { store.log.close() }
-        try await LogConformance(store.log).check(promise)
+        try await LogConformance(Self.shared.get().log).check(promise)
     }
 
     @Test func `does what the log in memory does, command by command`() async throws {
-        let store = try TestStore()
-        defer { store.log.close() }
         let seed = UInt64.random(in: 0 ... .max)
-        try await RandomCommands.compare(MemoryLog(), store.log, seed: seed, count: 600)
+        let count = Cycles.of(600, long: 20_000)
+        try await RandomCommands.compare(
+            MemoryLog(), Self.shared.get().log, seed: seed, count: count)
     }
 }

@@ -38,7 +38,13 @@ struct Plug {
     }
 
     func waitUntilQueued(_ count: Int) async throws {
-        try await eventually("\(count) commands wait") { log.waiting == count }
+        do {
+            try await eventually("\(count) commands wait") { log.waiting == count }
+        } catch {
+            // Or those that do wait would wait for ever.
+            if let stopped { kill(stopped, SIGCONT) }
+            throw error
+        }
     }
 
     /// What becomes of the plug's own command is of no interest: its time may be over by now.
