@@ -27,7 +27,9 @@ final class WriterProcess: Sendable {
             database.application, realm.name, ledger, String(callers), String(commands),
             String(seed),
         ]
-        process.environment = ["URD_TEST_MASTER_KEY": Hex.encode(master.secret.exposedCopy())]
+        var environment = ProcessInfo.processInfo.environment
+        environment["URD_TEST_MASTER_KEY"] = Hex.encode(master.secret.exposedCopy())
+        process.environment = environment
         process.standardInput = input
         try process.launchUnmasked()
     }
