@@ -182,9 +182,14 @@ extension Connection {
     /// Waits for the commit of the oldest statement under way.
     public func receiveCommit() throws(Failure) {
         var failure: Failure?
+        var nulls = 0
         while true {
             guard let result = unsafe PQgetResult(handle) else {
-                guard isAlive, failure != nil else { throw failure ?? lost() }
+                // A null ends the results of a failure, once; more of them mean that no answer will come.
+                nulls += 1
+                guard isAlive, failure != nil, nulls < 3 else {
+                    throw .connection("the pipeline ended before its commit")
+                }
                 continue
             }
             if unsafe PQresultStatus(result) == PGRES_PIPELINE_SYNC {
@@ -196,7 +201,8 @@ extension Connection {
                 _ = try unsafe accept(result)
             } catch {
                 if failure == nil { failure = error }
-                if !isAlive { throw error }
+                // The server's farewell: libpq may think that the connection is well.
+                if error.isConnectionLost || !isAlive { throw error }
             }
         }
     }
