@@ -23,6 +23,12 @@ public final class Database: Sendable {
 
         var count: Int { work.count - next }
 
+        mutating func takeAll() -> [Work] {
+            var all: [Work] = []
+            while let work = take() { all.append(work) }
+            return all
+        }
+
         mutating func take() -> Work? {
             guard next < work.count else { return nil }
             defer {
@@ -120,11 +126,17 @@ public final class Database: Sendable {
             // A server that went away while nobody asked is noticed here, and not by the work.
             if let old = kept, !old.isStillThere() { kept = nil }
             let connection: Connection
+            let started = ContinuousClock.now
             do throws(Failure) {
                 connection = if let kept { kept } else { try open() }
             } catch {
-                waiting.withLock { $0.isReachable = false }
-                work.body(.failure(error))
+                // Who waited through a slow attempt is not made to wait through the next.
+                let isSlow = ContinuousClock.now - started > .seconds(1)
+                let left = waiting.withLock { state in
+                    state.isReachable = false
+                    return isSlow ? state.takeAll() : []
+                }
+                for work in [work] + left { work.body(.failure(error)) }
                 continue
             }
             kept = connection

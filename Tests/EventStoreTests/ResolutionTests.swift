@@ -1,6 +1,5 @@
 import EventSourcing
 import EventStore
-import Foundation
 import Postgres
 import PostgresTesting
 import Testing
@@ -83,31 +82,13 @@ import Values
         #expect(ContinuousClock.now - started < .seconds(4), "It was tried again and again.")
     }
 
-    /// A server that takes connections and never says a word.
-    private func silentPort() throws -> (descriptor: Int32, port: UInt16) {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let port: UInt16? = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, length) == 0 && listen(descriptor, 64) == 0
-                    && getsockname(descriptor, $0, &length) == 0
-            } ? UInt16(bigEndian: pointer.pointee.sin_port) : nil
-        }
-        return (descriptor, try #require(port))
-    }
-
     @Test func `a server that never answers keeps nobody waiting for more than one attempt`()
         async throws
     {
         let store = try TestStore()
         defer { store.log.close() }
-        let (descriptor, port) = try silentPort()
-        defer { close(descriptor) }
-        let silent = Database("host=127.0.0.1 port=\(port) user=urd_app connect_timeout=2")
-        let log = PostgresLog(silent, keyring: store.keyring)
+        let server = try SilentServer()
+        let log = PostgresLog(Database(server.address), keyring: store.keyring)
         defer { log.close() }
         let commits = (0..<12).map { _ in commit(to: newID(), in: newRealm()) }
         for commit in commits { _ = try await store.keyring.keys(of: commit.realm) }

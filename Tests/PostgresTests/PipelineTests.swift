@@ -92,4 +92,26 @@ import Testing
         }
         #expect(!connection.isStillThere())
     }
+
+    @Test func `end with the connection also when that ends during the commit`() throws {
+        for _ in 0..<20 {
+            let connection = try connect()
+            try connection.run(
+                """
+                create function die() returns trigger language plpgsql as $$ begin
+                    perform pg_terminate_backend(pg_backend_pid()); perform pg_sleep(10);
+                end $$;
+                create constraint trigger die after insert on t deferrable initially deferred
+                    for each row execute function die()
+                """)
+            try connection.send(Self.adding, parameters(1))
+            _ = try connection.receive()
+            try connection.send(Self.adding, parameters(2))
+            #expect {
+                try connection.receiveCommit()
+            } throws: {
+                ($0 as? Failure)?.isConnectionLost == true
+            }
+        }
+    }
 }

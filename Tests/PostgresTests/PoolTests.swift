@@ -78,4 +78,31 @@ import Testing
             try await pool.run { connection throws(Failure) in _ = try connection.run("select 1") }
         }
     }
+
+    @Test func `make nobody wait for more than one attempt at a server that never answers`()
+        async throws
+    {
+        let server = try SilentServer()
+        let pool = Database(server.address, connections: 2)
+        defer { pool.close() }
+        let started = ContinuousClock.now
+        let failures = await withTaskGroup(of: Bool.self) { group in
+            for _ in 0..<20 {
+                group.addTask {
+                    do {
+                        try await pool.run { connection throws(Failure) in
+                            _ = try connection.run("select 1")
+                        }
+                        return false
+                    } catch {
+                        return (error as? Failure)?.isConnectionLost == true
+                    }
+                }
+            }
+            return await group.reduce(into: [Bool]()) { $0.append($1) }
+        }
+        #expect(failures.count == 20 && !failures.contains(false))
+        #expect(ContinuousClock.now - started < .seconds(8))
+        #expect(!pool.isReachable)
+    }
 }
