@@ -112,7 +112,7 @@ begin
     v_last := o_first + v_count - 1;
     update urd.realm_log set position = v_last where realm = p_realm;
 
-    perform urd.apply_inline(p_realm, o_first, v_last);
+    perform urd.apply_inline(p_realm, o_first, v_last, e_type);
 end $$;
 
 -- Tells the winners of a batch from the others, once it is known that there are others.
@@ -159,8 +159,8 @@ revoke all on function urd.append, urd.judge from public;
 grant execute on function urd.append to urd_app;
 
 -- The same for a batch of one command, in the fewest and plainest statements: an idle log should
--- answer at once. It supposes that the command wins; if not, it raises UR003 or meets a unique key,
--- everything is rolled back, and the caller asks urd.append, which says why.
+-- answer at once. It supposes that the command wins and that every read model takes it; if not, it
+-- raises an error, everything is rolled back, and the caller asks urd.append, which says why.
 create function urd.append_one(
     p_realm text, p_epoch integer,
     c_command uuid[], c_digest bytea[], c_at timestamptz[], c_events integer[], c_before integer[],
@@ -227,7 +227,7 @@ begin
     end loop;
 
     if v_count > 0 then
-        perform urd.apply_inline(p_realm, o_first, o_first + v_count - 1);
+        perform urd.apply_attached(p_realm, o_first, o_first + v_count - 1, e_type);
     end if;
 end $$;
 

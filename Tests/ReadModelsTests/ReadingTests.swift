@@ -175,7 +175,7 @@ import Values
             "select secret_digest from urd.clients", "select digest from urd.admin_keys",
             "select * from urd.clients_1", "delete from urd.apps", "select urd.enroll()",
             "select urd.project('one', 'clients', 1, 10)",
-            "select urd.apply_inline('one', 1, 1)", "select urd.clients_1_apply('one', 1, 1)",
+            "select urd.apply_inline('one', 1, 1, '{}')", "select urd.clients_1_apply('one', 1, 1)",
         ] {
             #expect(throws: Postgres.Failure.self, "\(refused)") { try observer.run(refused) }
         }

@@ -78,6 +78,7 @@ enum Builds {
                 values ($1, $2, $3, $4::text::text[], sha256(convert_to($5, 'UTF8')), $6,
                     'building')
                 """, parameters)
+            try connection.run("select urd.bind_builds()")
             try connection.run("select urd.enroll()")
             return build
         }
@@ -91,7 +92,8 @@ enum Builds {
         return sharded ? "\(usual), \(name)(text, bigint, bigint, integer, integer)" : usual
     }
 
-    /// Drops a build with all that belongs to it. Append lets go of it first.
+    /// Drops a build with all that belongs to it. An append under way that still believes in it
+    /// fails, and tries again without it.
     static func drop(
         _ projection: String, _ build: Int, _ connection: Connection
     ) throws(Postgres.Failure) {
@@ -100,6 +102,7 @@ enum Builds {
         parameters.add(Int32(build))
         try connection.executeOnce(
             "delete from urd.projection_build where projection = $1 and build = $2", parameters)
+        try connection.run("select urd.bind_builds()")
         try sweep(projection, connection)
     }
 
@@ -133,6 +136,7 @@ enum Builds {
         parameters.add(projection)
         try connection.executeOnce(
             "delete from urd.projection_build where projection = $1", parameters)
+        try connection.run("select urd.bind_builds()")
         try connection.run("drop view if exists urd.\(projection)_position")
         try sweep(projection, connection)
     }

@@ -14,7 +14,7 @@ extension BuildRun {
                     try show(readers, connection)
                     try exchange(build, before, connection)
                 }
-                try dropOlder(than: before)
+                if let before { try retire(before) }
                 return
             } catch let failure as Postgres.Failure where failure.isTransient {
                 guard connection.isAlive else { throw failure }
@@ -52,11 +52,6 @@ extension BuildRun {
                 update urd.projection_build set status = 'previous'
                 where projection = $1 and build = $2
                 """, key(before))
-            try connection.executeOnce(
-                """
-                update urd.projection_position set attached = false
-                where projection = $1 and build = $2 and attached
-                """, key(before))
         }
         try connection.executeOnce(
             """
@@ -64,9 +59,19 @@ extension BuildRun {
             """, key(build))
     }
 
-    /// One build is kept to go back to.
-    private func dropOlder(than kept: Int?) throws {
-        guard let kept else { return }
+    /// Append lets go of a build that nobody reads any more, realm by realm. It is kept to go back
+    /// to; those before it go.
+    private func retire(_ kept: Int) throws {
+        let realms = try connection.executeOnce(
+            """
+            select p.realm from urd.projection_position p
+            where p.projection = $1 and p.build = $2 and p.attached
+            """, key(kept))
+        for row in 0..<realms.count {
+            var parameters = key(kept)
+            parameters.add(realms.text(row, 0))
+            try connection.executeOnce("select urd.detach($3, $1, $2)", parameters)
+        }
         let older = try connection.executeOnce(
             """
             select build from urd.projection_build
