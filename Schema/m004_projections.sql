@@ -34,7 +34,7 @@ create table urd.projection_position (
     -- How far, while it is not attached.
     position bigint not null default 0,
     -- Whether append applies it. False while it is behind, and always where it follows. Changed
-    -- under the realm's head lock only.
+    -- under the realm's head lock only, and repeated there.
     attached boolean not null default false,
     -- The event that it could not apply and why, without the event's content. Null while it goes on.
     halted_at bigint,
@@ -72,6 +72,8 @@ create function urd.advance(
     out o_position bigint, out o_problem text)
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 declare
+    v_apply text := format(
+        'select urd.%I($1, $2, $3, null)', p_projection || '_' || p_build || '_apply');
     v_page bigint := p_last - p_after;
     v_to bigint;
     v_constraint text;
@@ -82,7 +84,7 @@ begin
     while o_position < p_last loop
         v_to := least(o_position + v_page, p_last);
         begin
-            perform urd.apply_build(p_projection, p_build, p_realm, o_position + 1, v_to);
+            execute v_apply using p_realm, o_position + 1, v_to;
             o_position := v_to;
         exception when others then
             if not urd.is_poison(sqlstate) then
@@ -103,71 +105,69 @@ begin
     end loop;
 end $$;
 
--- Applies a range to one build. Written anew by `bind_builds` whenever builds come or go: a call that
--- stands there by name keeps its plan. What is not yet in it is called all the same.
-create function urd.apply_build(
-    p_projection text, p_build integer, p_realm text, p_first bigint, p_last bigint) returns void
-language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
-begin
-    raise exception 'builds are not bound';
-end $$;
-
-create function urd.bind_builds() returns void
-language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
-declare
-    v_branches text;
-begin
-    perform pg_advisory_xact_lock(hashtext('urd.bind_builds'));
-    select string_agg(format(
-            'elsif p_projection = %L and p_build = %s then'
-                ' perform urd.%I(p_realm, p_first, p_last);',
-            b.projection, b.build, b.projection || '_' || b.build || '_apply'), ' '
-            order by b.projection, b.build)
-        into v_branches from urd.projection_build b;
-    execute format($body$
-        create or replace function urd.apply_build(
-            p_projection text, p_build integer, p_realm text, p_first bigint, p_last bigint)
-        returns void language plpgsql volatile as $function$
-        begin
-            if p_projection is null then null; %s
-            else
-                execute format('select urd.%%I($1, $2, $3)',
-                    p_projection || '_' || p_build || '_apply') using p_realm, p_first, p_last;
-            end if;
-        end $function$ $body$, coalesce(v_branches, ''));
-end $$;
-select urd.bind_builds();
+-- Writes down in a realm's head which builds append applies.
+create function urd.note_attached(p_realm text) returns text[]
+language sql volatile set search_path = pg_catalog, pg_temp as $$
+    update urd.realm_log h set attached = array(
+        select p.projection || '_' || p.build from urd.projection_position p
+        where p.realm = p_realm and p.attached order by 1)
+    where h.realm = p_realm
+    returning h.attached
+$$;
 
 -- A realm's first append: every build has it from the start.
-create function urd.enroll_realm(p_realm text) returns void
-language sql volatile set search_path = pg_catalog, pg_temp as $$
+create function urd.enroll_realm(p_realm text) returns text[]
+language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
+begin
     insert into urd.projection_position (realm, projection, build, attached)
         select p_realm, b.projection, b.build, b.inline
         from urd.projection_build b where b.status <> 'previous'
-        on conflict do nothing
-$$;
+        on conflict do nothing;
+    return urd.note_attached(p_realm);
+end $$;
 
--- Called by append, under the head lock, which also keeps builds from being attached or detached
--- meanwhile. Each attached build that looks at one of the types applies the range; the others are
--- where the head is without a word.
-create function urd.apply_attached(
-    p_realm text, p_first bigint, p_last bigint, p_types text[]) returns void
+-- Writes `apply_attached` anew, whenever builds come or go: with a line for each inline build, so
+-- that a call keeps its plan and an event costs nothing where nobody looks at it. Append calls it
+-- under the head lock, which also keeps builds from being attached or detached meanwhile. Builds
+-- that a session's text does not have yet are called all the same.
+create function urd.bind_builds() returns void
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 declare
-    v_at record;
+    v_lines text;
+    v_known text;
+begin
+    perform pg_advisory_xact_lock(hashtext('urd.bind_builds'));
+    select string_agg(format(
+            E'    if %s%L = any (p_attached) then\n        '
+                'perform urd.%I(p_realm, p_first, p_last, p_types);\n    end if;\n',
+            case when b.types is not null then format('p_types && %L and ', b.types) end,
+            b.projection || '_' || b.build, b.projection || '_' || b.build || '_apply'), ''
+            order by b.projection, b.build),
+        array_agg(b.projection || '_' || b.build order by b.projection, b.build)::text
+        into v_lines, v_known
+        from urd.projection_build b where b.inline;
+    execute format($body$
+create or replace function urd.apply_attached(
+    p_realm text, p_first bigint, p_last bigint, p_types text[], p_attached text[]) returns void
+language plpgsql volatile as $function$
+declare
+    v_build text;
 begin
     if p_first = 1 then
-        perform urd.enroll_realm(p_realm);
+        p_attached := urd.enroll_realm(p_realm);
     end if;
-    for v_at in
-        select p.projection, p.build
-        from urd.projection_position p, urd.projection_build b
-        where p.realm = p_realm and p.attached and b.projection = p.projection
-            and b.build = p.build and (b.types is null or b.types && p_types)
-    loop
-        perform urd.apply_build(v_at.projection, v_at.build, p_realm, p_first, p_last);
-    end loop;
+%s
+    if not p_attached <@ %2$L then
+        foreach v_build in array p_attached loop
+            if v_build <> all (%2$L::text[]) then
+                execute format('select urd.%%I($1, $2, $3, $4)', v_build || '_apply')
+                    using p_realm, p_first, p_last, p_types;
+            end if;
+        end loop;
+    end if;
+end $function$ $body$, coalesce(v_lines, ''), coalesce(v_known, '{}'));
 end $$;
+select urd.bind_builds();
 
 -- The same with a net: a build that cannot apply an event stops there and says so; the log and the
 -- other builds go on. Its readers see that it is behind and refuse to answer.
@@ -175,7 +175,7 @@ end $$;
 -- The planner can't know how short the range is, nor how big a table will be once its plan is used
 -- again: it is told to plan once, and to use indexes.
 create function urd.apply_inline(
-    p_realm text, p_first bigint, p_last bigint, p_types text[]) returns void
+    p_realm text, p_first bigint, p_last bigint, p_types text[], p_attached text[]) returns void
 language plpgsql volatile set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan set enable_seqscan = off set jit = off
 set max_parallel_workers_per_gather = 0 as $$
@@ -184,11 +184,11 @@ declare
     v_reached record;
 begin
     if p_first = 1 then
-        perform urd.enroll_realm(p_realm);
+        p_attached := urd.enroll_realm(p_realm);
     end if;
     -- All goes well, nearly always: then one savepoint is enough for all of them.
     begin
-        perform urd.apply_attached(p_realm, p_first, p_last, p_types);
+        perform urd.apply_attached(p_realm, p_first, p_last, p_types, p_attached);
         return;
     exception when others then
         if not urd.is_poison(sqlstate) then
@@ -213,6 +213,7 @@ begin
                     and p.build = v_at.build;
         end if;
     end loop;
+    perform urd.note_attached(p_realm);
 end $$;
 
 -- Moves one build by one page of a realm, and says how far it is. Nothing is returned where that
@@ -300,6 +301,7 @@ begin
             halted_since = case when v_reached.o_problem is not null
                 then coalesce(p.halted_since, clock_timestamp()) end
         where p.realm = p_realm and p.projection = p_projection and p.build = p_build;
+    perform urd.note_attached(p_realm);
     return v_reached.o_problem is null;
 end $$;
 
@@ -313,6 +315,7 @@ begin
     update urd.projection_position p set position = v_head, attached = false
         where p.realm = p_realm and p.projection = p_projection and p.build = p_build
             and p.attached;
+    perform urd.note_attached(p_realm);
 end $$;
 
 -- Sees to it that every build has a row in every realm. A realm's first append does that by
@@ -333,7 +336,7 @@ begin
     return v_new;
 end $$;
 
-revoke all on function urd.advance, urd.apply_build, urd.bind_builds, urd.enroll_realm,
+revoke all on function urd.advance, urd.note_attached, urd.bind_builds, urd.enroll_realm,
     urd.apply_attached,
     urd.apply_inline, urd.project, urd.attach, urd.detach, urd.enroll from public;
 grant execute on function urd.project, urd.attach, urd.enroll to urd_app;

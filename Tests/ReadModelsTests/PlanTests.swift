@@ -64,7 +64,8 @@ import Values
                 format('{"client_id":"g%s","token_endpoint_auth_method":"none"}', n)::json
             from urd.realm_log h, generate_series(1, \(count)) n where h.realm = 'one';
             select urd.apply_inline(
-                    'one', h.position + 1, h.position + \(count), '{client.registered}')
+                    'one', h.position + 1, h.position + \(count), '{client.registered}',
+                    h.attached)
                 from urd.realm_log h where h.realm = 'one';
             update urd.realm_log set position = position + \(count) where realm = 'one';
             commit

@@ -119,7 +119,11 @@ private let locking = Statement(
 private let advancing = Statement(
     "test_advance", "update urd.realm_log set position = $2 where realm = $1")
 private let applying = Statement(
-    "test_apply", "select urd.apply_inline($1, $3, $2, $4::text::text[])")
+    "test_apply",
+    """
+    select urd.apply_inline($1, $3, $2, $4::text::text[], h.attached)
+    from urd.realm_log h where h.realm = $1
+    """)
 private let inserting = Statement(
     "test_insert",
     """

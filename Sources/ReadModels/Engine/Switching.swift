@@ -62,16 +62,7 @@ extension BuildRun {
     /// Append lets go of a build that nobody reads any more, realm by realm. It is kept to go back
     /// to; those before it go.
     private func retire(_ kept: Int) throws {
-        let realms = try connection.executeOnce(
-            """
-            select p.realm from urd.projection_position p
-            where p.projection = $1 and p.build = $2 and p.attached
-            """, key(kept))
-        for row in 0..<realms.count {
-            var parameters = key(kept)
-            parameters.add(realms.text(row, 0))
-            try connection.executeOnce("select urd.detach($3, $1, $2)", parameters)
-        }
+        try Builds.detach(projection.name, kept, connection)
         let older = try connection.executeOnce(
             """
             select build from urd.projection_build
