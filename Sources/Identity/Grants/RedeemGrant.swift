@@ -65,9 +65,8 @@ public struct RedeemGrant: AnsweringCommand {
         case .refresh(let refresh): proof = try await refresh.gather(streams)
         case .clientCredentials: proof = .nothing
         }
-        if case .refresh = grant {
-        } else {
-            // The new session's stream is written, so it has to be read.
+        if grant.opensSession {
+            // Its stream is written, so it has to be read.
             _ = try await streams.read(Session.self, session)
         }
         return Facts(realm: realm, settings: settings, client: client, proof: proof)
@@ -155,6 +154,18 @@ public struct GrantedTokens: Sendable, Equatable {
     public let resources: [String]
     /// Seconds.
     public let lifetime: Int64
+
+    public init(
+        session: UUID, generation: Int, terms: SessionTerms, scope: [String],
+        resources: [String], lifetime: Int64
+    ) {
+        self.session = session
+        self.generation = generation
+        self.terms = terms
+        self.scope = scope
+        self.resources = resources
+        self.lifetime = lifetime
+    }
 }
 
 extension RedeemGrant.Grant {
@@ -167,6 +178,13 @@ extension RedeemGrant.Grant {
     }
 
     var isNative: Bool { type.isNative }
+
+    var opensSession: Bool {
+        switch self {
+        case .otp, .clientCredentials: true
+        case .refresh: false
+        }
+    }
 }
 
 extension GrantType {
