@@ -5,5 +5,5 @@ public enum EventCatalogue {
     public static let all: [EventShape] =
         RealmEvent.catalogue + HostEvent.catalogue + AppEvent.catalogue + ClientEvent.catalogue
         + AdminKeyEvent.catalogue + AccountEvent.catalogue + MailboxEvent.catalogue
-        + SessionEvent.catalogue
+        + SessionEvent.catalogue + MailEvent.catalogue
 }

@@ -58,6 +58,8 @@ private func signInSamples() throws -> [any Event] {
         MailboxEvent.codeIssued(issued), MailboxEvent.codeRefused(code, at: noon),
         MailboxEvent.codeRedeemed(code), SessionEvent.opened(terms),
         SessionEvent.refreshed(generation: 1, at: noon), SessionEvent.ended(.reuse),
+        MailEvent.sent(attempt: 1), MailEvent.deferred(attempt: 1, until: noon, code: 451),
+        MailEvent.failed(attempt: 2, code: 550), MailEvent.requeued,
     ]
 }
 

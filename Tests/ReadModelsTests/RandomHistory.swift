@@ -9,6 +9,7 @@ struct RandomHistory {
     private var keys: [UUID] = []
     private var accounts: [UUID] = []
     private var sessions: [UUID] = []
+    private var mails: [UUID] = []
     private var hosts: [(stream: UUID, name: String, isAssigned: Bool)] = []
     private var serial = 0
 
@@ -22,7 +23,7 @@ struct RandomHistory {
 
     mutating func next() -> Happening {
         serial += 1
-        switch Int.random(in: 0..<28, using: &random) {
+        switch Int.random(in: 0..<32, using: &random) {
         case 0..<11: return client()
         case 11..<14: return app()
         case 14..<16: return realm()
@@ -30,6 +31,7 @@ struct RandomHistory {
         case 18: return key()
         case 20..<24: return account()
         case 24..<28: return session()
+        case 28..<32: return mail()
         default: return happening("something.else", fresh(), #"{"n":\#(serial)}"#)
         }
     }
@@ -160,6 +162,32 @@ struct RandomHistory {
         default:
             accounts.removeAll { $0 == stream }
             return happening("account.deleted", stream)
+        }
+    }
+
+    /// A mail is asked for by one stream and followed by its own.
+    private mutating func mail() -> Happening {
+        if mails.isEmpty || chance(40) {
+            let mail = fresh()
+            mails.append(mail)
+            return happening(
+                "otp.issued", fresh(),
+                """
+                {"digest":"\(secret())","expires_at":1800000600,"issued_at":1800000000,
+                "otp":"\(mail)","purpose":"sign_in"}
+                """)
+        }
+        let index = Int.random(in: 0..<mails.count, using: &random)
+        let stream = mails[index]
+        switch Int.random(in: 0..<4, using: &random) {
+        case 0:
+            return happening(
+                "mail.deferred", stream, #"{"attempt":1,"code":451,"until":\#(1_800_000_000 + serial)}"#)
+        case 1: return happening("mail.failed", stream, #"{"attempt":2,"code":550}"#)
+        case 2: return happening("mail.requeued", stream)
+        default:
+            mails.remove(at: index)
+            return happening("mail.sent", stream, #"{"attempt":1}"#)
         }
     }
 
