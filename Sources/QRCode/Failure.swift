@@ -1,0 +1,15 @@
+/// Why there is no code. Holds nothing of the text, which may be a secret.
+public struct Failure: Error, Sendable, Hashable, CustomStringConvertible {
+    public enum Code: String, Sendable, Hashable {
+        case empty
+        case tooLong
+        /// libqrencode had no memory left.
+        case library
+    }
+
+    public let code: Code
+
+    init(_ code: Code) { self.code = code }
+
+    public var description: String { "QR code: \(code.rawValue)" }
+}
