@@ -10,10 +10,12 @@ import Values
 
     private func totp() throws -> TOTP { try #require(TOTP(secret: Self.secret)) }
 
-    @Test(arguments: [
-        (0, "755224"), (1, "287082"), (2, "359152"), (3, "969429"), (4, "338314"), (5, "254676"),
-        (6, "287922"), (7, "162583"), (8, "399871"), (9, "520489"),
-    ] as [(UInt64, String)])
+    @Test(
+        arguments: [
+            (0, "755224"), (1, "287082"), (2, "359152"), (3, "969429"), (4, "338314"),
+            (5, "254676"),
+            (6, "287922"), (7, "162583"), (8, "399871"), (9, "520489"),
+        ] as [(UInt64, String)])
     func `are those of RFC 4226`(counter: UInt64, code: String) throws {
         #expect(try HOTP.code(secret: Self.secret, counter: counter, digits: 6) == code)
     }
