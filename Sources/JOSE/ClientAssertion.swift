@@ -6,6 +6,7 @@ public import Values
 /// 2.2 and 3, OpenID Connect Core section 9).
 public struct ClientAssertion: Sendable, Hashable {
     public static let longestID = 256
+    public static let longestText = 8 << 10
 
     public var clientID: String
     /// The server that it is meant for, by its issuer identifier.
@@ -51,7 +52,7 @@ public struct ClientAssertion: Sendable, Hashable {
 
         public init(
             audiences: Set<String>, leeway: Int64 = 30, longestLifetime: Int64 = 3600,
-            longest: Int = 8 << 10
+            longest: Int = longestText
         ) {
             self.audiences = audiences
             self.leeway = leeway
@@ -94,7 +95,7 @@ public struct ClientAssertion: Sendable, Hashable {
     /// Whom the assertion claims to be, so that his keys can be looked up. Nothing is checked yet,
     /// and nothing but that look-up may hang on it.
     public static func claimedClient(in text: String) throws(TokenRejection) -> String {
-        let message = try CompactJWS(text, most: 8 << 10)
+        let message = try CompactJWS(text, most: longestText)
         let claims = try Claims(payload: message.payload)
         return try claims.need(.subject, claims.subject)
     }

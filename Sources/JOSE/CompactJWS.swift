@@ -15,8 +15,8 @@ struct CompactJWS {
     let signature: [UInt8]
 
     init(_ text: String, most: Int) throws(TokenRejection) {
+        guard text.utf8.count <= most else { throw .tooLarge }
         let bytes = Array(text.utf8)
-        guard bytes.count <= most else { throw .tooLarge }
         // One more than there may be, so that a fourth part is seen and the rest not split.
         let parts = bytes.split(
             separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)

@@ -2,7 +2,7 @@ public import JSON
 
 /// Public keys, of which a token names one (RFC 7517 section 5).
 public struct KeySet: Sendable, Hashable {
-    public static let mostKeys = 64
+    public static let mostKeys = 32
     public static let longestKeyID = 256
     public static let largestDocument = 128 << 10
 

@@ -35,6 +35,13 @@ func signedRaw(_ header: String, _ payload: String, by key: SigningKey) throws -
 
 func base64URL(_ text: String) -> String { Base64URL.encode(Array(text.utf8)) }
 
+/// As strictly as can be, but for the algorithm and the type.
+func verify(
+    _ text: String, rules: JWS.Rules = anything, keys: KeySet? = nil
+) throws -> JWS.Verified {
+    try JWS.verify(text, by: keys ?? Keys.both(), rules: rules)
+}
+
 /// The three parts of a token.
 func parts(_ token: String) -> [String] {
     token.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
