@@ -61,14 +61,15 @@ enum ClaimsText {
         }
     }
 
-    /// `-?digits[.digits][e[+-]digits]` without its fraction; nil when it is no such number, or no
-    /// instant that Urd could keep.
+    /// `-?digits[.digits][e[+-]digits]` without its fraction; nil when it is no such number, or an
+    /// absurdly large one. What the reader refuses on its own, such as a leading zero or an integer
+    /// that not every reader keeps, it refuses in the result as well.
     static func wholeSeconds(_ text: ArraySlice<UInt8>) -> Int64? {
         var rest = text
         let isNegative = rest.first == UInt8(ascii: "-")
         if isNegative { rest = rest.dropFirst() }
         let whole = digits(&rest)
-        guard !whole.isEmpty, whole.count == 1 || whole.first != 0x30 else { return nil }
+        guard !whole.isEmpty else { return nil }
         var fraction: ArraySlice<UInt8> = []
         if rest.first == UInt8(ascii: ".") {
             rest = rest.dropFirst()
@@ -102,14 +103,11 @@ enum ClaimsText {
         let all = whole + fraction
         let point = whole.count + exponent
         guard point > 0 else { return 0 }
+        // The exponent has three digits, so that these are few.
         let missing = max(0, point - all.count)
-        guard missing <= 20 else { return all.allSatisfy { $0 == 0x30 } ? 0 : nil }
         let digits = all.prefix(point) + [UInt8](repeating: 0x30, count: missing)
         let significant = digits.drop { $0 == 0x30 }
-        guard significant.count <= 16, let value = Int64(decimal: significant),
-            JSON.exactIntegers.contains(value)
-        else { return nil }
-        return value
+        return significant.count <= 16 ? Int64(decimal: significant) : nil
     }
 }
 

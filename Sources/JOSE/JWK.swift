@@ -135,9 +135,9 @@ extension VerificationKey.Material {
     private static func bytes(
         _ name: String, of members: [String: JSON]
     ) throws(JWKRejection) -> [UInt8] {
-        guard let text = members[name]?.string, text.utf8.count <= 2048,
-            let bytes = Base64URL.decode(text)
-        else { throw .malformed }
+        guard let text = members[name]?.string, let bytes = Base64URL.decode(text) else {
+            throw .malformed
+        }
         return bytes
     }
 }

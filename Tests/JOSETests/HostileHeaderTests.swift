@@ -87,6 +87,12 @@ import Values
         #expect(throws: TokenRejection.wrongType) { try verify(untyped, rules: rules) }
     }
 
+    @Test func `a type of another tree, though it ends the same`() {
+        #expect(TokenTypes(["x/at+jwt"]).accepts("X/at+jwt"))
+        #expect(!TokenTypes(["x/at+jwt"]).accepts("application/x/at+jwt"))
+        #expect(TokenTypes(["application/x/at+jwt"]).accepts("application/x/at+jwt"))
+    }
+
     @Test func `the name of another key`() throws {
         let (one, two) = (try SigningKey.generate(.es256), try SigningKey.generate(.es256))
         let keys = KeySet([one.verificationKey, two.verificationKey])

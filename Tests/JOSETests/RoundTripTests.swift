@@ -66,6 +66,33 @@ import Values
                 == "77QmUPtjPfzWtF2AnpK9RQ")
     }
 
+    @Test func `name no other party that they are for`() throws {
+        var token = IDToken(
+            issuer: "https://id.example", subject: "018f", clientID: "app", issuedAt: now,
+            expiresAt: now.adding(seconds: 300), additional: ["azp": "other"])
+        let key = try Keys.es256()
+        func check(_ text: String) throws -> IDToken {
+            try IDToken.check(
+                text, keys: KeySet([key.verificationKey]), issuer: "https://id.example",
+                clientID: "app", nonce: nil, at: now)
+        }
+        let read = try check(token.signed(by: key))
+        token.additional = [:]
+        #expect(read == token)
+        for (party, isRight) in [("app", true), ("other", false)] {
+            let claims = """
+                {"iss":"https://id.example","sub":"018f","aud":"app","azp":"\(party)",\
+                "iat":\(now.seconds),"exp":\(now.seconds + 60)}
+                """
+            let text = try signedRaw(#"{"alg":"ES256"}"#, claims, by: key)
+            if isRight {
+                #expect(throws: Never.self) { try check(text) }
+            } else {
+                #expect(throws: TokenRejection.wrongClient) { try check(text) }
+            }
+        }
+    }
+
     @Test func `do not let a further claim stand in for one of theirs`() throws {
         let token = AccessToken.sample {
             $0.additional = ["sub": "admin", "aud": "x", "acr": "gold", "scope": "all"]

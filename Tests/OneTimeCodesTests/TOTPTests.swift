@@ -85,6 +85,8 @@ import Values
             #expect(step ?? 0 >= 0)
         }
         #expect(try totp.code(atStep: .min) == "755224")
+        #expect(TOTP.step(atSecond: -1) == -1)
+        #expect(try totp.matchingStep(of: "755224", atSecond: -31) == 0)
     }
 
     @Test func `come from secrets of 160 bits that nobody has twice`() throws {
@@ -115,6 +117,7 @@ import Values
     func `are enrolled by an address whose names change nothing else`(name: String) throws {
         let uri = try totp().enrolmentURI(issuer: name, account: name)
         #expect(uri.utf8.count < 1400)
+        #expect(!uri.contains("%3A"))
         #expect(uri.utf8.allSatisfy { (0x21...0x7E).contains($0) })
         #expect(uri.filter { $0 == ":" }.count == 2)
         #expect(uri.filter { $0 == "?" }.count == 1)
