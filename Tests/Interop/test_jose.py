@@ -23,6 +23,7 @@ if not MISSING:
     from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.hazmat.primitives.asymmetric import ec, ed25519, padding, rsa
     from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
+    from jwcrypto import common as jwcrypto_common
     from jwcrypto import jwk as jwcrypto_jwk
     from jwcrypto import jws as jwcrypto_jws
     from jwcrypto import jwt as jwcrypto_jwt
@@ -202,7 +203,7 @@ class OurTokens(unittest.TestCase):
         changed = f"{header}.{other}.{signature}"
         with self.assertRaises(InvalidSignature):
             verify_by_hand(changed, jwks)
-        with self.assertRaises(jwcrypto_jws.InvalidJWSSignature):
+        with self.assertRaises(jwcrypto_common.JWException):
             verify_with_jwcrypto(changed, jwks, READER)
         with self.assertRaises(jose.exceptions.JWTError):
             verify_with_python_jose(changed, jwks, READER)
@@ -247,7 +248,8 @@ class OurKeys(unittest.TestCase):
         keyset = jwcrypto_jwk.JWKSet()
         for number, name in enumerate(THEIRS):
             key = jwcrypto_jwk.JWK.from_pyca(others[name].public_key())
-            keyset.add(jwcrypto_jwk.JWK(**key.export_public(as_dict=True), kid=f"k{number}"))
+            jwk = {**key.export_public(as_dict=True), "kid": f"k{number}"}
+            keyset.add(jwcrypto_jwk.JWK(**jwk))
         written = tool("jwks", jwks=keyset.export(private_keys=False, as_dict=True))
         self.assertEqual(
             sorted(key["kid"] for key in written["keys"]), ["k0", "k1", "k2", "k3", "k4"])
