@@ -46,12 +46,14 @@ import Testing
     }
 
     @Test func `hold no empty text and none that is too long`() {
-        #expect(throws: Failure(.empty)) { try QRCode("") }
+        #expect(throws: QRCode.Failure(.empty)) { try QRCode("") }
         for count in [QRCode.mostBytes + 1, 1_000_000] {
-            #expect(throws: Failure(.tooLong)) { try QRCode(String(repeating: "a", count: count)) }
+            #expect(throws: QRCode.Failure(.tooLong)) {
+                try QRCode(String(repeating: "a", count: count))
+            }
         }
-        #expect(throws: Failure(.tooLong)) { try QRCode(String(repeating: "é", count: 501)) }
-        #expect(!"\(Failure(.tooLong))".contains("otpauth"))
+        #expect(throws: QRCode.Failure(.tooLong)) { try QRCode(String(repeating: "é", count: 501)) }
+        #expect(!"\(QRCode.Failure(.tooLong))".contains("otpauth"))
     }
 
     @Test(arguments: ["\0", "a\0b", "\u{1F511}", "日本語", "\r\n", "<&\"'>"])
