@@ -34,6 +34,7 @@ let package = Package(
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto"),
         .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd"),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd"),
+        .systemLibrary(name: "CQREncode", pkgConfig: "libqrencode"),
 
         // The pure ring: no I/O, no Foundation, no C.
         module("Values"),
@@ -48,6 +49,11 @@ let package = Package(
         module("Cryptography", ["COpenSSL"], settings: wrapper),
         module("HTTPServer", ["CMicroHTTPD", "HTTP"], settings: wrapper),
         module("Systemd", ["CSystemd"], settings: wrapper),
+        module("QRCode", ["CQREncode"], settings: wrapper),
+
+        // What is signed and what is typed in: values over the wrapper of OpenSSL.
+        module("JOSE", ["Values", "JSON", "Cryptography"]),
+        module("OneTimeCodes", ["Values", "HTTP", "Cryptography"]),
 
         // The log, the read models and the adapter.
         module(
@@ -90,6 +96,15 @@ let package = Package(
         tests("Cryptography", ["Cryptography"]),
         tests("HTTPServer", ["HTTPServer", "HTTP"]),
         tests("Systemd", ["Systemd"]),
+        tests("QRCode", ["QRCode"]),
+        tests("JOSE", ["JOSE", "Values", "JSON", "Cryptography"]),
+        tests("OneTimeCodes", ["OneTimeCodes", "Values", "Cryptography"]),
+        .executableTarget(
+            name: "TokenTool",
+            dependencies: [
+                "JOSE", "OneTimeCodes", "QRCode", "Values", "JSON", "Cryptography",
+            ],
+            path: "Tests/TokenTool", swiftSettings: strict),
         tests("urd", ["urd", "API", "JSON"]),
         .target(
             name: "PostgresTesting", dependencies: ["EventStore", "Postgres"],

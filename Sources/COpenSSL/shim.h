@@ -16,9 +16,11 @@
 #include <openssl/ec.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 #include <openssl/param_build.h>
 #include <openssl/params.h>
 #include <openssl/rand.h>
+#include <openssl/rsa.h>
 #include <openssl/sha.h>
 #include <openssl/x509.h>
 #include <stdint.h>
@@ -75,13 +77,21 @@ static inline EVP_PKEY *shim_public_key(const char *type, OSSL_PARAM *parameters
 }
 
 // `point` is 0x04, x, y.
-static inline EVP_PKEY *shim_p256_public_key(const uint8_t *point, size_t count) {
+static inline EVP_PKEY *shim_ec_public_key(const char *group, const uint8_t *point, size_t count) {
     OSSL_PARAM parameters[] = {
-        OSSL_PARAM_construct_utf8_string(OSSL_PKEY_PARAM_GROUP_NAME, (char *)"prime256v1", 0),
+        OSSL_PARAM_construct_utf8_string(OSSL_PKEY_PARAM_GROUP_NAME, (char *)group, 0),
         OSSL_PARAM_construct_octet_string(OSSL_PKEY_PARAM_PUB_KEY, (void *)point, count),
         OSSL_PARAM_construct_end(),
     };
     return shim_public_key("EC", parameters);
+}
+
+static inline EVP_PKEY *shim_p256_public_key(const uint8_t *point, size_t count) {
+    return shim_ec_public_key("prime256v1", point, count);
+}
+
+static inline EVP_PKEY *shim_p384_public_key(const uint8_t *point, size_t count) {
+    return shim_ec_public_key("secp384r1", point, count);
 }
 
 static inline EVP_PKEY *shim_rsa_public_key(
@@ -102,4 +112,20 @@ static inline EVP_PKEY *shim_rsa_public_key(
     BN_free(e);
     BN_free(n);
     return key;
+}
+
+// RSASSA-PSS as JOSE has it: SHA-256 for the message and inside MGF1, which follows it, and a salt
+// of exactly the digest's length.
+static inline int shim_start_pss_sha256(EVP_MD_CTX *context, EVP_PKEY *key) {
+    EVP_PKEY_CTX *parameters = NULL;
+    return EVP_DigestVerifyInit_ex(context, &parameters, "SHA256", NULL, NULL, key, NULL) == 1
+        && EVP_PKEY_CTX_set_rsa_padding(parameters, RSA_PKCS1_PSS_PADDING) == 1
+        && EVP_PKEY_CTX_set_rsa_pss_saltlen(parameters, RSA_PSS_SALTLEN_DIGEST) == 1;
+}
+
+static inline int shim_hmac_sha1(
+    const void *key, size_t key_count, const void *bytes, size_t count, uint8_t *tag) {
+    unsigned int length = 0;
+    return HMAC(EVP_sha1(), key, (int)key_count, bytes, count, tag, &length) != NULL
+        && length == 20;
 }

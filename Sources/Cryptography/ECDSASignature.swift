@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// The two numbers of an ECDSA signature on P-256, between their two spellings.
+/// The two numbers of an ECDSA signature, between their two spellings.
 ///
 /// A type of its own, because JOSE joins r and s, ASN.1 wraps them, and both must be refused in the
 /// same cases before any arithmetic: zero, or not below the order of the curve. A verifier that
@@ -10,13 +10,13 @@ struct ECDSASignature {
 
     var joined: [UInt8] { r + s }
 
-    init(joined bytes: [UInt8]) throws(Failure) {
-        guard bytes.count == ES256.signatureLength else {
-            throw Failure(.malformed, "a signature of ES256 has 64 bytes")
+    init(joined bytes: [UInt8], on curve: Curve = .p256) throws(Failure) {
+        guard bytes.count == 2 * curve.order.count else {
+            throw Failure(.malformed, "r and s are as long as the order of their curve")
         }
-        r = Array(bytes.prefix(ES256.coordinateLength))
-        s = Array(bytes.suffix(ES256.coordinateLength))
-        guard ECDSASignature.isScalar(r), ECDSASignature.isScalar(s) else {
+        r = Array(bytes.prefix(curve.order.count))
+        s = Array(bytes.suffix(curve.order.count))
+        guard curve.isScalar(r), curve.isScalar(s) else {
             throw Failure(.malformed, "r or s is zero or not below the order")
         }
     }
@@ -55,9 +55,11 @@ struct ECDSASignature {
             unsafe BN_free(s)
             throw Failure.afterCall("ECDSA_SIG_set0")
         }
-        var encoded = [UInt8](repeating: 0, count: 72)
+        // Below 128 bytes of content for both curves, so that the head has two bytes.
+        let most = 2 * (self.r.count + 3) + 2
+        var encoded = [UInt8](repeating: 0, count: most)
         let length = unsafe encoded.withUnsafeMutableBufferPointer { room -> Int32 in
-            guard unsafe i2d_ECDSA_SIG(signature, nil) <= 72 else { return 0 }
+            guard unsafe Int(i2d_ECDSA_SIG(signature, nil)) <= most else { return 0 }
             var position = room.baseAddress
             return unsafe i2d_ECDSA_SIG(signature, &position)
         }
@@ -65,14 +67,28 @@ struct ECDSASignature {
         return Array(encoded.prefix(Int(length)))
     }
 
-    /// Between 1 and the order of P-256 less 1. Both are public, so time may tell.
-    private static func isScalar(_ bytes: [UInt8]) -> Bool {
-        bytes.contains { $0 != 0 } && bytes.lexicographicallyPrecedes(order)
-    }
+    /// A curve, as far as signatures must know it.
+    struct Curve {
+        let order: [UInt8]
 
-    private static let order: [UInt8] = [
-        0xff, 0xff, 0xff, 0xff, 0x00, 0x00, 0x00, 0x00, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
-        0xff, 0xbc, 0xe6, 0xfa, 0xad, 0xa7, 0x17, 0x9e, 0x84, 0xf3, 0xb9, 0xca, 0xc2, 0xfc, 0x63,
-        0x25, 0x51,
-    ]
+        /// Between 1 and the order less 1. Both are public, so time may tell.
+        func isScalar(_ bytes: [UInt8]) -> Bool {
+            bytes.contains { $0 != 0 } && bytes.lexicographicallyPrecedes(order)
+        }
+
+        /// FIPS 186-4, D.1.2.3.
+        static let p256 = Curve(order: [
+            0xff, 0xff, 0xff, 0xff, 0x00, 0x00, 0x00, 0x00, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+            0xff, 0xff, 0xbc, 0xe6, 0xfa, 0xad, 0xa7, 0x17, 0x9e, 0x84, 0xf3, 0xb9, 0xca, 0xc2,
+            0xfc, 0x63, 0x25, 0x51,
+        ])
+
+        /// FIPS 186-4, D.1.2.4.
+        static let p384 = Curve(order: [
+            0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+            0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xc7, 0x63, 0x4d, 0x81,
+            0xf4, 0x37, 0x2d, 0xdf, 0x58, 0x1a, 0x0d, 0xb2, 0x48, 0xb0, 0xa7, 0x7a, 0xec, 0xec,
+            0x19, 0x6a, 0xcc, 0xc5, 0x29, 0x73,
+        ])
+    }
 }

@@ -57,6 +57,41 @@ struct `The openssl command` {
         #expect(try isValid(folder.read("theirs")))
     }
 
+    @Test func `signs with PSS, which is verified with the salt of JOSE only`() throws {
+        let folder = try Folder()
+        let message = Array("a message for both".utf8)
+        let key = try RS256.PrivateKey.generate()
+        try folder.write(message, "message")
+        try folder.write(key.pkcs8().exposedCopy(), "private")
+        func signature(salt: String, digest: String = "sha256") throws -> [UInt8] {
+            #expect(
+                folder.run(
+                    """
+                    openssl pkeyutl -sign -rawin -digest \(digest) -in message -out theirs \
+                    -pkeyopt rsa_padding_mode:pss -pkeyopt rsa_pss_saltlen:\(salt) \
+                    -keyform DER -inkey private
+                    """))
+            return try folder.read("theirs")
+        }
+        let good = try signature(salt: "digest")
+        #expect(key.publicKey.isValidPSS(good, for: message))
+        #expect(!key.publicKey.isValid(good, for: message))
+        #expect(!key.publicKey.isValidPSS(good, for: message + [0]))
+        #expect(!key.publicKey.isValidPSS(good + [0], for: message))
+        for index in stride(from: 0, to: good.count, by: 7) {
+            var changed = good
+            changed[index] ^= 1
+            #expect(!key.publicKey.isValidPSS(changed, for: message))
+            #expect(!key.publicKey.isValidPSS(Array(good[..<index]), for: message))
+        }
+        #expect(try !key.publicKey.isValidPSS(key.sign(message), for: message))
+        for salt in ["0", "20", "max"] {
+            #expect(try !key.publicKey.isValidPSS(signature(salt: salt), for: message))
+        }
+        #expect(
+            try !key.publicKey.isValidPSS(signature(salt: "32", digest: "sha384"), for: message))
+    }
+
     /// The same curve, but spelled out in the key instead of named.
     @Test func `writes keys with a spelled out curve, which are refused`() throws {
         let folder = try Folder()

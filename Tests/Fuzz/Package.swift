@@ -20,6 +20,14 @@ let package = Package(
         .target(name: "Values", swiftSettings: instrumented),
         .target(name: "JSON", swiftSettings: instrumented),
         .target(name: "HTTP", dependencies: ["Values"], swiftSettings: instrumented),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto"),
+        .target(
+            name: "Cryptography", dependencies: ["COpenSSL"], swiftSettings: instrumented),
+        .target(
+            name: "JOSE", dependencies: ["Values", "JSON", "Cryptography"],
+            swiftSettings: instrumented),
+        .executableTarget(
+            name: "token", dependencies: ["JOSE", "Values", "JSON"], swiftSettings: instrumented),
         fuzzer("json", "JSON"),
         fuzzer("canonical", "JSON"),
         fuzzer("form", "HTTP"),

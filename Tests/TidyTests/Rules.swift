@@ -17,6 +17,9 @@ enum Rules {
         "Cryptography": ["COpenSSL", "Glibc"],
         "HTTPServer": ["CMicroHTTPD", "HTTP", "Glibc"],
         "Systemd": ["CSystemd", "Glibc"],
+        "QRCode": ["CQREncode"],
+        "JOSE": ["Values", "JSON", "Cryptography"],
+        "OneTimeCodes": ["Values", "HTTP", "Cryptography"],
         "EventStore": [
             "Values", "JSON", "EventSourcing", "Telemetry", "Postgres", "Cryptography", "Glibc",
         ],
@@ -86,7 +89,7 @@ enum Rules {
 
     /// Wrappers hold what C gave them, and are compiled with `.strictMemorySafety()`.
     private static let wrappers: Set<String> = [
-        "Postgres", "Cryptography", "HTTPServer", "Systemd",
+        "Postgres", "Cryptography", "HTTPServer", "Systemd", "QRCode",
     ]
 
     private static let bansOutsideWrappers: [(pattern: Pattern, what: String, remedy: String)] = [
