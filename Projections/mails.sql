@@ -37,7 +37,7 @@ begin
     update urd.mails_{build} m
         set failed = l.type = 'mail.failed',
             attempts = coalesce((l.data ->> 'attempt')::integer, 0),
-            code = coalesce((l.data ->> 'code')::integer, m.code),
+            code = (l.data ->> 'code')::integer,
             due_at = coalesce(to_timestamp((l.data ->> 'until')::bigint), l.at)
         from (
             select distinct on (e.stream) e.stream, e.type, e.data, e.at

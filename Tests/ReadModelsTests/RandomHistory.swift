@@ -181,8 +181,9 @@ struct RandomHistory {
         let stream = mails[index]
         switch Int.random(in: 0..<4, using: &random) {
         case 0:
+            let until = 1_800_000_000 + serial
             return happening(
-                "mail.deferred", stream, #"{"attempt":1,"code":451,"until":\#(1_800_000_000 + serial)}"#)
+                "mail.deferred", stream, #"{"attempt":1,"code":451,"until":\#(until)}"#)
         case 1: return happening("mail.failed", stream, #"{"attempt":2,"code":550}"#)
         case 2: return happening("mail.requeued", stream)
         default:
