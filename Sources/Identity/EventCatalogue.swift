@@ -6,4 +6,5 @@ public enum EventCatalogue {
         RealmEvent.catalogue + HostEvent.catalogue + AppEvent.catalogue + ClientEvent.catalogue
         + AdminKeyEvent.catalogue + AccountEvent.catalogue + MailboxEvent.catalogue
         + SessionEvent.catalogue + MailEvent.catalogue
+        + SigningKeyEvent.catalogue
 }

@@ -60,6 +60,8 @@ private func signInSamples() throws -> [any Event] {
         SessionEvent.refreshed(generation: 1, at: noon), SessionEvent.ended(.reuse),
         MailEvent.sent(attempt: 1), MailEvent.deferred(attempt: 1, until: noon, code: 451),
         MailEvent.failed(attempt: 2, code: 550), MailEvent.requeued,
+        SigningKeyEvent.published(signingKey("a")), SigningKeyEvent.activated("a"),
+        SigningKeyEvent.retired("a", at: noon), SigningKeyEvent.removed("a"),
     ]
 }
 
