@@ -169,12 +169,22 @@ import Testing
     }
 
     @Test(arguments: [
-        "", ",", "for", "for=", "for=1.1.1.1,", "for=1.1.1.1;", "for=1.1.1.1;for=2.2.2.2",
+        ",", "for", "for=", "for=1.1.1.1,", "for=1.1.1.1;", "for=1.1.1.1;for=2.2.2.2",
         "for = 1.1.1.1", "for=1.1.1.1 for=2.2.2.2", "for=\"1.1.1.1", "for=\"1.1.1.1\\",
         "for=2001:db8::1", "for=\"[::1\"", "for=1.1.1", "=1.1.1.1", "for=\"\"", "proto=gopher",
     ])
     func `refuses the standard's header where it doesn't keep to it`(_ line: String) {
         #expect(refusal([("Forwarded", line)]) == .malformedForwarding, "\(line)")
+    }
+
+    @Test func `takes an empty header for none`() throws {
+        let arrival = try arrival([
+            ("Forwarded", ""), ("X-Forwarded-Host", ""), ("X-Forwarded-Proto", ""),
+            ("X-Forwarded-For", "198.51.100.1"),
+        ])
+        #expect(arrival.host.name == "in.example")
+        #expect(arrival.scheme == .http)
+        #expect(arrival.address == "198.51.100.1")
     }
 
     @Test func `refuses two stories`() throws {

@@ -68,6 +68,12 @@ import Testing
         #expect(answer.json == expected)
     }
 
+    @Test func `leaves out what is null`() throws {
+        let response = Response.native(
+            .ok, ["Id": "x", "LastUsedAt": .null, "List": [["A": .null, "B": 1], .null]])
+        #expect(response.body == Array(#"{"Id":"x","List":[{"B":1},null]}"#.utf8))
+    }
+
     @Test func `has a body for every kind of problem`() throws {
         for kind in ProblemKind.allCases where kind != .rateLimited {
             let response = Problem(kind).response(

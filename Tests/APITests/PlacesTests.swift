@@ -205,20 +205,11 @@ import Values
         directory.add(other, hosts: [])
         directory.change(.system) { [other] in $0.hosts["acme.example"] = other }
         let late = Task { try await place("acme.example").realm }
-        while directory.waiting < 2 { await Task.yield() }
+        for _ in 0..<100 { await Task.yield() }
         directory.release()
         #expect(try await late.value == other)
         #expect(try await early.value == acme)
         // What was read too early is not what is kept.
         #expect(try await place("acme.example").realm == other)
-    }
-
-    @Test func `is kept for so many hosts and no more`() async throws {
-        let cache = RevisionCache<Int, Int>(capacity: 16)
-        for key in 0..<1000 {
-            let value = try await cache.value(of: key, at: 1) { () throws(LogFailure) in key }
-            #expect(value == key)
-        }
-        #expect(cache.count == 16)
     }
 }

@@ -86,7 +86,8 @@ private struct Told {
 extension Forwarding {
     /// RFC 7239: each proxy adds an element behind the others, about whom it was asked by.
     private func forwarded(_ headers: Headers, by peer: IPAddress) throws(Problem) -> Told? {
-        let lines = headers.all("Forwarded")
+        // Some proxies empty a header that they mean to remove.
+        let lines = headers.all("Forwarded").filter { !$0.isEmpty }
         guard !lines.isEmpty else { return nil }
         guard let elements = ForwardedElement.list(lines) else {
             throw Problem(.malformedForwarding)
@@ -122,7 +123,7 @@ extension Forwarding {
     }
 
     private func single(_ lines: [String]) throws(Problem) -> String? {
-        let values = lines.flatMap { parts($0) }
+        let values = lines.filter { !$0.isEmpty }.flatMap { parts($0) }
         guard let first = values.first else { return nil }
         guard values.allSatisfy({ $0 == first }) else { throw Problem(.malformedForwarding) }
         return first

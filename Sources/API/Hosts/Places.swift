@@ -74,12 +74,11 @@ private struct Tenancy: Sendable {
 
 extension Places {
     private func lead(_ host: RequestHost) async throws(Problem) -> Lead? {
-        let revision = queries.revision(of: .system)
         let queries = queries
         return try await reading { () throws(LogFailure) in
-            try await leads.value(of: host, at: revision) { () throws(LogFailure) in
-                try await Self.look(for: host, in: queries)
-            }
+            try await leads.value(
+                of: host, at: { queries.revision(of: .system) },
+                read: { () throws(LogFailure) in try await Self.look(for: host, in: queries) })
         }
     }
 
@@ -100,12 +99,11 @@ extension Places {
     }
 
     private func tenancy(_ lead: Lead) async throws(Problem) -> Tenancy {
-        let revision = queries.revision(of: lead.realm)
         let queries = queries
         return try await reading { () throws(LogFailure) in
-            try await tenancies.value(of: lead, at: revision) { () throws(LogFailure) in
-                try await Self.look(at: lead, in: queries)
-            }
+            try await tenancies.value(
+                of: lead, at: { queries.revision(of: lead.realm) },
+                read: { () throws(LogFailure) in try await Self.look(at: lead, in: queries) })
         }
     }
 
