@@ -88,6 +88,8 @@ import Testing
             for asker in 0..<16 {
                 group.addTask {
                     for turn in 0..<200 {
+                        // Out of step with each other: some come while a reading runs.
+                        for _ in 0..<(asker + turn) % 11 { await Task.yield() }
                         if (asker + turn).isMultiple(of: 7) { origin.move() }
                         let before = origin.revision
                         let value = try await ask(cache, capacity == 2 ? turn % 3 : 0)
