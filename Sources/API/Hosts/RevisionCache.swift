@@ -38,10 +38,10 @@ final class RevisionCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
             var entry = entries.value(of: key) ?? Entry()
             let now = revision()
             if let known = entry.value, known.revision == now { return .done(known.value) }
+            if let running = entry.running, running.revision == now { return .wait(running.task) }
+            if let next = entry.next { return .wait(next) }
             let task: Running
             if let running = entry.running {
-                if running.revision == now { return .wait(running.task) }
-                if let next = entry.next { return .wait(next) }
                 task = Task {
                     _ = await running.task.value
                     return await self.run(self.begin(key, revision), key, read)
