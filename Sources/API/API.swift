@@ -1,19 +1,25 @@
 internal import JSON
 
-/// The public listener: the one table of its routes, and the document that is made from it.
+/// The public listener: the tables of its routes, and the document that is made from them.
 public enum API {
+    /// The admin API, and what everybody may see.
     public static let table: [Route<AdminContext>] =
         PublicRoutes.table + RealmRoutes.table + HostRoutes.table + AppRoutes.table
         + ClientRoutes.table + SubjectRoutes.table + AdminKeyRoutes.table + EventRoutes.table
         + LogRoutes.table
 
+    /// Every route of every table.
+    static let outlines: [Outline] = table.map(\.outline)
+
     /// The bytes of `/openapi.json`.
     public static let document: [UInt8] = OpenAPI.document(
-        of: table, title: "Urd", version: "0.1.0",
+        of: outlines, title: "Urd", version: "0.1.0",
         description: """
-            An identity backend in which the log is the state. Bodies are JSON; refusals are \
-            problems (RFC 9457). Members and parameters that are not described here are refused. \
-            A key that has no right to a realm gets 403 whether the realm exists or not.
+            An identity backend in which the log is the state. Bodies are JSON and refusals are \
+            problems (RFC 9457), but for what follows OAuth 2 or serves native apps, as is said \
+            there. Members and parameters that are not described here are refused where nothing \
+            else is said. A key that has no right to a realm gets 403 whether the realm exists or \
+            not.
             """
     ).canonical()
 }

@@ -77,7 +77,7 @@ import Testing
 
     @Test func `is the same each time`() {
         let again = OpenAPI.document(
-            of: API.table, title: "Urd", version: "0.1.0",
+            of: API.outlines, title: "Urd", version: "0.1.0",
             description: document["info"]?["description"]?.string ?? "")
         #expect(again.canonical() == API.document)
     }

@@ -112,9 +112,22 @@ import Testing
     @Test func `knows every kind of problem from some route`() {
         var used: Set<ProblemKind> = [.noSuchRoute, .methodNotAllowed]
         for route in API.table { used.formUnion(route.problems) }
-        // None of the routes has a parameter beside its path that must be given.
-        #expect(used.symmetricDifference(ProblemKind.allCases) == [.missingParameter])
+        // None of the routes has a parameter beside its path that must be given, and none is a
+        // realm's own yet.
+        let missing = used.symmetricDifference(ProblemKind.allCases)
+        #expect(missing == ProblemKind.ofRealms.union([.missingParameter]))
     }
+}
+
+extension ProblemKind {
+    /// What only routes refuse that serve a realm's own clients and people.
+    static let ofRealms: Set<ProblemKind> = [
+        .malformedForm, .malformedHost, .malformedForwarding, .invalidRequest, .invalidClient,
+        .invalidGrant, .unauthorizedClient, .unsupportedGrantType, .unsupportedTokenType,
+        .invalidScope, .invalidTarget, .invalidToken, .insufficientScope, .mfaRequired,
+        .nativeGrantsDisabled, .internalLoginDisabled, .passkeyUnavailable, .invalidEnrollment,
+        .unknownHost, .realmClosed, .rateLimited,
+    ]
 }
 
 @Suite struct `The private listener` {

@@ -1,3 +1,4 @@
+import API
 import JSON
 import Testing
 
@@ -29,6 +30,15 @@ struct SettingsTests {
         #expect(settings[Settings.maximumHeader] == 32 * 1024)
         #expect(settings[Settings.requestDeadline] == .seconds(10))
         #expect(settings[Settings.databaseURL] == nil)
+    }
+
+    @Test func `proxies are trusted by network, and none is unless it is named`() throws {
+        #expect(try load()[Settings.trustedProxies].isEmpty)
+        let set = try load(environment: ["URD_TRUSTED_PROXIES": "10.0.0.0/8, ::1"])
+        #expect(set[Settings.trustedProxies].map(\.description) == ["10.0.0.0/8", "::1/128"])
+        #expect(throws: SettingsFailure.self) {
+            try load(environment: ["URD_TRUSTED_PROXIES": "10.0.0.1/8"])
+        }
     }
 
     @Test func `names are unique, lower case and not those of dev.env`() {

@@ -42,13 +42,15 @@ public struct AdminContext: RouteContext {
     /// given before anything is looked up, so it says nothing about other people's realms. Only
     /// keys of all realms ever see 404 for a realm.
     public func admit(
-        _ request: Request, to right: Right, realm: RealmID?
+        _ request: Request, to right: Right, realm: RealmID?, client: ClientCredentials?
     ) async throws(Problem) -> Admin {
         if right == .nothing { return .nobody }
         if let name = `operator` { return .operator(name) }
         let key = try await authenticated(request)
         switch right {
         case .nothing: break
+        // Clients and accounts are a realm's: no route of this table asks for them.
+        case .client, .account: throw Problem(.forbidden)
         case .everything:
             guard key.scope == .all else { throw Problem(.forbidden) }
         case .realm:

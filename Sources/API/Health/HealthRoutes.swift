@@ -16,7 +16,9 @@ public struct HealthContext: RouteContext {
         self.components = components
     }
 
-    public func admit(_ request: Request, to right: Right, realm: RealmID?) {}
+    public func admit(
+        _ request: Request, to right: Right, realm: RealmID?, client: ClientCredentials?
+    ) {}
 }
 
 /// How one part of the process is: the database, a projection, the sealer.

@@ -119,6 +119,6 @@ extension Operation.Input.Kind {
 }
 
 extension API {
-    /// Every operation of the public table.
+    /// Every operation of the admin API.
     public static let operations: [Operation] = table.map { Operation($0) }
 }

@@ -8,7 +8,9 @@ public struct Call<Context: RouteContext>: Sendable {
     public let request: Request
     public let context: Context
     public let caller: Context.Caller
-    let route: Route<Context>
+    let outline: Outline
+    /// What the caller showed of itself, where the route asks for a client.
+    let client: ClientCredentials?
     /// By name, whatever the place.
     let parameters: [String: JSON]
     let body: JSON

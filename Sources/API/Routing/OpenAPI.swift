@@ -1,10 +1,10 @@
 internal import HTTP
-public import JSON
+internal import JSON
 
 /// The OpenAPI 3.1 document of a table of routes.
-public enum OpenAPI {
-    public static func document<Context>(
-        of table: [Route<Context>], title: String, version: String, description: String
+enum OpenAPI {
+    static func document(
+        of table: [Outline], title: String, version: String, description: String
     ) -> JSON {
         var components: [String: JSON] = [:]
         Problem.schema.collect(into: &components)
@@ -32,21 +32,19 @@ public enum OpenAPI {
                         uniqueKeysWithValues: ProblemKind.allCases.map {
                             ($0.rawValue, $0.example)
                         })),
-                "securitySchemes": [
-                    "adminKey": [
-                        "type": "http", "scheme": "bearer",
-                        "description": "An admin key, made with `urd admin key create`.",
-                    ]
-                ],
+                "securitySchemes": .object(
+                    Right.schemes.filter { name, _ in table.contains { $0.right.scheme == name } }
+                ),
             ],
         ]
     }
 }
 
-extension Route {
+extension Outline {
     func collectSchemas(into components: inout [String: JSON]) {
         for parameter in parameters { parameter.schema.collect(into: &components) }
         body?.schema.collect(into: &components)
+        for schema in dialect.refusalSchemas { schema.collect(into: &components) }
         if case .json(let schema, _) = answer.content { schema.collect(into: &components) }
     }
 
@@ -54,16 +52,18 @@ extension Route {
         var document: [String: JSON] = [
             "operationId": .string(id), "summary": .string(summary), "tags": [.string(tag)],
             "responses": .object(responses),
-            "security": right == .nothing ? [] : [["adminKey": []]],
+            "security": .array(right.requirements),
         ]
-        let described = [detail, right.sentence].filter { !$0.isEmpty }.joined(separator: " ")
+        let described = [detail, right.sentence, dialect.sentence(hasBody: body != nil)].filter {
+            !$0.isEmpty
+        }.joined(separator: " ")
         if !described.isEmpty { document["description"] = .string(described) }
         if !parameters.isEmpty { document["parameters"] = .array(parameters.map(\.document)) }
         if let body {
             document["requestBody"] = [
                 "required": true,
                 "content": [
-                    "application/json": [
+                    body.format.rawValue: [
                         "schema": body.schema.document, "example": body.example,
                     ]
                 ],
@@ -76,10 +76,9 @@ extension Route {
         var responses = [String(answer.status.code): answer.document]
         let byStatus = Dictionary(grouping: problems) { $0.status.code }
         for (status, kinds) in byStatus {
-            responses[String(status)] = problemDocument(kinds)
+            responses[String(status)] = dialect.document(of: kinds)
         }
         // What the server says before any route is asked.
-        if body != nil { responses["413"] = refused("The body is too large.") }
         responses["431"] = refused("The headers are too large.")
         if responses["503"] == nil {
             responses["503"] = refused("The request took too long, or the server is stopping.")
@@ -92,33 +91,6 @@ extension Route {
             "description": .string(description), "headers": .object(commonHeaders),
             "content": ["application/problem+json": ["schema": Problem.schema.document]],
         ]
-    }
-
-    private func problemDocument(_ kinds: [ProblemKind]) -> JSON {
-        let sorted = kinds.sorted { $0.rawValue < $1.rawValue }
-        let listed = sorted.map { "- `\($0.type)`: \($0.title)" }.joined(separator: "\n")
-        var document: [String: JSON] = [
-            "description": .string(listed),
-            "content": [
-                "application/problem+json": [
-                    "schema": Problem.schema.document,
-                    "examples": .object(
-                        Dictionary(
-                            uniqueKeysWithValues: sorted.map { kind in
-                                let path = "#/components/examples/\(kind.rawValue)"
-                                return (kind.rawValue, ["$ref": .string(path)])
-                            })),
-                ]
-            ],
-        ]
-        var headers = commonHeaders
-        switch sorted.first?.status {
-        case .serviceUnavailable?: headers["Retry-After"] = header("Seconds until a new try.")
-        case .unauthorized?: headers["WWW-Authenticate"] = header("How to say who you are.")
-        default: break
-        }
-        document["headers"] = .object(headers)
-        return .object(document)
     }
 }
 
@@ -166,18 +138,8 @@ extension ProblemKind {
     }
 }
 
-extension Right {
-    fileprivate var sentence: String {
-        switch self {
-        case .nothing: ""
-        case .realm: "Needs an admin key of this realm or of all realms."
-        case .everything: "Needs an admin key of all realms."
-        }
-    }
-}
+let commonHeaders = ["X-Request-Id": header("The request, as log lines name it.")]
 
-private let commonHeaders = ["X-Request-Id": header("The request, as log lines name it.")]
-
-private func header(_ description: String) -> JSON {
+func header(_ description: String) -> JSON {
     ["description": .string(description), "schema": ["type": "string"]]
 }

@@ -27,38 +27,48 @@ struct Parameter: Sendable {
 
     /// Reads the parameter's text as its schema wants it.
     func value(of text: String) throws(Problem) -> JSON {
+        try schema.value(of: text, name: name, otherwise: .invalidParameter)
+    }
+}
+
+extension Schema {
+    /// Reads a text from outside of JSON as this schema wants it; what it can't be is refused as
+    /// the given kind.
+    func value(
+        of text: String, name: String, otherwise kind: ProblemKind
+    ) throws(Problem) -> JSON {
         let value: JSON
-        switch schema.resolved {
+        switch resolved {
         case .integer:
             guard let number = decimal(text) else {
-                throw Problem(.invalidParameter, "\(name) must be an integer.", field: name)
+                throw Problem(kind, "\(name) must be an integer.", field: name)
             }
             value = .integer(number)
         case .boolean:
             guard text == "true" || text == "false" else {
-                throw Problem(.invalidParameter, "\(name) must be true or false.", field: name)
+                throw Problem(kind, "\(name) must be true or false.", field: name)
             }
             value = .bool(text == "true")
         case .text, .list, .object, .openObject, .map, .nullable, .named, .anything:
             value = .string(text)
         }
         do {
-            try schema.check(value, field: name)
+            try check(value, field: name)
         } catch {
             guard case .malformed(let sentence) = error.reason else {
-                throw Problem(.invalidParameter, field: name)
+                throw Problem(kind, field: name)
             }
-            throw Problem(.invalidParameter, "\(name) \(sentence).", field: name)
+            throw Problem(kind, "\(name) \(sentence).", field: name)
         }
         return value
     }
+}
 
-    /// Digits alone, without a sign or a leading zero: one number has one spelling.
-    private func decimal(_ text: String) -> Int64? {
-        let digits = text.utf8
-        guard digits.allSatisfy({ (48...57).contains($0) }),
-            digits.count == 1 || digits.first != UInt8(ascii: "0")
-        else { return nil }
-        return Int64(text)
-    }
+/// Digits alone, without a sign or a leading zero: one number has one spelling.
+private func decimal(_ text: String) -> Int64? {
+    let digits = text.utf8
+    guard digits.allSatisfy({ (48...57).contains($0) }),
+        digits.count == 1 || digits.first != UInt8(ascii: "0")
+    else { return nil }
+    return Int64(text)
 }

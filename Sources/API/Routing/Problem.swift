@@ -1,8 +1,8 @@
 public import HTTP
-internal import JSON
+public import JSON
 
-/// Why a request was not carried out, as RFC 9457 has it. A value of its own for each request:
-/// nothing in it is shared.
+/// Why a request was not carried out. A value of its own for each request: nothing in it is shared.
+/// The dialect of the route decides how it is put.
 public struct Problem: Error, Sendable {
     public let kind: ProblemKind
     /// For people: what is wrong with this very request. Never a secret, never personal data.
@@ -11,28 +11,55 @@ public struct Problem: Error, Sendable {
     public var field: String?
     public var headers: [(name: String, value: String)] = []
 
+    /// What programs are told beside the usual members (RFC 9457 section 3.2).
+    public var members: [String: JSON] = [:]
+
     public init(_ kind: ProblemKind, _ detail: String = "", field: String? = nil) {
         self.kind = kind
         self.detail = detail
         self.field = field
-        switch kind.status {
-        case .serviceUnavailable: headers = [("Retry-After", "1")]
-        case .unauthorized: headers = [("WWW-Authenticate", #"Bearer realm="urd""#)]
-        default: break
-        }
+        headers = Self.headers(of: kind)
     }
 
-    public func response(to request: Request) -> Response {
-        var body: [String: JSON] = [
-            "type": .string(kind.type), "title": .string(kind.title),
-            "status": .integer(Int64(kind.status.code)), "request": .string(request.id),
-        ]
+    private static func headers(of kind: ProblemKind) -> [(name: String, value: String)] {
+        if kind == .invalidClient { return [("WWW-Authenticate", #"Basic realm="urd""#)] }
+        if kind == .invalidToken || kind == .insufficientScope {
+            return [("WWW-Authenticate", bearerChallenge(kind))]
+        }
+        if kind.status == .unauthorized {
+            return [("WWW-Authenticate", #"Bearer realm="urd""#)]
+        }
+        return kind.status == .serviceUnavailable ? [("Retry-After", "1")] : []
+    }
+
+    /// RFC 6750 section 3: whoever came without a token hears of no error.
+    private static func bearerChallenge(_ kind: ProblemKind) -> String {
+        #"Bearer realm="urd", error="\#(kind.oauthCode)", error_description="\#(kind.title)""#
+    }
+
+    /// In the words of the dialect that the route speaks.
+    public func response(to request: Request, in dialect: Dialect = .plain) -> Response {
+        var response =
+            switch dialect {
+            case .plain: plainResponse(request)
+            case .oauth: oauthResponse()
+            case .native: nativeResponse()
+            }
+        for (name, value) in headers { response.headers.append(name, value) }
+        return response
+    }
+
+    private func plainResponse(_ request: Request) -> Response {
+        var body = members
+        body["type"] = .string(kind.type)
+        body["title"] = .string(kind.title)
+        body["status"] = .integer(Int64(kind.status.code))
+        body["request"] = .string(request.id)
         if !detail.isEmpty { body["detail"] = .string(detail) }
         if let field { body["field"] = .string(field) }
         var response = Response(
             status: kind.status, headers: Headers(), body: JSON.object(body).canonical())
         response.headers["Content-Type"] = "application/problem+json"
-        for (name, value) in headers { response.headers.append(name, value) }
         return response
     }
 

@@ -4,6 +4,7 @@ public import HTTP
 /// (`/problems/<raw value>`): once published, it never changes its meaning.
 public enum ProblemKind: String, CaseIterable, Sendable {
     case malformedJSON = "malformed-json"
+    case malformedForm = "malformed-form"
     case missingField = "missing-field"
     case unknownField = "unknown-field"
     case invalidField = "invalid-field"
@@ -12,9 +13,33 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case repeatedParameter = "repeated-parameter"
     case invalidParameter = "invalid-parameter"
     case unexpectedBody = "unexpected-body"
+    case bodyTooLarge = "body-too-large"
+    case malformedHost = "malformed-host"
+    case malformedForwarding = "malformed-forwarding"
 
     case unauthenticated = "unauthenticated"
     case forbidden = "forbidden"
+
+    case invalidRequest = "invalid-request"
+    case invalidClient = "invalid-client"
+    case invalidGrant = "invalid-grant"
+    case unauthorizedClient = "unauthorized-client"
+    case unsupportedGrantType = "unsupported-grant-type"
+    case unsupportedTokenType = "unsupported-token-type"
+    case invalidScope = "invalid-scope"
+    case invalidTarget = "invalid-target"
+    case invalidToken = "invalid-token"
+    case insufficientScope = "insufficient-scope"
+    case mfaRequired = "mfa-required"
+
+    case nativeGrantsDisabled = "native-grants-disabled"
+    case internalLoginDisabled = "internal-login-disabled"
+    case passkeyUnavailable = "passkey-unavailable"
+    case invalidEnrollment = "invalid-enrollment"
+
+    case unknownHost = "unknown-host"
+    case realmClosed = "realm-closed"
+    case rateLimited = "rate-limited"
 
     case noSuchRoute = "no-such-route"
     case noSuchRealm = "no-such-realm"
@@ -55,12 +80,18 @@ extension ProblemKind {
 
     public var status: Status {
         switch self {
-        case .malformedJSON, .missingField, .unknownField, .invalidField, .missingParameter,
-            .unknownParameter, .repeatedParameter, .invalidParameter, .unexpectedBody:
+        case .malformedJSON, .malformedForm, .missingField, .unknownField, .invalidField,
+            .missingParameter, .unknownParameter, .repeatedParameter, .invalidParameter,
+            .unexpectedBody, .malformedHost, .malformedForwarding, .invalidRequest, .invalidGrant,
+            .unauthorizedClient, .unsupportedGrantType, .unsupportedTokenType, .invalidScope,
+            .invalidTarget, .mfaRequired, .nativeGrantsDisabled, .invalidEnrollment:
             .badRequest
-        case .unauthenticated: .unauthorized
-        case .forbidden: .forbidden
-        case .noSuchRoute, .noSuchRealm, .noSuchHost, .noSuchApp, .noSuchClient, .noSuchKey,
+        case .unauthenticated, .invalidClient, .invalidToken: .unauthorized
+        case .forbidden, .insufficientScope, .internalLoginDisabled, .realmClosed: .forbidden
+        case .bodyTooLarge: .contentTooLarge
+        case .rateLimited: .tooManyRequests
+        case .unknownHost, .noSuchRoute, .noSuchRealm, .noSuchHost, .noSuchApp, .noSuchClient,
+            .noSuchKey,
             .noSuchEvent, .noSuchCheckpoint, .noSuchProblem:
             .notFound
         case .methodNotAllowed: .methodNotAllowed
@@ -70,7 +101,8 @@ extension ProblemKind {
         case .unsupportedMediaType: .unsupportedMediaType
         case .idempotencyKeyReused: .unprocessable
         case .internalError, .logDamaged: .internalError
-        case .busy, .unavailable, .contended, .positionNotReached: .serviceUnavailable
+        case .busy, .unavailable, .contended, .positionNotReached, .passkeyUnavailable:
+            .serviceUnavailable
         }
     }
 
@@ -78,6 +110,7 @@ extension ProblemKind {
     public var title: String {
         switch self {
         case .malformedJSON: "The body is not JSON as Urd reads it."
+        case .malformedForm: "The body is not a form as Urd reads it."
         case .missingField: "A required member is missing."
         case .unknownField: "The body has a member that this operation does not know."
         case .invalidField: "A member has a value that it cannot have."
@@ -86,7 +119,28 @@ extension ProblemKind {
         case .repeatedParameter: "A parameter is given more than once."
         case .invalidParameter: "A parameter has a value that it cannot have."
         case .unexpectedBody: "This operation takes no body."
-        case .unauthenticated: "This needs a valid admin key."
+        case .bodyTooLarge: "The body is too large."
+        case .malformedHost: "The request does not say in a readable way which host it is for."
+        case .malformedForwarding: "A proxy's account of the request cannot be read."
+        case .invalidRequest: "The request cannot be understood."
+        case .invalidClient: "The client is unknown, or has not shown that it is the one."
+        case .invalidGrant: "What was presented is not valid, or is no longer."
+        case .unauthorizedClient: "The client may not do this."
+        case .unsupportedGrantType: "There is no such grant here."
+        case .unsupportedTokenType: "There are no such tokens here."
+        case .invalidScope: "The scope is not known, or goes beyond what was granted."
+        case .invalidTarget: "The resource is not known, or not one for this client."
+        case .invalidToken: "The access token is not valid, or is no longer."
+        case .insufficientScope: "The access token does not reach that far."
+        case .mfaRequired: "Another factor is needed, which only a browser can ask for."
+        case .nativeGrantsDisabled: "Signing in without a browser is not enabled here."
+        case .internalLoginDisabled: "People sign in elsewhere here."
+        case .passkeyUnavailable: "Passkeys need a domain, which is not set here."
+        case .invalidEnrollment: "The enrolment is not valid, or is no longer."
+        case .unknownHost: "No realm answers at this host."
+        case .realmClosed: "The realm of this host is disabled."
+        case .rateLimited: "Too much was asked in too short a time."
+        case .unauthenticated: "This needs a valid key or token."
         case .forbidden: "The admin key has no right to this."
         case .noSuchRoute: "There is nothing at this path."
         case .noSuchRealm: "There is no such realm."
@@ -106,7 +160,7 @@ extension ProblemKind {
         case .clientExists: "A client of this id exists."
         case .clientHasNoSecret: "The client has no secret."
         case .positionLost: "The position is of another log, or of an earlier life of this one."
-        case .unsupportedMediaType: "The body must be JSON."
+        case .unsupportedMediaType: "The body must be of the type that is described."
         case .idempotencyKeyReused: "The idempotency key was used for another request."
         case .internalError: "Something is wrong on our side."
         case .logDamaged: "The log holds something that cannot be read."

@@ -2,7 +2,7 @@ internal import HTTP
 internal import JSON
 
 /// Reading what a route declares from a request, and refusing all else.
-extension Route {
+extension Outline {
     /// A hole that does not decode names nothing that there could be.
     func pathParameters(_ holes: [String?]) throws(Problem) -> [String: JSON] {
         var values: [String: JSON] = [:]
@@ -19,12 +19,15 @@ extension Route {
 
     func readQuery(_ query: String?, into values: inout [String: JSON]) throws(Problem) {
         var given: Set<String> = []
-        if let query, !query.isEmpty {
+        // Elsewhere than in Urd's own dialect, what nobody described is nobody's business.
+        let isIgnored = dialect != .plain && !parameters.contains { $0.place == .query }
+        if let query, !query.isEmpty, !isIgnored {
             guard let pairs = Form.parse(Array(query.utf8)) else {
                 throw Problem(.invalidParameter, "The query cannot be read.")
             }
             for (name, text) in pairs {
                 guard let parameter = parameter(name, in: .query) else {
+                    if dialect != .plain { continue }
                     throw Problem(.unknownParameter, field: shortened(name))
                 }
                 guard given.insert(name).inserted else {
@@ -48,32 +51,6 @@ extension Route {
         try requireAll(in: .header, of: values)
     }
 
-    func readBody(_ request: Request) throws(Problem) -> JSON {
-        guard let body else {
-            // What is sent with a GET is nobody's business; elsewhere the sender would believe
-            // that it had been read.
-            guard method == .get || request.body.isEmpty else { throw Problem(.unexpectedBody) }
-            return .null
-        }
-        guard isJSON(request.headers["Content-Type"]) else {
-            var problem = Problem(.unsupportedMediaType, "Send it as application/json.")
-            problem.headers.append(("Accept", "application/json"))
-            throw problem
-        }
-        let value: JSON
-        do {
-            value = try JSON.parse(request.body)
-        } catch {
-            throw Problem(.malformedJSON, "\(error.description).")
-        }
-        do {
-            try body.schema.check(value)
-        } catch {
-            throw Problem(error)
-        }
-        return value
-    }
-
     private func parameter(_ name: String, in place: Parameter.Place) -> Parameter? {
         parameters.first { $0.place == place && $0.name == name }
     }
@@ -89,21 +66,7 @@ extension Route {
     }
 }
 
-/// `application/json`, with or without `charset=utf-8`, in any case.
-private func isJSON(_ type: String?) -> Bool {
-    guard let type else { return false }
-    let parts = type.lowercased().utf8.split(separator: UInt8(ascii: ";")).map { part in
-        part.filter { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }
-    }
-    guard let first = parts.first, first.elementsEqual("application/json".utf8) else {
-        return false
-    }
-    return parts.dropFirst().allSatisfy {
-        $0.elementsEqual("charset=utf-8".utf8) || $0.elementsEqual(#"charset="utf-8""#.utf8)
-    }
-}
-
 /// A name that the client made up is sent back, but not whole if it is long.
-private func shortened(_ name: String) -> String {
+func shortened(_ name: String) -> String {
     name.utf8.count > 100 ? String(name.unicodeScalars.prefix(100)) + "…" : name
 }

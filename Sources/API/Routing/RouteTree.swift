@@ -2,23 +2,26 @@ internal import HTTP
 
 /// Finds the routes of a path by its segments. What stands in the table literally goes before a
 /// parameter.
-struct RouteTree<Context: RouteContext>: Sendable {
+struct RouteTree<Entry: Outlined & Sendable>: Sendable {
     private struct Node {
         var literals: [String: Int] = [:]
         var parameter: Int?
-        var routes: [Method: Route<Context>] = [:]
+        var routes: [Method: Entry] = [:]
     }
 
     /// What stands at one path.
     struct Place: Sendable {
         let template: PathTemplate
-        let routes: [Method: Route<Context>]
+        let routes: [Method: Entry]
         /// The path's own segments, percent-encoded as they came, where the template has holes.
         let holes: [String]
 
-        func route(for method: Method) -> Route<Context>? {
+        func route(for method: Method) -> Entry? {
             routes[method] ?? (method == .head ? routes[.get] : nil)
         }
+
+        /// What the routes of this path speak: one path speaks one.
+        var dialect: Dialect { routes.first?.value.outline.dialect ?? .plain }
 
         /// The value of the header `Allow`.
         var allow: String {
@@ -31,13 +34,14 @@ struct RouteTree<Context: RouteContext>: Sendable {
 
     private var nodes = [Node()]
 
-    init(_ table: [Route<Context>]) {
+    init(_ table: [Entry]) {
         for route in table { insert(route) }
     }
 
-    private mutating func insert(_ route: Route<Context>) {
+    private mutating func insert(_ route: Entry) {
+        let outline = route.outline
         var index = 0
-        for segment in route.path.segments {
+        for segment in outline.path.segments {
             let known =
                 switch segment {
                 case .literal(let text): nodes[index].literals[text]
@@ -51,11 +55,15 @@ struct RouteTree<Context: RouteContext>: Sendable {
             }
             index = next
         }
-        precondition(nodes[index].routes[route.method] == nil, "A route stands in the table once.")
         precondition(
-            nodes[index].routes.values.allSatisfy { $0.path == route.path },
+            nodes[index].routes[outline.method] == nil, "A route stands in the table once.")
+        precondition(
+            nodes[index].routes.values.allSatisfy { $0.outline.path == outline.path },
             "Routes of one path name its parameters alike.")
-        nodes[index].routes[route.method] = route
+        precondition(
+            nodes[index].routes.values.allSatisfy { $0.outline.dialect == outline.dialect },
+            "Routes of one path speak one dialect.")
+        nodes[index].routes[outline.method] = route
     }
 
     func find(_ path: String) -> Place? {
@@ -73,6 +81,6 @@ struct RouteTree<Context: RouteContext>: Sendable {
             }
         }
         guard let any = nodes[index].routes.first?.value else { return nil }
-        return Place(template: any.path, routes: nodes[index].routes, holes: holes)
+        return Place(template: any.outline.path, routes: nodes[index].routes, holes: holes)
     }
 }

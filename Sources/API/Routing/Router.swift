@@ -1,31 +1,52 @@
-internal import EventSourcing
 public import HTTP
 internal import JSON
 public import Telemetry
-internal import Values
 
-/// Answers requests from one table of routes: finds the route, lets the caller in, checks the
+/// Answers requests from tables of routes: finds the route, lets the caller in, checks the
 /// parameters and the body, and gives every answer the headers, the metric and the log line that
 /// all of them have.
-public struct Router<Context: RouteContext>: Sendable {
-    private let tree: RouteTree<Context>
-    private let context: Context
+public struct Router: Sendable {
+    /// Routes that share a context, and where that comes from.
+    public struct Table: Sendable {
+        let endpoints: [Endpoint]
+
+        /// One context for all requests.
+        public init<Context>(_ routes: [Route<Context>], context: Context) {
+            self.init(routes) { _ throws(Problem) in context }
+        }
+
+        /// A context for each request, made when its route is found: whom it is for may depend on
+        /// its host.
+        public init<Context>(
+            _ routes: [Route<Context>],
+            context: @escaping @Sendable (Request) async throws(Problem) -> Context
+        ) {
+            endpoints = routes.map { Endpoint($0, context: context) }
+        }
+    }
+
+    private let tree: RouteTree<Endpoint>
     private let log: Log
     private let seconds: Family<Histogram>
 
     /// `name` tells the metrics of several routers apart: it begins their names.
-    public init(
-        _ table: [Route<Context>], context: Context, log: Log, metrics: Metrics,
-        name: String = "urd_http"
-    ) {
+    public init(_ tables: [Table], log: Log, metrics: Metrics, name: String = "urd_http") {
+        let endpoints = tables.flatMap(\.endpoints)
         precondition(
-            Set(table.map(\.id)).count == table.count, "An operation's name stands for one route.")
-        self.tree = RouteTree(table)
-        self.context = context
+            Set(endpoints.map(\.outline.id)).count == endpoints.count,
+            "An operation's name stands for one route.")
+        self.tree = RouteTree(endpoints)
         self.log = log
         seconds = metrics.histogram(
             "\(name)_request_seconds", help: "How long requests took, by route.",
-            labels: ["route", "method", "status"], maximumSeries: (table.count + 2) * 8)
+            labels: ["route", "method", "status"], maximumSeries: (endpoints.count + 2) * 8)
+    }
+
+    public init<Context>(
+        _ routes: [Route<Context>], context: Context, log: Log, metrics: Metrics,
+        name: String = "urd_http"
+    ) {
+        self.init([Table(routes, context: context)], log: log, metrics: metrics, name: name)
     }
 
     public func respond(to request: Request) async -> Response {
@@ -35,16 +56,16 @@ public struct Router<Context: RouteContext>: Sendable {
         do {
             response = try await answer(request, at: place)
         } catch {
-            response = error.response(to: request)
+            response = error.response(to: request, in: place?.dialect ?? .plain)
         }
-        harden(&response, request)
+        harden(&response, request, place?.dialect ?? .plain)
         let duration = ContinuousClock.now - start
         report(request, place, response, duration)
         return response
     }
 
     private func answer(
-        _ request: Request, at place: RouteTree<Context>.Place?
+        _ request: Request, at place: RouteTree<Endpoint>.Place?
     ) async throws(Problem) -> Response {
         guard let place else { throw Problem(.noSuchRoute) }
         guard let route = place.route(for: request.method) else {
@@ -57,20 +78,10 @@ public struct Router<Context: RouteContext>: Sendable {
             problem.headers.append(("Allow", place.allow))
             throw problem
         }
-        let holes = place.holes.map { Percent.decode($0) }
-        let realm = zip(place.template.parameters, holes).first { $0.0 == "realm" }?.1
-        let caller = try await context.admit(
-            request, to: route.right, realm: realm.flatMap { RealmID($0) })
-        var parameters = try route.pathParameters(holes)
-        try route.readQuery(request.query, into: &parameters)
-        try route.readHeaders(request.headers, into: &parameters)
-        let call = Call(
-            request: request, context: context, caller: caller, route: route,
-            parameters: parameters, body: try route.readBody(request))
-        return try await route.handler(call)
+        return try await route.answer(request, place.holes)
     }
 
-    private func harden(_ response: inout Response, _ request: Request) {
+    private func harden(_ response: inout Response, _ request: Request, _ dialect: Dialect) {
         response.headers["X-Content-Type-Options"] = "nosniff"
         response.headers["Referrer-Policy"] = "no-referrer"
         response.headers["Content-Security-Policy"] =
@@ -78,14 +89,19 @@ public struct Router<Context: RouteContext>: Sendable {
         response.headers["X-Frame-Options"] = "DENY"
         response.headers["Cross-Origin-Resource-Policy"] = "same-origin"
         response.headers["X-Request-Id"] = request.id
-        if request.path == "/api" || request.path.utf8.starts(with: "/api/".utf8) {
+        let isAPI = request.path == "/api" || request.path.utf8.starts(with: "/api/".utf8)
+        if isAPI || dialect != .plain && response.headers["Cache-Control"] == nil {
             response.headers["Cache-Control"] = "no-store"
+            // RFC 6749 section 5.1 asks for both.
+            if dialect == .oauth { response.headers["Pragma"] = "no-cache" }
         }
+        // Clients without a browser keep their tokens themselves.
+        if dialect != .plain { response.headers.removeAll("Set-Cookie") }
     }
 
     /// A template stands for the path: it has no names of tenants in it, and there are only so many.
     private func report(
-        _ request: Request, _ place: RouteTree<Context>.Place?, _ response: Response,
+        _ request: Request, _ place: RouteTree<Endpoint>.Place?, _ response: Response,
         _ duration: Duration
     ) {
         let route = place?.template.description ?? "unmatched"

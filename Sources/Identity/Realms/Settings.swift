@@ -7,6 +7,11 @@ public struct Settings: Sendable, Equatable {
 
     public init() {}
 
+    /// As somebody has kept them; names that there no longer are mean nothing.
+    public init(overrides: [String: JSON]) {
+        self.overrides = overrides
+    }
+
     public subscript<Value>(_ setting: TypedSetting<Value>) -> Value {
         overrides[setting.name].flatMap(setting.read) ?? setting.fallback
     }

@@ -39,7 +39,7 @@ struct DemoData {
     private static let realm = "demo"
     private static let client = "demo-client"
 
-    private let router: Router<AdminContext>
+    private let router: Router
     private let metrics: Metrics
 
     init(_ store: Store) throws {

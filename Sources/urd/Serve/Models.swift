@@ -184,6 +184,21 @@ struct ReadModelQueries: AdminQueries {
     }
 }
 
+extension ReadModelQueries: HostQueries {
+    func realm(ofHost host: String) async throws(LogFailure) -> RealmID? {
+        try await asking { () throws(ReadFailure) in try await hostModel.find(host) }?.realm
+    }
+
+    func app(slug: String, in realm: RealmID) async throws(LogFailure) -> AppView? {
+        try await asking { () throws(ReadFailure) in
+            try await appModel.find(slug: slug, in: realm)
+        }.map(view)
+    }
+
+    /// Moves with everything that happens in the realm, which is more often than it must.
+    func revision(of realm: RealmID) -> Int64 { log.hub.head(of: realm) }
+}
+
 extension ReadModelQueries {
     /// What is not sealed yet is nothing to show, and no failure.
     private func proving<Value: Sendable>(

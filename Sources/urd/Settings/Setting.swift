@@ -1,3 +1,5 @@
+import API
+
 /// One thing that whoever runs Urd may decide: its name, its meaning, how its text is read.
 ///
 /// From it come the flag (`--listen-port`), the environment variable (`URD_LISTEN_PORT`), for a
@@ -125,6 +127,16 @@ extension Setting where Value == UInt16 {
             name: name, placeholder: "port", defaultText: String(value), summary: summary,
             isSecret: false, credential: .none, absent: nil,
             read: { UInt16($0) }, expected: "a port from 0 to 65535 (0: any free one)")
+    }
+}
+
+extension Setting where Value == [Network] {
+    /// None unless said.
+    static func networks(_ name: String, _ summary: String) -> Setting {
+        Setting(
+            name: name, placeholder: "networks", defaultText: nil, summary: summary,
+            isSecret: false, credential: .none, absent: [], read: { Network.list($0) },
+            expected: "addresses or ranges such as 10.0.0.0/8, with commas between them")
     }
 }
 

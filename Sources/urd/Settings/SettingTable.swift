@@ -1,3 +1,5 @@
+import API
+
 /// Every setting of Urd. A line here is the flag, the variable, the help and the check.
 extension Settings {
     static let databaseURL = Setting.text(
@@ -28,6 +30,11 @@ extension Settings {
         "private-port", default: 8081, "Port of the listener for health and metrics")
     static let listenThreads = Setting.count(
         "listen-threads", 2...64, default: 2, "Threads that read and write connections")
+
+    static let trustedProxies = Setting.networks(
+        "trusted-proxies",
+        "Proxies that are believed on where a request comes from and which host it is for; each "
+            + "must set or remove Forwarded and X-Forwarded-For, -Host and -Proto itself")
 
     static let maximumConnections = Setting.count(
         "maximum-connections", 1...1_000_000, default: 4096,
@@ -73,6 +80,7 @@ extension Settings {
     static let table: [any AnySetting] = [
         databaseURL, databaseOwnerURL, databaseConnections, masterKeyFile, checkpointDirectory,
         listenAddress, listenPort, privateAddress, privatePort, listenThreads,
+        trustedProxies,
         maximumConnections, maximumConnectionsPerSource, maximumHeader, maximumBody,
         idleTimeout, transferTimeout, requestDeadline, commandQueue, queryQueue, drain, readyLag,
         logFormat, logLevel,

@@ -14,7 +14,7 @@ import Values
 /// Every answer is checked against what the table says of its route.
 struct World {
     let log = WatchedLog()
-    let router: Router<AdminContext>
+    let router: Router
     let metrics = Metrics()
     let lines = Lines()
     /// The subjects whose keys were destroyed.

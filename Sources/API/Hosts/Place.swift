@@ -1,0 +1,33 @@
+public import EventSourcing
+public import Identity
+public import Values
+
+/// Where a request has come to: the realm and the app that its host leads to, and what holds there.
+public struct Place: Sendable {
+    public let realm: RealmID
+    /// Where the host is an app's sub-domain.
+    public let app: UUID?
+    /// The app's own where it has some, else the realm's.
+    public let settings: Settings
+    /// What names the realm in tokens. Made of what is set, or of a host that somebody assigned.
+    public let issuer: String
+    /// What links in mails begin with: without a slash at the end.
+    public let links: String
+    /// The host that the request was for, as it is known: without an unusual port.
+    public let host: String
+    /// The address that the request came from, past trusted proxies.
+    public let address: String
+
+    public init(
+        realm: RealmID, app: UUID?, settings: Settings, issuer: String, links: String,
+        host: String, address: String
+    ) {
+        self.realm = realm
+        self.app = app
+        self.settings = settings
+        self.issuer = issuer
+        self.links = links
+        self.host = host
+        self.address = address
+    }
+}

@@ -1,0 +1,141 @@
+internal import EventSourcing
+public import HTTP
+internal import Identity
+internal import Values
+
+/// Finds the realm and the app that a request is for.
+///
+/// The directory of hosts decides: a host that was assigned leads to its realm, and a sub-domain
+/// of one leads to that realm's app of this slug, if the host is the realm's primary domain. A
+/// realm can't call a domain its own that it was not given.
+public struct Places: Sendable {
+    private let queries: any HostQueries
+    private let forwarding: Forwarding
+    private let leads: RevisionCache<RequestHost, Lead?>
+    private let tenancies: RevisionCache<Lead, Tenancy>
+
+    /// `capacity`: how many hosts are kept, those that lead nowhere included.
+    public init(
+        _ queries: any HostQueries, forwarding: Forwarding = Forwarding(), capacity: Int = 4096
+    ) {
+        self.queries = queries
+        self.forwarding = forwarding
+        leads = RevisionCache(capacity: capacity)
+        tenancies = RevisionCache(capacity: capacity)
+    }
+
+    public func place(of request: Request) async throws(Problem) -> Place {
+        let arrival = try forwarding.arrival(of: request)
+        guard let lead = try await lead(arrival.host) else { throw Problem(.unknownHost) }
+        let tenancy = try await tenancy(lead)
+        // A name under a realm's domain that is no app's is nobody's.
+        guard tenancy.exists, lead.isAssigned || tenancy.app != nil else {
+            throw Problem(.unknownHost)
+        }
+        guard !tenancy.isDisabled else { throw Problem(.realmClosed) }
+        let asked = base(arrival, lead)
+        let issuer = tenancy.realmLinks ?? asked
+        return Place(
+            realm: lead.realm, app: tenancy.app, settings: tenancy.settings, issuer: issuer,
+            links: tenancy.links ?? issuer, host: arrival.host.name, address: arrival.address)
+    }
+
+    /// A port stands in it where the directory has it, or this server was told that it is its own:
+    /// else it is only what some client has written.
+    private func base(_ arrival: Arrival, _ lead: Lead) -> String {
+        let base = "\(arrival.scheme.rawValue)://\(arrival.host.name)"
+        guard let port = arrival.host.port, port != arrival.scheme.port,
+            lead.hasPort || forwarding.ports.contains(port)
+        else { return base }
+        return "\(base):\(port)"
+    }
+}
+
+/// Where a host leads to, before anything is known of what is there.
+private struct Lead: Sendable, Hashable {
+    let realm: RealmID
+    /// The name itself, or the one that it is under, was assigned.
+    let isAssigned: Bool
+    /// The directory has it with its port.
+    let hasPort: Bool
+    let host: RequestHost
+}
+
+/// What holds at a host of a realm.
+private struct Tenancy: Sendable {
+    var exists = false
+    var isDisabled = false
+    var app: UUID?
+    var settings = Settings()
+    /// What is set for the realm, and what holds for the app.
+    var realmLinks: String?
+    var links: String?
+}
+
+extension Places {
+    private func lead(_ host: RequestHost) async throws(Problem) -> Lead? {
+        let queries = queries
+        return try await reading { () throws(LogFailure) in
+            try await leads.value(
+                of: host, at: { queries.revision(of: .system) },
+                read: { () throws(LogFailure) in try await Self.look(for: host, in: queries) })
+        }
+    }
+
+    private static func look(
+        for host: RequestHost, in queries: any HostQueries
+    ) async throws(LogFailure) -> Lead? {
+        let own = host.names.map { ($0, true) }
+        let above = host.parent?.host.names.map { ($0, false) } ?? []
+        for (name, isAssigned) in own + above {
+            guard let realm = try await queries.realm(ofHost: name) else { continue }
+            // What belongs to no tenant has no face.
+            guard realm != .system else { return nil }
+            return Lead(
+                realm: realm, isAssigned: isAssigned, hasPort: name.utf8.contains(0x3A),
+                host: host)
+        }
+        return nil
+    }
+
+    private func tenancy(_ lead: Lead) async throws(Problem) -> Tenancy {
+        let queries = queries
+        return try await reading { () throws(LogFailure) in
+            try await tenancies.value(
+                of: lead, at: { queries.revision(of: lead.realm) },
+                read: { () throws(LogFailure) in try await Self.look(at: lead, in: queries) })
+        }
+    }
+
+    private static func look(
+        at lead: Lead, in queries: any HostQueries
+    ) async throws(LogFailure) -> Tenancy {
+        guard let realm = try await queries.realm(lead.realm) else { return Tenancy() }
+        var tenancy = Tenancy(
+            exists: true, isDisabled: realm.isDisabled,
+            settings: Settings(overrides: realm.settings))
+        tenancy.realmLinks = withoutSlash(tenancy.settings[SettingCatalogue.linksBaseURL])
+        if let slug = slug(lead.host, under: tenancy.settings[SettingCatalogue.primaryDomain]),
+            let app = try await queries.app(slug: slug, in: lead.realm)
+        {
+            tenancy.app = app.id
+            tenancy.settings = tenancy.settings.overlaid(by: Settings(overrides: app.settings))
+        }
+        tenancy.links = withoutSlash(tenancy.settings[SettingCatalogue.linksBaseURL])
+        return tenancy
+    }
+
+    private static func slug(_ host: RequestHost, under domain: String?) -> String? {
+        guard let domain = domain.flatMap({ RequestHost($0) }), let (label, parent) = host.parent,
+            parent.name == domain.name
+        else { return nil }
+        return label
+    }
+
+    private static func withoutSlash(_ address: String?) -> String? {
+        guard let address else { return nil }
+        let bytes = Array(address.utf8)
+        let slashes = bytes.reversed().prefix { $0 == UInt8(ascii: "/") }.count
+        return String(decoding: bytes.dropLast(slashes), as: UTF8.self)
+    }
+}

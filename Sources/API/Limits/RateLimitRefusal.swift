@@ -1,0 +1,45 @@
+internal import HTTP
+internal import JSON
+
+/// Too much in too short a time: which limit it was, and when to come back.
+struct RateLimitRefusal: Sendable, Equatable {
+    let policy: RatePolicy
+    let dimension: RateDimension
+    let seconds: Int64
+
+    init(_ policy: RatePolicy, _ dimension: RateDimension, after nanoseconds: Int64) {
+        self.policy = policy
+        self.dimension = dimension
+        // Rounded up, and never at once: who comes then finds a token.
+        seconds = max(1, nanoseconds / 1_000_000_000 + (nanoseconds % 1_000_000_000 > 0 ? 1 : 0))
+    }
+
+    static let schema = Schema.named(
+        "RateLimited",
+        .object(
+            .required("error", .oneOf(["rate_limited"]), "Always the same."),
+            .required("policy", .oneOf(RatePolicy.allCases.map(\.rawValue)), "What is limited."),
+            .required(
+                "dimension", .oneOf(RateDimension.allCases.map(\.rawValue)),
+                "By what it is counted."),
+            .required("retryAfterSeconds", .integer(1...10_000_000), "When to come back.")))
+}
+
+extension Problem {
+    init(_ refusal: RateLimitRefusal) {
+        self.init(.rateLimited)
+        members = [
+            "policy": .string(refusal.policy.rawValue),
+            "dimension": .string(refusal.dimension.rawValue),
+            "retryAfterSeconds": .integer(refusal.seconds),
+        ]
+        headers.append(("Retry-After", String(refusal.seconds)))
+    }
+
+    /// The same in every dialect but Urd's own.
+    func rateLimitResponse() -> Response {
+        var body = members
+        body["error"] = "rate_limited"
+        return .json(kind.status, .object(body))
+    }
+}

@@ -1,0 +1,149 @@
+public import EventSourcing
+internal import HTTP
+import Synchronization
+
+/// Counts in this process how often something was asked, by realm, policy and dimension.
+///
+/// Each pair of policy and dimension has its own fixed number of buckets, of which the one that
+/// was not used for the longest time is forgotten: memory is bounded, and a flood of one kind
+/// (such as of sources) forgets nothing of another (such as of mailboxes).
+public final class RateLimits: Sendable {
+    /// Whom a request is counted for. What is nil isn't counted.
+    public struct Subjects: Sendable {
+        var source: Source
+        var target: String?
+        var client: String?
+        var app: String?
+
+        public init(
+            source: Source, target: String? = nil, client: String? = nil, app: String? = nil
+        ) {
+            self.source = source
+            self.target = target
+            self.client = client
+            self.app = app
+        }
+    }
+
+    private let buckets: [RatePolicy: [RateDimension: Buckets]]
+
+    /// `capacity`: how many buckets each policy has for each dimension. A bucket that is in use
+    /// takes about a hundred bytes.
+    public init(capacity: Int = 16_384) {
+        buckets = Dictionary(
+            uniqueKeysWithValues: RatePolicy.allCases.map { policy in
+                (
+                    policy,
+                    Dictionary(
+                        uniqueKeysWithValues: RateDimension.allCases.map {
+                            ($0, Buckets(capacity))
+                        })
+                )
+            })
+    }
+
+    /// Counts a request; throws 429 where that is one too many.
+    ///
+    /// What is closest to the sender is asked first, and the first refusal ends it: whoever is
+    /// refused as a source can't use up what others share, a client's or an app's rate.
+    public func count(
+        _ policy: RatePolicy, _ subjects: Subjects, in realm: RealmID,
+        rates: RateTable = .standard, at now: Duration
+    ) throws(Problem) {
+        let keys: [(RateDimension, String?)] = [
+            (.source, subjects.source.network), (.target, subjects.target),
+            (.client, subjects.client), (.app, subjects.app),
+        ]
+        for (dimension, key) in keys {
+            guard let key, let rate = rates[policy, dimension],
+                let wait = buckets[policy]?[dimension]?.take(
+                    rate, key, realm, nanoseconds(now))
+            else { continue }
+            throw Problem(RateLimitRefusal(policy, dimension, after: wait))
+        }
+    }
+
+    /// Counts a registration. Whoever has too many of them is told nothing: it just isn't made.
+    public func allowsSignUp(
+        _ policy: RatePolicy = .nativeOTP, from source: Source, in realm: RealmID,
+        rates: RateTable = .standard, at now: Duration
+    ) -> Bool {
+        guard let rate = rates[policy, .signUps] else { return true }
+        let wait = buckets[policy]?[.signUps]?.take(
+            rate, source.network, realm, nanoseconds(now))
+        return wait == nil
+    }
+
+    /// How many buckets are in use.
+    var count: Int {
+        buckets.values.flatMap(\.values).reduce(0) { $0 + $1.count }
+    }
+
+    private func nanoseconds(_ time: Duration) -> Int64 {
+        let (seconds, attoseconds) = time.components
+        let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        // Three hundred years are far enough, and leave room to add to.
+        let limit = Int64.max / 2
+        guard !overflow, whole.magnitude < UInt64(limit) else { return seconds < 0 ? 0 : limit }
+        return whole + attoseconds / 1_000_000_000
+    }
+}
+
+/// The network that a request comes from. Whoever has an IPv6 address has 2⁶⁴ of them: all of
+/// those are one. An IPv4 address that is written as an IPv6 one is the same address.
+public struct Source: Sendable, Hashable {
+    public let network: String
+
+    /// What is no address is one source: nobody gets past a limit by having none.
+    public init(_ address: String) {
+        guard let address = IPAddress(address) else {
+            network = "unknown"
+            return
+        }
+        network =
+            address.withoutMapping.isIPv6
+            ? "6:" + address.bytes.prefix(8).map { String($0, radix: 16) }.joined(separator: ".")
+            : address.withoutMapping.description
+    }
+}
+
+/// The buckets of one policy and dimension.
+private final class Buckets: Sendable {
+    /// Two hashes with keys that are this process's own: so much is never equal by chance, nobody
+    /// can look for what is, and a bucket has one size however long a name is.
+    private struct Key: Hashable {
+        let first: Int
+        let second: Int
+
+        init(_ realm: RealmID, _ name: String) {
+            func hash(_ turn: UInt8) -> Int {
+                var hasher = Hasher()
+                hasher.combine(turn)
+                hasher.combine(realm)
+                hasher.combine(name)
+                return hasher.finalize()
+            }
+            first = hash(0)
+            second = hash(1)
+        }
+    }
+
+    private let known: Mutex<LeastRecent<Key, Bucket>>
+
+    init(_ capacity: Int) {
+        known = Mutex(LeastRecent(capacity: capacity))
+    }
+
+    var count: Int { known.withLock { $0.count } }
+
+    func take(_ rate: Rate, _ name: String, _ realm: RealmID, _ now: Int64) -> Int64? {
+        let key = Key(realm, name)
+        return known.withLock { buckets in
+            var bucket = buckets.value(of: key) ?? Bucket()
+            let wait = bucket.take(rate, at: now)
+            // Also a refused one was used: who keeps trying isn't forgotten.
+            buckets.set(bucket, for: key)
+            return wait
+        }
+    }
+}

@@ -1,0 +1,63 @@
+/// What is limited together.
+public enum RatePolicy: String, CaseIterable, Sendable {
+    /// Asking for a code, and registering.
+    case nativeOTP = "native-otp"
+    case magicLink = "magic-link"
+    case passwordReset = "password-reset"
+    case emailVerification = "email-verification"
+    /// Proving a mailed code outside of the token endpoint.
+    case emailOTPVerify = "email-otp-verify"
+    /// Beginning to sign in with a passkey, or to enrol one.
+    case passkeyBegin = "passkey-begin"
+    case oauthToken = "oauth-token"
+    case bootstrap
+}
+
+/// By what is counted.
+public enum RateDimension: String, CaseIterable, Sendable {
+    /// The network that it comes from: an IPv4 address, or the first half of an IPv6 one.
+    case source
+    /// The mailbox or the account that it is about.
+    case target
+    case client
+    case app
+    /// Registrations from one network: whoever passes it is not told.
+    case signUps = "sign-ups"
+}
+
+/// The rates that hold for one realm.
+public struct RateTable: Sendable {
+    private var rates: [RatePolicy: [RateDimension: Rate]] = [:]
+
+    /// Nil: not limited.
+    public subscript(policy: RatePolicy, dimension: RateDimension) -> Rate? {
+        get { rates[policy]?[dimension] }
+        set { rates[policy, default: [:]][dimension] = newValue }
+    }
+
+    /// What holds where a realm has nothing else set.
+    public static let standard: RateTable = {
+        let minute = Duration.seconds(60)
+        let hour = Duration.seconds(3_600)
+        var table = RateTable()
+        for policy in [
+            RatePolicy.nativeOTP, .magicLink, .passwordReset, .emailVerification,
+        ] {
+            table[policy, .source] = Rate(1_200, per: hour, burst: 300)
+            table[policy, .target] = Rate(5, per: hour)
+            table[policy, .client] = Rate(600, per: hour)
+            table[policy, .app] = Rate(3_000, per: hour)
+        }
+        table[.nativeOTP, .signUps] = Rate(10, per: hour)
+        table[.emailOTPVerify, .source] = Rate(600, per: minute, burst: 200)
+        table[.emailOTPVerify, .target] = Rate(15, per: minute)
+        table[.emailOTPVerify, .client] = Rate(600, per: minute)
+        table[.passkeyBegin, .source] = Rate(1_200, per: .seconds(300), burst: 300)
+        table[.passkeyBegin, .target] = Rate(60, per: .seconds(300))
+        table[.passkeyBegin, .client] = Rate(1_200, per: .seconds(300))
+        table[.oauthToken, .source] = Rate(600, per: minute, burst: 200)
+        table[.oauthToken, .client] = Rate(60, per: minute, burst: 60)
+        table[.bootstrap, .source] = Rate(30, per: .seconds(900), burst: 10)
+        return table
+    }()
+}

@@ -1,0 +1,73 @@
+internal import HTTP
+internal import JSON
+
+/// Problems as OAuth clients are told them (RFC 6749 section 5.2, RFC 6750 section 3.1, RFC 7009
+/// section 2.2.1, RFC 8707 section 2).
+extension ProblemKind {
+    /// The value of `error`.
+    var oauthCode: String {
+        switch self {
+        case .invalidClient: "invalid_client"
+        case .invalidGrant: "invalid_grant"
+        case .unauthorizedClient: "unauthorized_client"
+        case .unsupportedGrantType: "unsupported_grant_type"
+        case .unsupportedTokenType: "unsupported_token_type"
+        case .invalidScope: "invalid_scope"
+        case .invalidTarget: "invalid_target"
+        case .invalidToken: "invalid_token"
+        // Only in the body: a challenge to whoever came without a token names no error.
+        case .unauthenticated: "missing_token"
+        case .insufficientScope: "insufficient_scope"
+        case .mfaRequired: "mfa_required"
+        case .rateLimited: "rate_limited"
+        case .forbidden, .realmClosed, .realmDisabled, .nativeGrantsDisabled,
+            .internalLoginDisabled:
+            "access_denied"
+        case .internalError, .logDamaged: "server_error"
+        case .busy, .unavailable, .contended, .positionNotReached, .passkeyUnavailable:
+            "temporarily_unavailable"
+        case .invalidRequest, .malformedJSON, .malformedForm, .missingField, .unknownField,
+            .invalidField, .missingParameter, .unknownParameter, .repeatedParameter,
+            .invalidParameter, .unexpectedBody, .bodyTooLarge, .malformedHost,
+            .malformedForwarding, .invalidEnrollment, .unknownHost, .noSuchRoute, .noSuchRealm,
+            .noSuchHost, .noSuchApp, .noSuchClient, .noSuchKey, .noSuchEvent, .noSuchCheckpoint,
+            .noSuchProblem, .methodNotAllowed, .realmExists, .reservedRealm, .hostTaken,
+            .appExists, .clientExists, .clientHasNoSecret, .positionLost, .unsupportedMediaType,
+            .idempotencyKeyReused:
+            "invalid_request"
+        }
+    }
+}
+
+extension Problem {
+    func oauthResponse() -> Response {
+        if kind == .rateLimited { return rateLimitResponse() }
+        var body = members
+        body["error"] = .string(kind.oauthCode)
+        body["error_description"] = .string(describable(detail.isEmpty ? kind.title : detail))
+        return .json(kind.status, .object(body))
+    }
+
+    static let oauthSchema = Schema.named(
+        "OAuthError",
+        .object(
+            .required("error", .text(1...100), "A code for programs."),
+            .optional("error_description", .text(1...1000), "What is wrong, for developers."),
+            .optional("error_uri", .text(1...1000), "Where to read more."),
+            .optional(
+                "methods", .list(of: .text(1...100), 0...20),
+                "With `mfa_required`: what a browser can ask for.")))
+}
+
+/// RFC 6749 section 5.2: printable ASCII without quotes and backslashes.
+private func describable(_ text: String) -> String {
+    let bytes = text.unicodeScalars.map { scalar -> UInt8 in
+        switch scalar.value {
+        case 0x22: 0x27
+        case 0x5C: 0x2F
+        case 0x20...0x7E: UInt8(truncatingIfNeeded: scalar.value)
+        default: 0x3F
+        }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+}

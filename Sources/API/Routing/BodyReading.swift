@@ -1,0 +1,139 @@
+internal import HTTP
+internal import JSON
+
+/// Reading the body that a route declares, and refusing all else.
+extension Outline {
+    func readBody(_ request: Request) throws(Problem) -> JSON {
+        guard let body else {
+            // What is sent with a GET is nobody's business; elsewhere the sender would believe
+            // that it had been read.
+            guard method == .get || dialect != .plain || request.body.isEmpty else {
+                throw Problem(.unexpectedBody)
+            }
+            return .null
+        }
+        guard isOfType(body.format, request.headers.all("Content-Type")) else {
+            var problem = Problem(.unsupportedMediaType, "Send it as \(body.format.rawValue).")
+            problem.headers.append(("Accept", body.format.rawValue))
+            throw problem
+        }
+        guard request.body.count <= body.maximumBytes else {
+            throw Problem(.bodyTooLarge, "At most \(body.maximumBytes) bytes are read here.")
+        }
+        let value: JSON
+        switch body.format {
+        case .json: value = try readJSON(request.body, body.schema)
+        case .form: value = try readForm(request.body, body.schema)
+        }
+        do {
+            try body.schema.check(value)
+        } catch {
+            throw Problem(error)
+        }
+        return value
+    }
+
+    private func readJSON(_ bytes: [UInt8], _ schema: Schema) throws(Problem) -> JSON {
+        let value: JSON
+        do {
+            value = try JSON.parse(bytes)
+        } catch {
+            throw Problem(.malformedJSON, "\(error.description).")
+        }
+        return dialect == .native ? try schema.matched(value) : value
+    }
+
+    /// The form as the object that the schema describes.
+    private func readForm(_ bytes: [UInt8], _ schema: Schema) throws(Problem) -> JSON {
+        guard case .object(let rule) = schema.resolved else { throw Problem(.internalError) }
+        guard let pairs = Form.parse(bytes) else { throw Problem(.malformedForm) }
+        var members: [String: JSON] = [:]
+        var given: Set<String> = []
+        for (name, text) in pairs {
+            guard let member = rule[name] else {
+                if dialect == .plain { throw Problem(.unknownField, field: shortened(name)) }
+                continue
+            }
+            // What is stored as text can't hold this anywhere.
+            guard !text.utf8.contains(0) else {
+                throw Problem(.invalidField, "\(name) has a null character.", field: name)
+            }
+            if case .list(let element, _, _) = member.schema.resolved {
+                if text.isEmpty { continue }
+                let value = try element.value(of: text, name: name, otherwise: .invalidField)
+                members[name] = .array((members[name]?.array ?? []) + [value])
+                continue
+            }
+            // Also an empty one counts: it can't be told which of the two was meant.
+            guard given.insert(name).inserted else {
+                throw Problem(
+                    .repeatedParameter, "\(name) is given more than once.", field: name)
+            }
+            if text.isEmpty { continue }
+            members[name] = try member.schema.value(
+                of: text, name: name, otherwise: .invalidField)
+        }
+        return .object(members)
+    }
+}
+
+extension Schema {
+    /// The value with its members under the names that the schema has for them, whatever case they
+    /// came in. Unknown members and nulls fall out; two that differ in case only are refused.
+    fileprivate func matched(_ value: JSON, field: String = "") throws(Problem) -> JSON {
+        switch self {
+        case .named(_, let schema): return try schema.matched(value, field: field)
+        case .nullable(let schema):
+            return value.isNull ? value : try schema.matched(value, field: field)
+        case .list(let element, _, _):
+            guard let elements = value.array else { return value }
+            var matched: [JSON] = []
+            for value in elements { matched.append(try element.matched(value, field: field)) }
+            return .array(matched)
+        case .object(let rule):
+            guard let members = value.object else { return value }
+            return .object(try rule.matched(members))
+        case .text:
+            if let text = value.string, text.utf8.contains(0) {
+                throw Problem(.invalidField, "\(field) has a null character.", field: field)
+            }
+            return value
+        case .integer, .boolean, .openObject, .map, .anything: return value
+        }
+    }
+}
+
+extension ObjectRule {
+    fileprivate func matched(_ members: [String: JSON]) throws(Problem) -> [String: JSON] {
+        var byName: [String: Member] = [:]
+        for member in self.members { byName[lowercased(member.name)] = member }
+        var matched: [String: JSON] = [:]
+        for (name, value) in members.sorted(by: { $0.key < $1.key }) {
+            guard let member = byName[lowercased(name)] else { continue }
+            guard matched[member.name] == nil else {
+                throw Problem(
+                    .invalidField, "\(member.name) is given more than once.", field: member.name)
+            }
+            matched[member.name] = try member.schema.matched(value, field: member.name)
+        }
+        return matched.filter { !$0.value.isNull }
+    }
+}
+
+/// ASCII alone: no other letter may turn into one of a member's name.
+private func lowercased(_ name: String) -> String {
+    String(
+        decoding: name.utf8.map { (0x41...0x5A).contains($0) ? $0 + 0x20 : $0 }, as: UTF8.self)
+}
+
+/// The format's media type, with or without `charset=utf-8`, in any case, and once.
+private func isOfType(_ format: Body.Format, _ types: [String]) -> Bool {
+    guard types.count == 1, let type = types.first else { return false }
+    let parts = lowercased(type).utf8.split(
+        separator: UInt8(ascii: ";"), omittingEmptySubsequences: true
+    ).map { part in part.filter { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") } }
+    guard let first = parts.first, first.elementsEqual(format.rawValue.utf8) else { return false }
+    return parts.dropFirst().allSatisfy {
+        $0.elementsEqual("charset=utf-8".utf8) || $0.elementsEqual(#"charset="utf-8""#.utf8)
+    }
+}

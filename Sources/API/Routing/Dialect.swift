@@ -1,0 +1,12 @@
+/// How a route speaks: what it bears in a request beside what is described, and in which words it
+/// refuses one. Clients that others wrote decide it, not we.
+public enum Dialect: Sendable, CaseIterable {
+    /// Urd's own: whatever isn't described is refused; refusals are problems (RFC 9457).
+    case plain
+    /// OAuth 2: what isn't described is ignored, what is empty is not there, and refusals are
+    /// `error` with `error_description` (RFC 6749 section 5.2).
+    case oauth
+    /// Native apps: members are matched without case, what isn't described is ignored, and a
+    /// problem's title is a code for programs.
+    case native
+}

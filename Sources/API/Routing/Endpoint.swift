@@ -1,0 +1,49 @@
+internal import EventSourcing
+internal import HTTP
+internal import JSON
+
+/// A route together with where its context comes from: routes of any context stand in one tree.
+struct Endpoint: Outlined, Sendable {
+    let outline: Outline
+    let answer: @Sendable (Request, _ holes: [String]) async throws(Problem) -> Response
+
+    init<Context>(
+        _ route: Route<Context>,
+        context: @escaping @Sendable (Request) async throws(Problem) -> Context
+    ) {
+        outline = route.outline
+        answer = { request, holes throws(Problem) in
+            try await route.answer(request, holes, in: try await context(request))
+        }
+    }
+}
+
+extension Route {
+    /// Lets the caller in, reads what the outline describes, and asks the handler.
+    ///
+    /// Who has no right learns nothing of what else is wrong with his request, with one exception:
+    /// a client shows who it is in the body, so that the body is read first.
+    fileprivate func answer(
+        _ request: Request, _ holes: [String], in context: Context
+    ) async throws(Problem) -> Response {
+        let holes = holes.map { Percent.decode($0) }
+        let realm = zip(outline.path.parameters, holes).first { $0.0 == "realm" }?.1
+        var body: JSON?
+        var client: ClientCredentials?
+        if outline.right == .client {
+            let read = try outline.readBody(request)
+            client = try ClientCredentials(request, body: read)
+            body = read
+        }
+        let caller = try await context.admit(
+            request, to: outline.right, realm: realm.flatMap { RealmID($0) }, client: client)
+        var parameters = try outline.pathParameters(holes)
+        try outline.readQuery(request.query, into: &parameters)
+        try outline.readHeaders(request.headers, into: &parameters)
+        if body == nil { body = try outline.readBody(request) }
+        let call = Call(
+            request: request, context: context, caller: caller, outline: outline,
+            client: client, parameters: parameters, body: body ?? .null)
+        return try await handler(call)
+    }
+}

@@ -1,0 +1,137 @@
+internal import HTTP
+internal import JSON
+
+/// All of a route but what it does: from it requests are found and read, and `/openapi.json` is
+/// printed.
+public struct Outline: Sendable {
+    let method: Method
+    let path: PathTemplate
+    /// Names the operation, in the description and for programs made from it.
+    let id: String
+    let tag: String
+    let summary: String
+    let detail: String
+    let right: Right
+    let dialect: Dialect
+    let parameters: [Parameter]
+    let body: Body?
+    let answer: Answer
+    /// What the operation itself may refuse, beside what every operation of its form may.
+    let refusals: [ProblemKind]
+
+    init(
+        method: Method, path: PathTemplate, id: String, tag: String, summary: String,
+        detail: String, right: Right, dialect: Dialect, parameters: [Parameter], body: Body?,
+        answer: Answer, refusals: [ProblemKind]
+    ) {
+        let inPath = parameters.filter { $0.place == .path }.map(\.name)
+        precondition(Set(inPath) == Set(path.parameters), "A path's parameters are declared.")
+        precondition(
+            Set(parameters.map(\.name)).count == parameters.count, "A parameter is declared once.")
+        precondition(
+            right != .realm || inPath.contains("realm"), "A realm's right needs a realm.")
+        self.method = method
+        self.path = path
+        self.id = id
+        self.tag = tag
+        self.summary = summary
+        self.detail = detail
+        self.right = right
+        self.dialect = dialect
+        self.parameters = parameters
+        self.body = body
+        self.answer = answer
+        self.refusals = refusals
+    }
+}
+
+/// What has an outline: a route, or a route that its context was given to.
+protocol Outlined {
+    var outline: Outline { get }
+}
+
+extension Outline: Outlined {
+    var outline: Outline { self }
+}
+
+/// A body that an operation takes.
+struct Body: Sendable {
+    enum Format: String, Sendable {
+        case json = "application/json"
+        case form = "application/x-www-form-urlencoded"
+    }
+
+    let format: Format
+    let schema: Schema
+    let example: JSON
+    /// Beyond it 413, however much the server itself would read.
+    let maximumBytes: Int
+
+    init(
+        _ format: Format = .json, schema: Schema, example: JSON, maximumBytes: Int = 1024 * 1024
+    ) {
+        self.format = format
+        self.schema = schema
+        self.example = example
+        self.maximumBytes = maximumBytes
+    }
+
+    /// A form: texts, numbers and flags by name. A list is a name that may come several times.
+    static func form(
+        _ schema: Schema, example: JSON, maximumBytes: Int = 64 * 1024
+    ) -> Body {
+        Body(.form, schema: schema, example: example, maximumBytes: maximumBytes)
+    }
+}
+
+/// What an operation answers when it went well.
+struct Answer: Sendable {
+    enum Content: Sendable {
+        case nothing
+        case json(Schema, example: JSON)
+        case text(String)
+        case bytes
+    }
+
+    let status: Status
+    let description: String
+    let content: Content
+    /// Name and description of every header that the answer has beside the usual ones.
+    var headers: [(name: String, description: String)] = []
+}
+
+extension Outline {
+    /// Every problem that this operation may answer with.
+    var problems: Set<ProblemKind> {
+        var kinds = Set(refusals).union([.internalError, .invalidParameter])
+        if dialect == .plain { kinds.insert(.unknownParameter) }
+        if !parameters.isEmpty { kinds.insert(.repeatedParameter) }
+        if parameters.contains(where: { $0.isRequired && $0.place != .path }) {
+            kinds.insert(.missingParameter)
+        }
+        if let body {
+            kinds.formUnion([.missingField, .invalidField, .unsupportedMediaType, .bodyTooLarge])
+            if dialect == .plain { kinds.insert(.unknownField) }
+            switch body.format {
+            case .json: kinds.insert(.malformedJSON)
+            case .form: kinds.formUnion([.malformedForm, .repeatedParameter])
+            }
+        } else if method != .get {
+            kinds.insert(.unexpectedBody)
+        }
+        // Whoever is asked who he is has it looked up in what the log says.
+        switch right {
+        case .nothing: break
+        case .realm, .everything: kinds.formUnion([.unauthenticated, .forbidden])
+        case .client: kinds.formUnion([.invalidRequest, .invalidClient])
+        case .account: kinds.formUnion([.unauthenticated, .invalidToken])
+        }
+        if right != .nothing {
+            kinds.formUnion([.busy, .contended, .unavailable, .logDamaged])
+        }
+        if parameters.contains(where: { $0.name == Parameter.idempotencyKey.name }) {
+            kinds.insert(.idempotencyKeyReused)
+        }
+        return kinds
+    }
+}
