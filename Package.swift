@@ -34,6 +34,7 @@ let package = Package(
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto"),
         .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd"),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd"),
+        .systemLibrary(name: "CCurl", pkgConfig: "libcurl"),
 
         // The pure ring: no I/O, no Foundation, no C.
         module("Values"),
@@ -47,6 +48,7 @@ let package = Package(
         module("Postgres", ["CPostgres"], settings: wrapper),
         module("Cryptography", ["COpenSSL"], settings: wrapper),
         module("HTTPServer", ["CMicroHTTPD", "HTTP"], settings: wrapper),
+        module("HTTPClient", ["CCurl", "HTTP"], settings: wrapper),
         module("Systemd", ["CSystemd"], settings: wrapper),
 
         // The log, the read models and the adapter.
@@ -89,6 +91,9 @@ let package = Package(
         tests("Telemetry", ["Telemetry", "Values", "JSON"]),
         tests("Cryptography", ["Cryptography"]),
         tests("HTTPServer", ["HTTPServer", "HTTP"]),
+        .testTarget(
+            name: "HTTPClientTests", dependencies: ["HTTPClient", "HTTP"], exclude: ["servers"],
+            swiftSettings: strict),
         tests("Systemd", ["Systemd"]),
         tests("urd", ["urd", "API", "JSON"]),
         .target(

@@ -54,9 +54,9 @@ require_swift() {
 
 # The packages --------------------------------------------------------------------------------
 
-build_packages="libpq-dev libssl-dev libmicrohttpd-dev libsystemd-dev pkg-config"
+build_packages="libpq-dev libssl-dev libmicrohttpd-dev libcurl4-openssl-dev libsystemd-dev pkg-config"
 run_packages="util-linux"
-test_packages="python3 python3-cryptography curl procps"
+test_packages="python3 python3-cryptography python3-aiosmtpd openssl curl procps"
 
 has_postgresql() {
     for program in /usr/lib/postgresql/1[5-9]/bin/initdb /usr/lib/postgresql/[2-9][0-9]/bin/initdb; do

@@ -16,6 +16,7 @@ enum Rules {
         "Postgres": ["CPostgres", "Glibc"],
         "Cryptography": ["COpenSSL", "Glibc"],
         "HTTPServer": ["CMicroHTTPD", "HTTP", "Glibc"],
+        "HTTPClient": ["CCurl", "HTTP", "Glibc"],
         "Systemd": ["CSystemd", "Glibc"],
         "EventStore": [
             "Values", "JSON", "EventSourcing", "Telemetry", "Postgres", "Cryptography", "Glibc",
@@ -86,7 +87,7 @@ enum Rules {
 
     /// Wrappers hold what C gave them, and are compiled with `.strictMemorySafety()`.
     private static let wrappers: Set<String> = [
-        "Postgres", "Cryptography", "HTTPServer", "Systemd",
+        "Postgres", "Cryptography", "HTTPServer", "HTTPClient", "Systemd",
     ]
 
     private static let bansOutsideWrappers: [(pattern: Pattern, what: String, remedy: String)] = [
