@@ -40,6 +40,8 @@ let package = Package(
         module("Values"),
         module("JSON"),
         module("HTTP", ["Values"]),
+        module("HTML"),
+        module("Mail", ["Values", "HTTP", "HTML"]),
         module("EventSourcing", ["Values", "JSON"]),
         module("Identity", ["Values", "JSON", "EventSourcing"]),
         module("Telemetry", ["Values", "JSON"]),
@@ -91,6 +93,11 @@ let package = Package(
         tests("Telemetry", ["Telemetry", "Values", "JSON"]),
         tests("Cryptography", ["Cryptography"]),
         tests("HTTPServer", ["HTTPServer", "HTTP"]),
+        tests("HTML", ["HTML"]),
+        tests("Mail", ["Mail", "Values"]),
+        .executableTarget(
+            name: "MailSender", dependencies: ["HTTPClient", "Mail", "JSON", "Values"],
+            path: "Tests/MailSender", swiftSettings: strict),
         .testTarget(
             name: "HTTPClientTests", dependencies: ["HTTPClient", "HTTP"], exclude: ["servers"],
             swiftSettings: strict),

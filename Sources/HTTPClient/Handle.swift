@@ -118,8 +118,7 @@ internal import Glibc
 
     private func reset() {
         unsafe curl_easy_reset(handle)
-        for unsafelist in unsafe lists { unsafe curl_slist_free_all(list) }
-        unsafe lists = []
+        while let list = unsafe lists.popLast() { unsafe curl_slist_free_all(list) }
         refusedOption = CURLE_OK
     }
 }

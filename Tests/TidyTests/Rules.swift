@@ -10,6 +10,8 @@ enum Rules {
         "Values": [],
         "JSON": [],
         "HTTP": ["Values"],
+        "HTML": [],
+        "Mail": ["Values", "HTTP", "HTML"],
         "EventSourcing": ["Values", "JSON"],
         "Identity": ["Values", "JSON", "EventSourcing"],
         "Telemetry": ["Values", "JSON", "Glibc"],
