@@ -94,6 +94,9 @@ extension Handle {
         connectTimeout: Duration, timeout: Duration, caFile: String?, proxy: String?
     ) {
         set(CURLOPT_NOSIGNAL, true)
+        // Where DNS does not answer, its thread is left behind instead of waited for: it would keep
+        // ours far beyond the timeout.
+        set(CURLOPT_QUICK_EXIT, true)
         set(CURLOPT_CONNECTTIMEOUT_MS, connectTimeout.milliseconds)
         set(CURLOPT_TIMEOUT_MS, timeout.milliseconds)
         set(CURLOPT_PROXY, proxy ?? "")

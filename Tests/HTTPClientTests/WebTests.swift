@@ -171,6 +171,20 @@ private struct Echo: Decodable {
         }
     }
 
+    @Test func `keeps what is for one host from the next`() async throws {
+        let following = try client { $0.maximumRedirects = 1 }
+        let other = try ChildServer("http_server.py")
+        for (place, isSame) in [(base, true), ("http://127.0.0.1:\(other.port)", false)] {
+            let response = try await following.send(
+                OutgoingRequest(
+                    url: base + "/redirect?to=" + Percent.encode(place + "/echo"),
+                    headers: ["Authorization": "Bearer x", "Cookie": "a=b"]))
+            let echo = try Echo(response)
+            #expect(echo.all("authorization") == (isSame ? ["Bearer x"] : []))
+            #expect(echo.all("cookie") == (isSame ? ["a=b"] : []))
+        }
+    }
+
     @Test func `asks no environment for a proxy`() async throws {
         setenv("http_proxy", "http://127.0.0.1:1", 1)
         setenv("all_proxy", "http://127.0.0.1:1", 1)

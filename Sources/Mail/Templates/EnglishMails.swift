@@ -17,7 +17,7 @@ extension MailText {
                 preview: "The link is good for {minutes}.",
                 heading: "Sign in to {product}",
                 introduction:
-                    "Use this button to sign in. It is good for {minutes} and works once.",
+                    "With this link you sign in. It is good for {minutes} and works once.",
                 button: "Sign in",
                 closing: "If you did not ask for a link, you can ignore this mail: without the "
                     + "link nobody can sign in. Please do not pass it on.")
@@ -26,7 +26,7 @@ extension MailText {
                 subject: "Confirm your address for {product}",
                 preview: "One step, and your address is confirmed.",
                 heading: "Confirm your address",
-                introduction: "Please confirm that this mail address is yours. The button is good "
+                introduction: "Please confirm that this mail address is yours. The link is good "
                     + "for {minutes}.",
                 button: "Confirm address",
                 closing: "If you did not give this address to {product}, you can ignore this mail: "

@@ -24,7 +24,7 @@ struct FilledMail {
         switch highlight {
         case .none: break
         case .code(let code): blocks.append("    " + code)
-        case .link(let url, _): blocks.append(url)
+        case .link(let url, let label): blocks.append(label + ":\n" + url)
         }
         blocks += closing.map { $0.joined(separator: "\n") }
         let footer = [branding.productName, language.automaticNote, branding.footer]
@@ -155,7 +155,8 @@ enum MailStyle {
     static let code =
         "margin:24px 0;padding:16px;border-radius:8px;background:#f3f4f6;color:#111827;"
         + "font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;font-size:32px;"
-        + "line-height:1.2;font-weight:600;letter-spacing:6px;text-align:center"
+        + "line-height:1.2;font-weight:600;letter-spacing:6px;text-align:center;"
+        + "word-break:break-all"
     static let buttonPlace = "margin:24px 0"
     static let link = "color:#1d4ed8;word-break:break-all"
     static let footer =

@@ -17,8 +17,8 @@ extension MailText {
                 subject: "Ihr Anmeldelink für {product}",
                 preview: "Der Link gilt {minutes}.",
                 heading: "Anmelden bei {product}",
-                introduction: "Mit dieser Schaltfläche melden Sie sich an. Sie gilt {minutes} und "
-                    + "nur einmal.",
+                introduction: "Mit diesem Link melden Sie sich an. Er gilt {minutes} und nur "
+                    + "einmal.",
                 button: "Anmelden",
                 closing: "Haben Sie keinen Link angefordert, können Sie diese E-Mail ignorieren: "
                     + "Ohne den Link kann sich niemand anmelden. Bitte geben Sie ihn nicht weiter.")
@@ -27,8 +27,8 @@ extension MailText {
                 subject: "Bestätigen Sie Ihre Adresse für {product}",
                 preview: "Ein Schritt, und Ihre Adresse ist bestätigt.",
                 heading: "Adresse bestätigen",
-                introduction: "Bitte bestätigen Sie, dass diese E-Mail-Adresse Ihnen gehört. Die "
-                    + "Schaltfläche gilt {minutes}.",
+                introduction: "Bitte bestätigen Sie, dass diese E-Mail-Adresse Ihnen gehört. Der "
+                    + "Link gilt {minutes}.",
                 button: "Adresse bestätigen",
                 closing: "Haben Sie diese Adresse nicht bei {product} angegeben, können Sie diese "
                     + "E-Mail ignorieren: Ohne Ihre Bestätigung geschieht nichts.")
