@@ -48,6 +48,7 @@ public struct HTML: Sendable, Equatable {
 /// Without what begins markup or ends an attribute. Characters that HTML has no place for, and
 /// those that turn the direction of what follows, become the replacement character.
 func escaped(_ text: String, isAttribute: Bool) -> String {
+    if text.utf8.allSatisfy(isPlain) { return text }
     var output = ""
     output.reserveCapacity(text.utf8.count + 16)
     for scalar in text.unicodeScalars {
@@ -64,6 +65,16 @@ func escaped(_ text: String, isAttribute: Bool) -> String {
         }
     }
     return output
+}
+
+/// Most texts are ASCII without anything special, and stay what they are.
+private func isPlain(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "&"), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\""),
+        UInt8(ascii: "'"), UInt8(ascii: "`"):
+        false
+    default: (0x20...0x7E).contains(byte)
+    }
 }
 
 private func isForbidden(_ scalar: Unicode.Scalar) -> Bool {

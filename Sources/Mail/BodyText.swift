@@ -20,31 +20,41 @@ struct BodyText {
         }
     }
 
-    private static func lines(_ text: String) -> [[UInt8]] {
-        var lines: [[UInt8]] = [[]]
-        var previous: UInt8 = 0
-        for byte in text.utf8 {
-            switch byte {
-            case 0x0A where previous == 0x0D: break
-            case 0x0A, 0x0D: lines.append([])
-            case 0x09, 0x20...0x7E, 0x80...: lines[lines.count - 1].append(byte)
-            default: break
-            }
-            previous = byte
-        }
+    private static func lines(_ text: String) -> [ArraySlice<UInt8>] {
+        let isText = text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 || $0 == 0x0A }
+        let bytes = isText ? Array(text.utf8) : cleaned(text)
+        var lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
         while lines.count > 1, lines.last?.isEmpty == true { lines.removeLast() }
         return lines
     }
 
+    /// Each line ended by LF alone, and without controls.
+    private static func cleaned(_ text: String) -> [UInt8] {
+        var output: [UInt8] = []
+        var previous: UInt8 = 0
+        for byte in text.utf8 {
+            switch byte {
+            case 0x0A where previous == 0x0D: break
+            case 0x0A, 0x0D: output.append(0x0A)
+            case 0x09, 0x20...0x7E, 0x80...: output.append(byte)
+            default: break
+            }
+            previous = byte
+        }
+        return output
+    }
+
     /// RFC 2045 section 6.7. A dot at the beginning of a line is encoded too, and so is the F of
     /// "From ": some servers count the one, and some change the other.
-    private static func quotedPrintable(_ lines: [[UInt8]]) -> [UInt8] {
+    private static func quotedPrintable(_ lines: [ArraySlice<UInt8>]) -> [UInt8] {
         var output: [UInt8] = []
+        output.reserveCapacity(lines.reduce(0) { $0 + $1.count + $1.count / 16 + 2 })
         for line in lines {
             var column = 0
-            for (index, byte) in line.enumerated() {
-                let isLast = index == line.count - 1
-                let isPlain = isPlain(byte, in: line, index)
+            for index in line.indices {
+                let byte = line[index]
+                let isLast = index == line.endIndex - 1
+                let isPlain = isPlain(byte, isLast: isLast)
                 // One place stays for the mark of the line's going on.
                 if column + (isPlain ? 1 : 3) > (isLast ? 76 : 75) {
                     output += [UInt8(ascii: "="), 0x0D, 0x0A]
@@ -63,10 +73,10 @@ struct BodyText {
         return output
     }
 
-    private static func isPlain(_ byte: UInt8, in line: [UInt8], _ index: Int) -> Bool {
+    private static func isPlain(_ byte: UInt8, isLast: Bool) -> Bool {
         switch byte {
         case UInt8(ascii: "="), 0x7F...: false
-        case 0x09, 0x20: index < line.count - 1
+        case 0x09, 0x20: !isLast
         default: true
         }
     }
@@ -79,8 +89,8 @@ struct BodyText {
         }
     }
 
-    private static func base64(_ lines: [[UInt8]]) -> [UInt8] {
-        let digits = Array(Base64.encode(lines.flatMap { $0 + [0x0D, 0x0A] }).utf8)
+    private static func base64(_ lines: [ArraySlice<UInt8>]) -> [UInt8] {
+        let digits = Array(Base64.encode(lines.flatMap { Array($0) + [0x0D, 0x0A] }).utf8)
         var output: [UInt8] = []
         for start in stride(from: 0, to: digits.count, by: 76) {
             output += digits[start..<min(start + 76, digits.count)] + [0x0D, 0x0A]

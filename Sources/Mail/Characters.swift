@@ -13,7 +13,8 @@ func isAtomText(_ byte: UInt8) -> Bool {
 
 /// Takes room without being seen, turns the text around, or ends a line.
 func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
-    switch scalar.properties.generalCategory {
+    if scalar.isASCII { return isControl(scalar) }
+    return switch scalar.properties.generalCategory {
     case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse,
         .unassigned:
         true
@@ -27,13 +28,14 @@ func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
 /// Joiners and variation selectors are invisible too, but emoji need them: they stay where they
 /// stand behind something that is seen.
 func singleLine(_ text: String, maximum: Int) -> String {
+    if isPlainLine(text.utf8), text.utf8.count <= maximum { return text }
     var output = String.UnicodeScalarView()
     var isAfterSpace = true
     for scalar in text.unicodeScalars.prefix(maximum * 16) {
         let isPart = scalar == "\u{200D}" || scalar == "\u{FE0F}"
         if isPart, !isAfterSpace {
             output.append(scalar)
-        } else if scalar.properties.isWhitespace || isControl(scalar) {
+        } else if isSpace(scalar) {
             if !isAfterSpace { output.append(" ") }
             isAfterSpace = true
         } else if !isInvisible(scalar) {
@@ -45,8 +47,19 @@ func singleLine(_ text: String, maximum: Int) -> String {
     return limited(String(output), maximum: maximum)
 }
 
+/// ASCII with single spaces between its words: most lines are, and stay what they are.
+private func isPlainLine(_ bytes: String.UTF8View) -> Bool {
+    var previous: UInt8 = 0x20
+    for byte in bytes {
+        guard (0x20...0x7E).contains(byte), byte != 0x20 || previous != 0x20 else { return false }
+        previous = byte
+    }
+    return previous != 0x20
+}
+
 /// A character may be one letter and a thousand marks: scalars are counted as well.
 private func limited(_ text: String, maximum: Int) -> String {
+    if text.utf8.count <= maximum { return text }
     var result = String(text.prefix(maximum))
     if result.unicodeScalars.count > maximum * 4 {
         result = String(String.UnicodeScalarView(result.unicodeScalars.prefix(maximum * 4)))
@@ -55,6 +68,12 @@ private func limited(_ text: String, maximum: Int) -> String {
     return result
 }
 
+/// Controls separate words too.
+private func isSpace(_ scalar: Unicode.Scalar) -> Bool {
+    if scalar.isASCII { return scalar == " " || isControl(scalar) }
+    return scalar.properties.isWhitespace || isControl(scalar)
+}
+
 private func isControl(_ scalar: Unicode.Scalar) -> Bool {
-    scalar.properties.generalCategory == .control
+    scalar.value < 0x20 || (0x7F...0x9F).contains(scalar.value)
 }

@@ -69,8 +69,8 @@ public struct MailTemplates: Sendable {
 /// Lines of paragraphs, each cleaned.
 private func paragraphs(_ text: String) -> [[String]] {
     var paragraphs: [[String]] = [[]]
-    for line in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
-        let line = singleLine(String(line), maximum: 4000)
+    for line in text.utf8.split(separator: 0x0A, omittingEmptySubsequences: false) {
+        let line = singleLine(String(Substring(line)), maximum: 4000)
         if line.isEmpty {
             paragraphs.append([])
         } else {
