@@ -113,7 +113,7 @@ private func failure(
         #expect(found?.kind == .temporary)
         #expect(found?.reason == .timeout)
         #expect(found?.code == nil)
-        #expect(ContinuousClock.now - started < .seconds(5))
+        #expect(ContinuousClock.now - started < .seconds(20))
     }
 
     @Test func `that took the mail and then hangs has taken it`() async throws {
@@ -121,7 +121,7 @@ private func failure(
         let client = try relay(server, timeout: .seconds(1))
         let started = ContinuousClock.now
         #expect(await failure(client) == nil)
-        #expect(ContinuousClock.now - started < .seconds(5))
+        #expect(ContinuousClock.now - started < .seconds(20))
         #expect(try Taken(server).from == "urd@example.org")
     }
 

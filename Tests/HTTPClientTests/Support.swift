@@ -4,6 +4,14 @@ import Testing
 
 @testable import HTTPClient
 
+/// Nobody is there: whoever asked the environment for a proxy would reach nothing. It is set once,
+/// before the first call, because the environment must not change while threads read it.
+let misleadingProxy: String = {
+    let proxy = "http://127.0.0.1:1"
+    for name in ["http_proxy", "https_proxy", "all_proxy"] { setenv(name, proxy, 1) }
+    return proxy
+}()
+
 /// A server that others wrote, as a child process that ends with the test.
 final class ChildServer: Sendable {
     struct Problem: Error, CustomStringConvertible {
@@ -16,6 +24,7 @@ final class ChildServer: Sendable {
     let port: UInt16
 
     init(_ script: String, _ arguments: [String] = []) throws {
+        precondition(!misleadingProxy.isEmpty, "The environment is set.")
         let process = Process()
         let input = Pipe()
         let output = Pipe()

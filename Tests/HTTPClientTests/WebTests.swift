@@ -129,7 +129,7 @@ private struct Echo: Decodable {
         let client = try client { $0.timeout = .milliseconds(500) }
         let started = ContinuousClock.now
         #expect(await code(client, OutgoingRequest(url: base + path)) == .timeout)
-        #expect(ContinuousClock.now - started < .seconds(5))
+        #expect(ContinuousClock.now - started < .seconds(20))
         var short = OutgoingRequest(url: base + path)
         short.timeout = .milliseconds(50)
         #expect(await code(client, short) == .timeout)
@@ -186,19 +186,12 @@ private struct Echo: Decodable {
     }
 
     @Test func `asks no environment for a proxy`() async throws {
-        setenv("http_proxy", "http://127.0.0.1:1", 1)
-        setenv("all_proxy", "http://127.0.0.1:1", 1)
-        defer {
-            unsetenv("http_proxy")
-            unsetenv("all_proxy")
-        }
+        #expect(getenv("http_proxy").map { String(cString: $0) } == misleadingProxy)
         let response = try await client().send(OutgoingRequest(url: base + "/status/204"))
         #expect(response.status == .noContent)
     }
 
     @Test func `goes through the proxy that it is given`() async throws {
-        setenv("no_proxy", "*", 1)
-        defer { unsetenv("no_proxy") }
         let base = base
         let client = try client { $0.proxy = base }
         let response = try await client.send(OutgoingRequest(url: "http://nobody.invalid/echo"))
@@ -297,7 +290,7 @@ private struct Echo: Decodable {
         }
         #expect(codes.filter { $0 == .busy }.count >= 7)
         #expect(codes.allSatisfy { $0 == .busy || $0 == .timeout })
-        #expect(ContinuousClock.now - started < .seconds(5))
+        #expect(ContinuousClock.now - started < .seconds(20))
     }
 
     @Test func `can be taken back`() async throws {
@@ -326,7 +319,9 @@ private struct Echo: Decodable {
         async let second = code(client, hanging)
         while client.queueLength != 1 { await Task.yield() }
         client.close()
-        #expect(Set([await first, await second]) == [.timeout, .closed])
+        // The thread may have taken the first one by then, or none yet.
+        let codes = Set([await first, await second])
+        #expect(codes == [.timeout, .closed] || codes == [.closed])
         #expect(await code(client, hanging) == .closed)
     }
 
