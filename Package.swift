@@ -35,11 +35,14 @@ let package = Package(
         .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd"),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd"),
         .systemLibrary(name: "CQREncode", pkgConfig: "libqrencode"),
+        .systemLibrary(name: "CCurl", pkgConfig: "libcurl"),
 
         // The pure ring: no I/O, no Foundation, no C.
         module("Values"),
         module("JSON"),
         module("HTTP", ["Values"]),
+        module("HTML"),
+        module("Mail", ["Values", "HTTP", "HTML"]),
         module("EventSourcing", ["Values", "JSON"]),
         module("Identity", ["Values", "JSON", "EventSourcing"]),
         module("Telemetry", ["Values", "JSON"]),
@@ -48,6 +51,7 @@ let package = Package(
         module("Postgres", ["CPostgres"], settings: wrapper),
         module("Cryptography", ["COpenSSL"], settings: wrapper),
         module("HTTPServer", ["CMicroHTTPD", "HTTP"], settings: wrapper),
+        module("HTTPClient", ["CCurl", "HTTP"], settings: wrapper),
         module("Systemd", ["CSystemd"], settings: wrapper),
         module("QRCode", ["CQREncode"], settings: wrapper),
 
@@ -95,6 +99,14 @@ let package = Package(
         tests("Telemetry", ["Telemetry", "Values", "JSON"]),
         tests("Cryptography", ["Cryptography"]),
         tests("HTTPServer", ["HTTPServer", "HTTP"]),
+        tests("HTML", ["HTML"]),
+        tests("Mail", ["Mail", "Values"]),
+        .executableTarget(
+            name: "MailSender", dependencies: ["HTTPClient", "Mail", "JSON", "Values"],
+            path: "Tests/MailSender", swiftSettings: strict),
+        .testTarget(
+            name: "HTTPClientTests", dependencies: ["HTTPClient", "HTTP"], exclude: ["servers"],
+            swiftSettings: strict),
         tests("Systemd", ["Systemd"]),
         tests("QRCode", ["QRCode"]),
         tests("JOSE", ["JOSE", "Values", "JSON", "Cryptography"]),

@@ -10,8 +10,8 @@ let instrumented: [SwiftSetting] = [
     .unsafeFlags(["-sanitize=fuzzer", "-parse-as-library"]),
 ]
 
-func fuzzer(_ name: String, _ module: Target.Dependency) -> Target {
-    .executableTarget(name: name, dependencies: [module], swiftSettings: instrumented)
+func fuzzer(_ name: String, _ modules: Target.Dependency...) -> Target {
+    .executableTarget(name: name, dependencies: modules, swiftSettings: instrumented)
 }
 
 let package = Package(
@@ -28,6 +28,9 @@ let package = Package(
             swiftSettings: instrumented),
         .executableTarget(
             name: "token", dependencies: ["JOSE", "Values", "JSON"], swiftSettings: instrumented),
+        .target(name: "HTML", swiftSettings: instrumented),
+        .target(
+            name: "Mail", dependencies: ["Values", "HTTP", "HTML"], swiftSettings: instrumented),
         fuzzer("json", "JSON"),
         fuzzer("canonical", "JSON"),
         fuzzer("form", "HTTP"),
@@ -35,5 +38,7 @@ let package = Package(
         fuzzer("headers", "HTTP"),
         fuzzer("base64url", "Values"),
         fuzzer("text", "Values"),
+        fuzzer("address", "Mail", "Values"),
+        fuzzer("message", "Mail", "Values"),
     ]
 )

@@ -10,12 +10,15 @@ enum Rules {
         "Values": [],
         "JSON": [],
         "HTTP": ["Values"],
+        "HTML": [],
+        "Mail": ["Values", "HTTP", "HTML"],
         "EventSourcing": ["Values", "JSON"],
         "Identity": ["Values", "JSON", "EventSourcing"],
         "Telemetry": ["Values", "JSON", "Glibc"],
         "Postgres": ["CPostgres", "Glibc"],
         "Cryptography": ["COpenSSL", "Glibc"],
         "HTTPServer": ["CMicroHTTPD", "HTTP", "Glibc"],
+        "HTTPClient": ["CCurl", "HTTP", "Glibc"],
         "Systemd": ["CSystemd", "Glibc"],
         "QRCode": ["CQREncode"],
         "JOSE": ["Values", "JSON", "Cryptography"],
@@ -89,7 +92,7 @@ enum Rules {
 
     /// Wrappers hold what C gave them, and are compiled with `.strictMemorySafety()`.
     private static let wrappers: Set<String> = [
-        "Postgres", "Cryptography", "HTTPServer", "Systemd", "QRCode",
+        "Postgres", "Cryptography", "HTTPServer", "HTTPClient", "Systemd", "QRCode",
     ]
 
     private static let bansOutsideWrappers: [(pattern: Pattern, what: String, remedy: String)] = [

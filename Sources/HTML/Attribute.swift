@@ -1,0 +1,90 @@
+/// An attribute of an element. What it is called is ours, what it says is escaped, and a link leads
+/// nowhere but to a web page, a mailbox or a place on this site.
+public struct Attribute: Sendable, Equatable {
+    let markup: String
+
+    private init(_ name: StaticString, _ value: String) {
+        markup = " \(name)=\"" + escaped(value, isAttribute: true) + "\""
+    }
+
+    private init(_ name: StaticString) {
+        markup = " \(name)"
+    }
+
+    private init() {
+        markup = ""
+    }
+
+    /// Any attribute whose name and value stand in the program.
+    public static func fixed(_ name: StaticString, _ value: StaticString) -> Attribute {
+        Attribute(name, value.description)
+    }
+
+    /// The attribute under a condition.
+    public static func when(_ condition: Bool, _ attribute: Attribute) -> Attribute {
+        condition ? attribute : Attribute()
+    }
+
+    public static func id(_ value: String) -> Attribute { Attribute("id", value) }
+    public static func `class`(_ value: String) -> Attribute { Attribute("class", value) }
+    public static func title(_ value: String) -> Attribute { Attribute("title", value) }
+    public static func language(_ value: String) -> Attribute { Attribute("lang", value) }
+    public static func role(_ value: String) -> Attribute { Attribute("role", value) }
+    public static func style(_ value: String) -> Attribute { Attribute("style", value) }
+    public static func alternative(_ value: String) -> Attribute { Attribute("alt", value) }
+    public static func name(_ value: String) -> Attribute { Attribute("name", value) }
+    public static func content(_ value: String) -> Attribute { Attribute("content", value) }
+    public static func charset(_ value: String) -> Attribute { Attribute("charset", value) }
+    public static func rel(_ value: String) -> Attribute { Attribute("rel", value) }
+    public static func width(_ value: Int) -> Attribute { Attribute("width", String(value)) }
+    public static func height(_ value: Int) -> Attribute { Attribute("height", String(value)) }
+    public static func label(_ value: String) -> Attribute { Attribute("aria-label", value) }
+    public static func describedBy(_ value: String) -> Attribute {
+        Attribute("aria-describedby", value)
+    }
+    public static let hiddenFromReaders = Attribute("aria-hidden", "true")
+
+    // Forms.
+    public static func type(_ value: String) -> Attribute { Attribute("type", value) }
+    public static func value(_ value: String) -> Attribute { Attribute("value", value) }
+    public static func `for`(_ value: String) -> Attribute { Attribute("for", value) }
+    public static func method(_ value: String) -> Attribute { Attribute("method", value) }
+    public static func placeholder(_ value: String) -> Attribute {
+        Attribute("placeholder", value)
+    }
+    public static func autocomplete(_ value: String) -> Attribute {
+        Attribute("autocomplete", value)
+    }
+    public static func inputMode(_ value: String) -> Attribute { Attribute("inputmode", value) }
+    public static func pattern(_ value: String) -> Attribute { Attribute("pattern", value) }
+    public static func maximumLength(_ value: Int) -> Attribute {
+        Attribute("maxlength", String(value))
+    }
+    public static let required = Attribute("required")
+    public static let autofocus = Attribute("autofocus")
+    public static let disabled = Attribute("disabled")
+    public static let checked = Attribute("checked")
+    public static let selected = Attribute("selected")
+
+    // Places.
+    public static func href(_ place: String) -> Attribute { Attribute("href", safe(place)) }
+    public static func source(_ place: String) -> Attribute { Attribute("src", safe(place)) }
+    public static func action(_ place: String) -> Attribute { Attribute("action", safe(place)) }
+
+    static let nowhere = "about:invalid"
+
+    /// The place, when every reader takes it for one of the kinds that we mean.
+    ///
+    /// Browsers drop tabs and line breaks in URLs, trim spaces, and read `\` as `/`: a place with
+    /// any of these is none.
+    private static func safe(_ place: String) -> String {
+        let bytes = Array(place.utf8)
+        guard bytes.allSatisfy({ $0 > 0x20 && $0 != 0x7F && $0 != 0x5C }) else { return nowhere }
+        let start = String(decoding: bytes.prefix(8), as: UTF8.self).lowercased()
+        if start.hasPrefix("https://") || start.hasPrefix("http://") || start.hasPrefix("mailto:") {
+            return place
+        }
+        let isHere = bytes.first == 0x2F && bytes.dropFirst().first != 0x2F
+        return isHere || bytes.first == 0x23 || bytes.first == 0x3F ? place : nowhere
+    }
+}

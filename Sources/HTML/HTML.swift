@@ -1,0 +1,88 @@
+/// Markup that can be shown: whatever text went into it was escaped on the way.
+///
+/// There is no way from a string to markup but through `text`, an attribute or a literal of this
+/// program, so that a name that somebody chose stays a name.
+public struct HTML: Sendable, Equatable {
+    /// The markup, to be written as UTF-8.
+    public let markup: String
+
+    init(unchecked markup: String) {
+        self.markup = markup
+    }
+
+    public static let nothing = HTML(unchecked: "")
+
+    /// Characters for people to read.
+    public static func text(_ text: String) -> HTML {
+        HTML(unchecked: escaped(text, isAttribute: false))
+    }
+
+    /// Markup that stands in the program itself.
+    public static func verbatim(_ markup: StaticString) -> HTML {
+        HTML(unchecked: markup.description)
+    }
+
+    public init(@HTMLBuilder _ content: () -> HTML) {
+        self = content()
+    }
+
+    public var bytes: [UInt8] { Array(markup.utf8) }
+}
+
+/// Puts elements and texts one after the other. A string is a text.
+@resultBuilder public enum HTMLBuilder {
+    public static func buildExpression(_ text: String) -> HTML { .text(text) }
+    public static func buildExpression(_ html: HTML) -> HTML { html }
+    public static func buildExpression(_ html: HTML?) -> HTML { html ?? .nothing }
+    public static func buildBlock(_ parts: HTML...) -> HTML { joined(parts) }
+    public static func buildOptional(_ part: HTML?) -> HTML { part ?? .nothing }
+    public static func buildEither(first: HTML) -> HTML { first }
+    public static func buildEither(second: HTML) -> HTML { second }
+    public static func buildArray(_ parts: [HTML]) -> HTML { joined(parts) }
+
+    private static func joined(_ parts: [HTML]) -> HTML {
+        HTML(unchecked: parts.map(\.markup).joined())
+    }
+}
+
+/// Without what begins markup or ends an attribute. Characters that HTML has no place for, and
+/// those that turn the direction of what follows, become the replacement character.
+func escaped(_ text: String, isAttribute: Bool) -> String {
+    if text.utf8.allSatisfy(isPlain) { return text }
+    var output = ""
+    output.reserveCapacity(text.utf8.count + 16)
+    for scalar in text.unicodeScalars {
+        switch scalar {
+        case "&": output += "&amp;"
+        case "<": output += "&lt;"
+        case ">": output += "&gt;"
+        case "\"": output += "&quot;"
+        case "'": output += "&#39;"
+        case "`" where isAttribute: output += "&#96;"
+        case "\n", "\t", "\r": output.unicodeScalars.append(scalar)
+        case _ where isForbidden(scalar): output.unicodeScalars.append("\u{FFFD}")
+        default: output.unicodeScalars.append(scalar)
+        }
+    }
+    return output
+}
+
+/// Most texts are ASCII without anything special, and stay what they are.
+private func isPlain(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "&"), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\""),
+        UInt8(ascii: "'"), UInt8(ascii: "`"):
+        false
+    default: (0x20...0x7E).contains(byte)
+    }
+}
+
+private func isForbidden(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0..<0x20, 0x7F...0x9F: true
+    // Embeddings, overrides and isolates: they could turn a sentence of ours around.
+    case 0x202A...0x202E, 0x2066...0x2069: true
+    case 0xFDD0...0xFDEF: true
+    default: scalar.value & 0xFFFE == 0xFFFE
+    }
+}

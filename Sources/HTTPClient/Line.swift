@@ -1,0 +1,95 @@
+internal import Glibc
+internal import Synchronization
+
+/// Work that waits for a thread: a line of bounded length.
+@safe final class Line: @unchecked Sendable {
+    struct Work: Sendable {
+        let run: @Sendable (Handle) -> Void
+        let refuse: @Sendable (Refusal) -> Void
+    }
+
+    private struct State: Sendable {
+        var waiting: [Work] = []
+        var next = 0
+        var isClosed = false
+
+        var count: Int { waiting.count - next }
+
+        mutating func take() -> Work? {
+            guard next < waiting.count else { return nil }
+            defer {
+                next += 1
+                if next == waiting.count {
+                    waiting.removeAll(keepingCapacity: true)
+                    next = 0
+                } else if next > 1024 {
+                    waiting.removeFirst(next)
+                    next = 0
+                }
+            }
+            return waiting[next]
+        }
+    }
+
+    private let state = Mutex(State())
+    private let limit: Int
+    /// Counts what waits, and once more for each thread when the line is closed.
+    private let arrivals = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+
+    init(limit: Int) {
+        self.limit = limit
+        unsafe arrivals.initialize(to: sem_t())
+        unsafe precondition(sem_init(arrivals, 0, 0) == 0, "A semaphore can be made.")
+    }
+
+    deinit {
+        unsafe sem_destroy(arrivals)
+        unsafe arrivals.deallocate()
+    }
+
+    var count: Int { state.withLock { $0.count } }
+
+    /// Takes the work, or says why not.
+    func join(_ work: Work) -> Refusal? {
+        let refusal: Refusal? = state.withLock { state in
+            if state.isClosed { return .closed }
+            if state.count >= limit { return .busy }
+            state.waiting.append(work)
+            return nil
+        }
+        if refusal == nil { unsafe sem_post(arrivals) }
+        return refusal
+    }
+
+    /// Blocks the calling thread until there is work; nil once the line is closed.
+    func next() -> Work? {
+        while true {
+            while unsafe sem_wait(arrivals) != 0 {}
+            let (work, isClosed) = state.withLock { ($0.take(), $0.isClosed) }
+            if let work { return work }
+            if isClosed { return nil }
+        }
+    }
+
+    /// Refuses what waits and lets the threads end.
+    func close(threads: Int) {
+        let left: [Work] = state.withLock { state in
+            state.isClosed = true
+            var left: [Work] = []
+            while let work = state.take() { left.append(work) }
+            return left
+        }
+        for _ in 0..<threads { unsafe sem_post(arrivals) }
+        for work in left { work.refuse(.closed) }
+    }
+}
+
+/// Why work was not even begun.
+enum Refusal: Sendable, Equatable {
+    /// As much waits as may.
+    case busy
+    case closed
+    case cancelled
+    /// libcurl has no handle for it.
+    case noHandle
+}

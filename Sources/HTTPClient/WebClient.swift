@@ -1,0 +1,134 @@
+internal import CCurl
+public import HTTP
+
+/// Calls other servers over HTTP.
+///
+/// Certificates are verified, always. No proxy, cookie, netrc file or environment is looked at
+/// unless it stands in the configuration, and a response is taken as it comes: nothing is unpacked.
+public final class WebClient: Sendable {
+    public let configuration: Configuration
+    private let workers: Workers
+
+    public init(_ configuration: Configuration = Configuration()) throws(Failure) {
+        if let fault = configuration.fault { throw Failure(.invalidRequest, fault) }
+        guard
+            let workers = Workers(
+                threads: configuration.threads, limit: configuration.maximumWaiting)
+        else { throw Failure(.library, "no threads, or no libcurl") }
+        self.configuration = configuration
+        self.workers = workers
+    }
+
+    /// Requests that wait are refused; those under way come to their end.
+    public func close() {
+        workers.close()
+    }
+
+    public var queueLength: Int { workers.queueLength }
+
+    /// The response, whatever its status; redirects are responses unless they are followed.
+    public func send(_ request: OutgoingRequest) async throws(Failure) -> Response {
+        let checked = try CheckedRequest(request, allowsHTTP: configuration.allowsHTTP)
+        let timeout = min(request.timeout ?? configuration.timeout, configuration.timeout)
+        let deadline = ContinuousClock.now + timeout
+        let configuration = configuration
+        return try await workers.run(refused: Failure.refused) { handle, cancellation in
+            let left = deadline - ContinuousClock.now
+            guard left > .zero else {
+                return .failure(Failure(.timeout, "no thread was free in time"))
+            }
+            let transfer = Transfer(
+                bodyLimit: configuration.maximumBodyBytes,
+                destinations: configuration.destinations, deadline: deadline,
+                cancellation: cancellation)
+            handle.prepare(configuration, timeout: left)
+            handle.prepare(checked, redirects: configuration.maximumRedirects)
+            // A response to HEAD tells the length of what it does not bring.
+            if checked.method != .head {
+                handle.set(CURLOPT_MAXFILESIZE_LARGE, size: max(1, configuration.maximumBodyBytes))
+            }
+            let outcome = handle.perform(transfer)
+            guard outcome.code == CURLE_OK else { return .failure(Failure(outcome, transfer)) }
+            guard let response = Response(transfer, isHead: checked.method == .head) else {
+                return .failure(Failure(.broken, "the response's head"))
+            }
+            return .success(response)
+        }.get()
+    }
+}
+
+extension Handle {
+    fileprivate func prepare(_ configuration: Configuration, timeout: Duration) {
+        prepareConnection(
+            connectTimeout: configuration.connectTimeout, timeout: timeout,
+            caFile: configuration.caFile, proxy: configuration.proxy)
+        set(
+            CURLOPT_HTTP_VERSION,
+            Int(configuration.allowsHTTP2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
+        set(CURLOPT_HTTP09_ALLOWED, false)
+        if !configuration.userAgent.isEmpty { set(CURLOPT_USERAGENT, configuration.userAgent) }
+    }
+
+    fileprivate func prepare(_ request: CheckedRequest, redirects: Int) {
+        set(CURLOPT_URL, request.url)
+        set(CURLOPT_PATH_AS_IS, true)
+        set(CURLOPT_PROTOCOLS_STR, request.isEncrypted ? "https" : "http")
+        set(CURLOPT_REDIR_PROTOCOLS_STR, request.isEncrypted ? "https" : "http,https")
+        set(CURLOPT_DISALLOW_USERNAME_IN_URL, true)
+        set(CURLOPT_HTTPHEADER, list: request.headerLines)
+        switch request.method {
+        case .get: set(CURLOPT_HTTPGET, true)
+        case .head: set(CURLOPT_NOBODY, true)
+        case .post, .put, .patch, .delete, .options:
+            if let body = request.body { set(body: body) }
+            set(CURLOPT_CUSTOMREQUEST, request.method.rawValue)
+        }
+        let mayFollow = redirects > 0 && (request.method == .get || request.method == .head)
+        set(CURLOPT_FOLLOWLOCATION, mayFollow)
+        set(CURLOPT_MAXREDIRS, redirects)
+    }
+
+    /// What HTTP and SMTP have in common. What libcurl would take from the environment is set, so
+    /// that it does not.
+    func prepareConnection(
+        connectTimeout: Duration, timeout: Duration, caFile: String?, proxy: String?
+    ) {
+        set(CURLOPT_NOSIGNAL, true)
+        // Where DNS does not answer, its thread is left behind instead of waited for: it would keep
+        // ours far beyond the timeout.
+        set(CURLOPT_QUICK_EXIT, true)
+        set(CURLOPT_CONNECTTIMEOUT_MS, connectTimeout.milliseconds)
+        set(CURLOPT_TIMEOUT_MS, timeout.milliseconds)
+        set(CURLOPT_PROXY, proxy ?? "")
+        set(CURLOPT_NOPROXY, "")
+        set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
+        set(CURLOPT_SSL_VERIFYPEER, true)
+        set(CURLOPT_SSL_VERIFYHOST, 2)
+        set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+        set(CURLOPT_MAXCONNECTS, 4)
+        // The system's folder of certificates stays in force beside the file.
+        if let caFile { set(CURLOPT_CAINFO, caFile) }
+    }
+}
+
+extension Response {
+    fileprivate init?(_ transfer: Transfer, isHead: Bool) {
+        guard let first = transfer.head.first else { return nil }
+        let words = first.split(separator: 0x20, maxSplits: 2, omittingEmptySubsequences: false)
+        guard words.count >= 2, words[1].count == 3,
+            words[1].allSatisfy({ (0x30...0x39).contains($0) })
+        else { return nil }
+        let code = words[1].reduce(0) { $0 * 10 + Int($1 - 0x30) }
+        let reason = words.count > 2 ? String(decoding: words[2], as: UTF8.self) : ""
+        var headers = Headers()
+        for line in transfer.head.dropFirst() {
+            guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { continue }
+            headers.append(
+                String(decoding: line[..<colon], as: UTF8.self),
+                String(decoding: line[(colon + 1)...], as: UTF8.self))
+        }
+        self.init(
+            status: Status(code: code, reason: reason), headers: headers,
+            body: isHead ? [] : transfer.body)
+    }
+}

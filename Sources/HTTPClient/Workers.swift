@@ -1,0 +1,114 @@
+internal import CCurl
+internal import Synchronization
+
+/// A few threads, each with a handle of libcurl that keeps its connections, behind one bounded line.
+///
+/// A transfer blocks its thread from beginning to end, hence these threads and not the cooperative
+/// pool.
+final class Workers: Sendable {
+    private let line: Line
+    private let threads: Int
+
+    /// Nil when the system gives no thread, or libcurl cannot start.
+    init?(threads: Int, limit: Int) {
+        guard Library.isReady else { return nil }
+        let line = Line(limit: limit)
+        var started = 0
+        for _ in 0..<threads {
+            let isStarted = startThread {
+                var handle = Handle()
+                while let work = line.next() {
+                    if handle == nil { handle = Handle() }
+                    if let handle { work.run(handle) } else { work.refuse(.noHandle) }
+                }
+            }
+            if isStarted { started += 1 }
+        }
+        self.line = line
+        self.threads = started
+        if started == 0 { return nil }
+    }
+
+    deinit {
+        close()
+    }
+
+    /// What waits is refused; what is under way comes to its end.
+    func close() {
+        line.close(threads: threads)
+    }
+
+    var queueLength: Int { line.count }
+
+    /// Does the work on one of the threads. Who is cancelled has the answer at once; the thread
+    /// follows when libcurl next asks, within a second.
+    func run<Value: Sendable, Problem: Error>(
+        refused: @escaping @Sendable (Refusal) -> Problem,
+        _ body: @escaping @Sendable (Handle, Cancellation) -> Result<Value, Problem>
+    ) async -> Result<Value, Problem> {
+        let cancellation = Cancellation()
+        let promise = Promise<Result<Value, Problem>>()
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                promise.wait(continuation)
+                let refusal = line.join(
+                    Line.Work(
+                        run: { handle in
+                            if cancellation.isAsked { return }
+                            promise.fulfil(body(handle, cancellation))
+                        },
+                        refuse: { promise.fulfil(.failure(refused($0))) }))
+                if let refusal { promise.fulfil(.failure(refused(refusal))) }
+            }
+        } onCancel: {
+            cancellation.ask()
+            promise.fulfil(.failure(refused(.cancelled)))
+        }
+    }
+}
+
+/// Whether somebody still wants the answer.
+final class Cancellation: Sendable {
+    private let flag = Atomic(false)
+
+    var isAsked: Bool { flag.load(ordering: .relaxed) }
+
+    func ask() {
+        flag.store(true, ordering: .relaxed)
+    }
+}
+
+/// The first value wins; it may come before anybody waits.
+private final class Promise<Value: Sendable>: Sendable {
+    private struct State {
+        var continuation: CheckedContinuation<Value, Never>?
+        var early: Value?
+        var isDone = false
+    }
+
+    private let state = Mutex(State())
+
+    func wait(_ continuation: CheckedContinuation<Value, Never>) {
+        let early = state.withLock { state -> Value? in
+            if state.early == nil { state.continuation = continuation }
+            return state.early
+        }
+        if let early { continuation.resume(returning: early) }
+    }
+
+    func fulfil(_ value: Value) {
+        let continuation = state.withLock { state -> CheckedContinuation<Value, Never>? in
+            guard !state.isDone else { return nil }
+            state.isDone = true
+            if state.continuation == nil { state.early = value }
+            defer { state.continuation = nil }
+            return state.continuation
+        }
+        continuation?.resume(returning: value)
+    }
+}
+
+/// libcurl as a whole: made ready once, by whoever needs it first.
+enum Library {
+    static let isReady = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
+}

@@ -1,0 +1,101 @@
+extension MailText {
+    /// The words in English.
+    static func english(_ kind: MailKind.Name) -> MailText {
+        switch kind {
+        case .emailOtp:
+            MailText(
+                subject: "Your sign-in code for {product}",
+                preview: "The code is good for {minutes}.",
+                heading: "Your sign-in code",
+                introduction: "Enter this code to sign in to {product}. It is good for {minutes} "
+                    + "and works once.",
+                closing: "If you did not ask for a code, you can ignore this mail: without the "
+                    + "code nobody can sign in.\n\nNobody at {product} will ever ask you for it.")
+        case .magicLink:
+            MailText(
+                subject: "Your sign-in link for {product}",
+                preview: "The link is good for {minutes}.",
+                heading: "Sign in to {product}",
+                introduction:
+                    "With this link you sign in. It is good for {minutes} and works once.",
+                button: "Sign in",
+                closing: "If you did not ask for a link, you can ignore this mail: without the "
+                    + "link nobody can sign in. Please do not pass it on.")
+        case .emailVerification:
+            MailText(
+                subject: "Confirm your address for {product}",
+                preview: "One step, and your address is confirmed.",
+                heading: "Confirm your address",
+                introduction: "Please confirm that this mail address is yours. The link is good "
+                    + "for {minutes}.",
+                button: "Confirm address",
+                closing: "If you did not give this address to {product}, you can ignore this mail: "
+                    + "nothing happens without your confirmation.")
+        case .passkeyEnrolled, .passkeyRemoved, .totpEnrolled, .totpRemoved, .signedOutEverywhere,
+            .accountDisabled, .accountDeletion:
+            englishNotice(kind)
+        }
+    }
+
+    private static let wasNotMe =
+        "If this was not you, sign in to {product}, check your passkeys and devices, and get in "
+        + "touch with us."
+
+    /// Something about an account has changed, and whoever owns it should know.
+    private static func englishNotice(_ kind: MailKind.Name) -> MailText {
+        switch kind {
+        case .passkeyEnrolled:
+            MailText(
+                subject: "A passkey was added to your {product} account",
+                preview: "Was this you?", heading: "A new passkey",
+                introduction: "The passkey “{device}” can be used to sign in to your {product} "
+                    + "account. It was added on {time}.",
+                closing: wasNotMe)
+        case .passkeyRemoved:
+            MailText(
+                subject: "A passkey was removed from your {product} account",
+                preview: "Was this you?", heading: "A passkey was removed",
+                introduction: "The passkey “{device}” can no longer be used to sign in to your "
+                    + "{product} account. It was removed on {time}.",
+                closing: wasNotMe)
+        case .totpEnrolled:
+            MailText(
+                subject: "An authenticator app was added to your {product} account",
+                preview: "Was this you?", heading: "A new authenticator app",
+                introduction: "Signing in to your {product} account now asks for a code of your "
+                    + "authenticator app. It was added on {time}.",
+                closing: wasNotMe)
+        case .totpRemoved:
+            MailText(
+                subject: "The authenticator app was removed from your {product} account",
+                preview: "Was this you?", heading: "The authenticator app was removed",
+                introduction: "Signing in to your {product} account no longer asks for a code of "
+                    + "your authenticator app. It was removed on {time}.",
+                closing: wasNotMe)
+        case .signedOutEverywhere:
+            MailText(
+                subject: "You were signed out of {product} everywhere",
+                preview: "All devices have to sign in again.", heading: "Signed out everywhere",
+                introduction: "On {time} your {product} account was signed out on all devices. "
+                    + "Each of them has to sign in again.",
+                closing: wasNotMe)
+        case .accountDisabled:
+            MailText(
+                subject: "Your {product} account was disabled",
+                preview: "Nobody can sign in to it.", heading: "Your account was disabled",
+                introduction: "Your {product} account was disabled on {time}. Nobody can sign in "
+                    + "to it, and all devices were signed out.",
+                closing: "If you think that this is a mistake, get in touch with us.")
+        case .accountDeletion:
+            MailText(
+                subject: "Your {product} account will be deleted",
+                preview: "Until {time} you can change your mind.",
+                heading: "Your account will be deleted",
+                introduction: "Your {product} account and all that belongs to it will be deleted "
+                    + "on {time}.",
+                closing: "Until then you can change your mind. If you did not ask for this, get in "
+                    + "touch with us soon.")
+        case .emailOtp, .magicLink, .emailVerification: english(kind)
+        }
+    }
+}

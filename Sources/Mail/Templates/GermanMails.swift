@@ -1,0 +1,102 @@
+extension MailText {
+    /// The words in German.
+    static func german(_ kind: MailKind.Name) -> MailText {
+        switch kind {
+        case .emailOtp:
+            MailText(
+                subject: "Ihr Anmeldecode für {product}",
+                preview: "Der Code gilt {minutes}.",
+                heading: "Ihr Anmeldecode",
+                introduction: "Geben Sie diesen Code ein, um sich bei {product} anzumelden. Er "
+                    + "gilt {minutes} und nur einmal.",
+                closing: "Haben Sie keinen Code angefordert, können Sie diese E-Mail ignorieren: "
+                    + "Ohne den Code kann sich niemand anmelden.\n\nNiemand bei {product} wird "
+                    + "Sie je danach fragen.")
+        case .magicLink:
+            MailText(
+                subject: "Ihr Anmeldelink für {product}",
+                preview: "Der Link gilt {minutes}.",
+                heading: "Anmelden bei {product}",
+                introduction: "Mit diesem Link melden Sie sich an. Er gilt {minutes} und nur "
+                    + "einmal.",
+                button: "Anmelden",
+                closing: "Haben Sie keinen Link angefordert, können Sie diese E-Mail ignorieren: "
+                    + "Ohne den Link kann sich niemand anmelden. Bitte geben Sie ihn nicht weiter.")
+        case .emailVerification:
+            MailText(
+                subject: "Bestätigen Sie Ihre Adresse für {product}",
+                preview: "Ein Schritt, und Ihre Adresse ist bestätigt.",
+                heading: "Adresse bestätigen",
+                introduction: "Bitte bestätigen Sie, dass diese E-Mail-Adresse Ihnen gehört. Der "
+                    + "Link gilt {minutes}.",
+                button: "Adresse bestätigen",
+                closing: "Haben Sie diese Adresse nicht bei {product} angegeben, können Sie diese "
+                    + "E-Mail ignorieren: Ohne Ihre Bestätigung geschieht nichts.")
+        case .passkeyEnrolled, .passkeyRemoved, .totpEnrolled, .totpRemoved, .signedOutEverywhere,
+            .accountDisabled, .accountDeletion:
+            germanNotice(kind)
+        }
+    }
+
+    private static let warIchNicht =
+        "Waren Sie das nicht, melden Sie sich bei {product} an, prüfen Sie Ihre Passkeys und "
+        + "Geräte und wenden Sie sich an uns."
+
+    /// Something about an account has changed, and whoever owns it should know.
+    private static func germanNotice(_ kind: MailKind.Name) -> MailText {
+        switch kind {
+        case .passkeyEnrolled:
+            MailText(
+                subject: "Neuer Passkey für Ihr Konto bei {product}",
+                preview: "Waren Sie das?", heading: "Ein neuer Passkey",
+                introduction: "Mit dem Passkey „{device}“ kann man sich bei Ihrem Konto bei "
+                    + "{product} anmelden. Er wurde am {time} hinzugefügt.",
+                closing: warIchNicht)
+        case .passkeyRemoved:
+            MailText(
+                subject: "Passkey aus Ihrem Konto bei {product} entfernt",
+                preview: "Waren Sie das?", heading: "Ein Passkey wurde entfernt",
+                introduction: "Mit dem Passkey „{device}“ kann man sich nicht mehr bei Ihrem Konto "
+                    + "bei {product} anmelden. Er wurde am {time} entfernt.",
+                closing: warIchNicht)
+        case .totpEnrolled:
+            MailText(
+                subject: "Authenticator-App für Ihr Konto bei {product} eingerichtet",
+                preview: "Waren Sie das?", heading: "Eine neue Authenticator-App",
+                introduction: "Die Anmeldung bei {product} fragt nun nach einem Code Ihrer "
+                    + "Authenticator-App. Sie wurde am {time} eingerichtet.",
+                closing: warIchNicht)
+        case .totpRemoved:
+            MailText(
+                subject: "Authenticator-App aus Ihrem Konto bei {product} entfernt",
+                preview: "Waren Sie das?", heading: "Die Authenticator-App wurde entfernt",
+                introduction: "Die Anmeldung bei {product} fragt nicht mehr nach einem Code Ihrer "
+                    + "Authenticator-App. Sie wurde am {time} entfernt.",
+                closing: warIchNicht)
+        case .signedOutEverywhere:
+            MailText(
+                subject: "Sie wurden bei {product} überall abgemeldet",
+                preview: "Alle Geräte müssen sich neu anmelden.", heading: "Überall abgemeldet",
+                introduction: "Am {time} wurde Ihr Konto bei {product} auf allen Geräten "
+                    + "abgemeldet. Jedes muss sich neu anmelden.",
+                closing: warIchNicht)
+        case .accountDisabled:
+            MailText(
+                subject: "Ihr Konto bei {product} wurde gesperrt",
+                preview: "Niemand kann sich anmelden.", heading: "Ihr Konto wurde gesperrt",
+                introduction: "Ihr Konto bei {product} wurde am {time} gesperrt. Niemand kann sich "
+                    + "anmelden, und alle Geräte wurden abgemeldet.",
+                closing: "Halten Sie das für einen Irrtum, wenden Sie sich an uns.")
+        case .accountDeletion:
+            MailText(
+                subject: "Ihr Konto bei {product} wird gelöscht",
+                preview: "Bis zum {time} können Sie es sich anders überlegen.",
+                heading: "Ihr Konto wird gelöscht",
+                introduction: "Ihr Konto bei {product} und alles, was dazugehört, wird am {time} "
+                    + "gelöscht.",
+                closing: "Bis dahin können Sie es sich anders überlegen. Haben Sie das nicht "
+                    + "verlangt, wenden Sie sich bald an uns.")
+        case .emailOtp, .magicLink, .emailVerification: german(kind)
+        }
+    }
+}

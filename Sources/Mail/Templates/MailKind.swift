@@ -1,0 +1,45 @@
+public import Values
+
+/// Why we write to somebody, with what only this mail says.
+public enum MailKind: Sendable, Hashable {
+    case emailOtp(code: String, minutes: Int)
+    case magicLink(MailLink, minutes: Int)
+    case emailVerification(MailLink, minutes: Int)
+    case passkeyEnrolled(device: String, at: Timestamp)
+    case passkeyRemoved(device: String, at: Timestamp)
+    case totpEnrolled(at: Timestamp)
+    case totpRemoved(at: Timestamp)
+    case signedOutEverywhere(at: Timestamp)
+    case accountDisabled(at: Timestamp)
+    /// The account is to be deleted; until then its owner can change his mind.
+    case accountDeletion(at: Timestamp)
+
+    /// The kinds by name, as settings and the log have them.
+    public enum Name: String, Sendable, Hashable, CaseIterable {
+        case emailOtp = "EmailOtp"
+        case magicLink = "MagicLink"
+        case emailVerification = "EmailVerification"
+        case passkeyEnrolled = "PasskeyEnrolled"
+        case passkeyRemoved = "PasskeyRemoved"
+        case totpEnrolled = "TotpEnrolled"
+        case totpRemoved = "TotpRemoved"
+        case signedOutEverywhere = "SignedOutEverywhere"
+        case accountDisabled = "AccountDisabled"
+        case accountDeletion = "AccountDeletion"
+    }
+
+    public var name: Name {
+        switch self {
+        case .emailOtp: .emailOtp
+        case .magicLink: .magicLink
+        case .emailVerification: .emailVerification
+        case .passkeyEnrolled: .passkeyEnrolled
+        case .passkeyRemoved: .passkeyRemoved
+        case .totpEnrolled: .totpEnrolled
+        case .totpRemoved: .totpRemoved
+        case .signedOutEverywhere: .signedOutEverywhere
+        case .accountDisabled: .accountDisabled
+        case .accountDeletion: .accountDeletion
+        }
+    }
+}

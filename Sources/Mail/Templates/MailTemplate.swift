@@ -1,0 +1,153 @@
+import HTML
+import Values
+
+/// What a mail says, ready to be sent: its subject and its two bodies.
+public struct MailContent: Sendable, Hashable {
+    public let subject: String
+    public let text: String
+    public let html: String
+    public let language: MailLanguage
+}
+
+/// A realm's mails: our words in its languages, with its look and its own words.
+public struct MailTemplates: Sendable {
+    public struct Key: Sendable, Hashable {
+        public let kind: MailKind.Name
+        public let language: MailLanguage
+
+        public init(_ kind: MailKind.Name, _ language: MailLanguage) {
+            self.kind = kind
+            self.language = language
+        }
+    }
+
+    public var branding: Branding
+    public var overrides: [Key: MailOverride]
+
+    public init(branding: Branding, overrides: [Key: MailOverride] = [:]) {
+        self.branding = branding
+        self.overrides = overrides
+    }
+
+    /// - Parameter displayName: how the reader calls himself; a name that could be an
+    ///   advertisement to somebody else is left out.
+    public func content(
+        of kind: MailKind, in language: MailLanguage, displayName: String? = nil
+    ) -> MailContent {
+        let ours: MailText =
+            switch language {
+            case .english: .english(kind.name)
+            case .german: .german(kind.name)
+            }
+        let text = ours.overridden(by: overrides[Key(kind.name, language)])
+        let name = personName(displayName)
+        let values = MailValues(kind, language, productName: branding.productName, name: name)
+        let mail = FilledMail(
+            subject: singleLine(values.fill(text[.subject]), maximum: 150),
+            preview: singleLine(values.fill(text[.preview]), maximum: 150),
+            heading: singleLine(values.fill(text[.heading]), maximum: 150),
+            greeting: language.greeting(name),
+            introduction: paragraphs(values.fill(text[.introduction])),
+            highlight: highlight(kind, singleLine(values.fill(text[.button]), maximum: 60)),
+            closing: paragraphs(values.fill(text[.closing])), branding: branding,
+            language: language)
+        return MailContent(
+            subject: mail.subject, text: mail.text, html: mail.page.markup, language: language)
+    }
+
+    private func highlight(_ kind: MailKind, _ button: String) -> FilledMail.Highlight {
+        switch kind {
+        case .emailOtp(let code, _): .code(singleLine(code, maximum: 64))
+        case .magicLink(let link, _), .emailVerification(let link, _): .link(link.url, button)
+        case .passkeyEnrolled, .passkeyRemoved, .totpEnrolled, .totpRemoved, .signedOutEverywhere,
+            .accountDisabled, .accountDeletion:
+            .none
+        }
+    }
+}
+
+/// Lines of paragraphs, each cleaned.
+private func paragraphs(_ text: String) -> [[String]] {
+    var paragraphs: [[String]] = [[]]
+    for line in text.utf8.split(separator: 0x0A, omittingEmptySubsequences: false) {
+        let line = singleLine(String(Substring(line)), maximum: 4000)
+        if line.isEmpty {
+            paragraphs.append([])
+        } else {
+            paragraphs[paragraphs.count - 1].append(line)
+        }
+    }
+    return paragraphs.filter { !$0.isEmpty }
+}
+
+/// What the placeholders of one mail stand for.
+private struct MailValues {
+    private var values: [Placeholder: String]
+
+    init(_ kind: MailKind, _ language: MailLanguage, productName: String, name: String?) {
+        values = [.product: productName, .name: name ?? language.nobody]
+        switch kind {
+        case .emailOtp(let code, let minutes):
+            values[.code] = singleLine(code, maximum: 64)
+            values[.minutes] = language.minutes(minutes)
+        case .magicLink(let link, let minutes), .emailVerification(let link, let minutes):
+            values[.url] = link.url
+            values[.minutes] = language.minutes(minutes)
+        case .passkeyEnrolled(let device, let moment), .passkeyRemoved(let device, let moment):
+            values[.device] = personName(device) ?? "Passkey"
+            values[.time] = language.time(moment)
+        case .totpEnrolled(let moment), .totpRemoved(let moment),
+            .signedOutEverywhere(let moment), .accountDisabled(let moment),
+            .accountDeletion(let moment):
+            values[.time] = language.time(moment)
+        }
+    }
+
+    func fill(_ text: String) -> String { Placeholder.fill(text, values) }
+}
+
+extension MailLanguage {
+    /// Who is meant where no name is known.
+    fileprivate var nobody: String {
+        switch self {
+        case .english: "there"
+        case .german: "zusammen"
+        }
+    }
+
+    fileprivate func greeting(_ name: String?) -> String {
+        switch self {
+        case .english: name.map { "Hello \($0)," } ?? "Hello,"
+        case .german: name.map { "Guten Tag \($0)," } ?? "Guten Tag,"
+        }
+    }
+
+    fileprivate func minutes(_ count: Int) -> String {
+        switch self {
+        case .english: count == 1 ? "1 minute" : "\(count) minutes"
+        case .german: count == 1 ? "1 Minute" : "\(count) Minuten"
+        }
+    }
+
+    fileprivate func time(_ moment: Timestamp) -> String {
+        let (date, time) = MailDate.parts(moment)
+        return switch self {
+        case .english: "\(date.joined(separator: "-")) at \(time.prefix(5)) UTC"
+        case .german: "\(date.reversed().joined(separator: ".")) um \(time.prefix(5)) Uhr (UTC)"
+        }
+    }
+
+    var linkHint: String {
+        switch self {
+        case .english: "If the button does not work, open this address in your browser:"
+        case .german: "Geht die Schaltfläche nicht, öffnen Sie diese Adresse im Browser:"
+        }
+    }
+
+    var automaticNote: String {
+        switch self {
+        case .english: "This mail was sent automatically."
+        case .german: "Diese E-Mail wurde automatisch versendet."
+        }
+    }
+}

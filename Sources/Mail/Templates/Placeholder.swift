@@ -1,0 +1,62 @@
+/// What may stand in braces in the words of a mail.
+public enum Placeholder: String, Sendable, Hashable, CaseIterable {
+    case product, name, code, url, minutes, device, time
+
+    /// Subject and preview are kept by servers and shown on locked screens: no code and no link
+    /// belongs there.
+    public static func known(in kind: MailKind.Name, _ part: MailText.Part) -> Set<Placeholder> {
+        var known: Set<Placeholder> = [.product, .name]
+        let isSecret = part == .subject || part == .preview
+        switch kind {
+        case .emailOtp: known.formUnion(isSecret ? [.minutes] : [.minutes, .code])
+        case .magicLink, .emailVerification:
+            known.formUnion(isSecret ? [.minutes] : [.minutes, .url])
+        case .passkeyEnrolled, .passkeyRemoved: known.formUnion([.device, .time])
+        case .totpEnrolled, .totpRemoved, .signedOutEverywhere, .accountDisabled, .accountDeletion:
+            known.insert(.time)
+        }
+        return known
+    }
+
+    /// The words between braces: letters only, so that any other brace is a brace.
+    static func names(in text: String) -> [String] {
+        pieces(of: text).compactMap { piece in
+            guard case .name(let name) = piece else { return nil }
+            return name
+        }
+    }
+
+    /// Each value goes in once: a brace in a value is a brace.
+    static func fill(_ text: String, _ values: [Placeholder: String]) -> String {
+        pieces(of: text).map { piece in
+            switch piece {
+            case .text(let text): text
+            case .name(let name): Placeholder(rawValue: name).flatMap { values[$0] } ?? "{\(name)}"
+            }
+        }.joined()
+    }
+
+    private enum Piece {
+        case text(String)
+        case name(String)
+    }
+
+    private static func pieces(of text: String) -> [Piece] {
+        var pieces: [Piece] = []
+        var rest = Array(text.utf8)[...]
+        while let open = rest.firstIndex(of: UInt8(ascii: "{")) {
+            pieces.append(.text(String(decoding: rest[..<open], as: UTF8.self)))
+            let name = rest[(open + 1)...].prefix { (0x61...0x7A).contains(lowercased($0)) }
+            if !name.isEmpty, name.endIndex < rest.endIndex,
+                rest[name.endIndex] == UInt8(ascii: "}")
+            {
+                pieces.append(.name(String(decoding: name, as: UTF8.self)))
+                rest = rest[(name.endIndex + 1)...]
+            } else {
+                pieces.append(.text("{"))
+                rest = rest[(open + 1)...]
+            }
+        }
+        return pieces + [.text(String(decoding: rest, as: UTF8.self))]
+    }
+}

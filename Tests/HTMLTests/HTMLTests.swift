@@ -1,0 +1,98 @@
+import HTML
+import Testing
+
+@Suite struct `Markup` {
+    @Test func `escapes every text`() {
+        let hostile = "<script>alert('1')</script> & \"x\" `y`"
+        let html = HTML {
+            HTML.element(.p, .class(hostile), .title("\" onclick=\"x")) {
+                hostile
+                HTML.element(.br)
+                "ä 🎉"
+            }
+        }
+        #expect(
+            html.markup == """
+                <p class="&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt; &amp; &quot;x&quot; \
+                &#96;y&#96;" title="&quot; onclick=&quot;x">&lt;script&gt;alert(&#39;1&#39;)\
+                &lt;/script&gt; &amp; &quot;x&quot; `y`<br>ä 🎉</p>
+                """)
+    }
+
+    @Test func `has no place for characters that are none or turn the text around`() {
+        for scalar in ["\0", "\u{8}", "\u{7F}", "\u{85}", "\u{202E}", "\u{2066}", "\u{FFFE}"] {
+            #expect(HTML.text("a\(scalar)b").markup == "a\u{FFFD}b")
+        }
+        #expect(HTML.text("a\tb\nc\r\nd").markup == "a\tb\nc\r\nd")
+    }
+
+    @Test(arguments: [
+        "javascript:alert(1)", "JaVaScRiPt:alert(1)", " javascript:alert(1)", "java\nscript:x",
+        "data:text/html,x", "vbscript:x", "//evil.example", "/\\evil.example", "\\\\evil", "x:y",
+        "evil.example", "/\t/evil.example", "", "https:evil", "blob:https://x",
+    ])
+    func `links to no place that runs or leads astray`(place: String) {
+        let html = HTML.element(.a, .href(place)) { "x" }
+        #expect(html.markup == "<a href=\"about:invalid\">x</a>")
+    }
+
+    @Test(arguments: [
+        "https://a.example/b?c=d#e", "HTTP://a.example", "mailto:a@b.example", "/path", "#part",
+        "?query=1",
+    ])
+    func `links to pages, mailboxes and places here`(place: String) {
+        #expect(HTML.element(.a, .href(place)) { "x" }.markup == "<a href=\"\(place)\">x</a>")
+    }
+
+    @Test func `escapes within a link`() {
+        #expect(
+            HTML.element(.img, .source("https://a.example/?a=1&b=\"'")).markup
+                == "<img src=\"https://a.example/?a=1&amp;b=&quot;&#39;\">")
+    }
+
+    @Test func `ends no style sheet early`() {
+        #expect(
+            HTML.style("a{}</style><script>x</script>").markup
+                == "<style>a{}/style>script>x/script></style>")
+    }
+
+    @Test func `follows conditions, options and loops`() {
+        func page(_ isOn: Bool, _ name: String?) -> String {
+            HTML {
+                if isOn { "on" } else { HTML.element(.em) { "off" } }
+                if let name { name }
+                for number in 0..<3 { String(number) }
+                name.map { found in HTML.element(.strong) { found } }
+                HTML.element(
+                    .input, .name("a"), .when(isOn, .required), .when(!isOn, .disabled))
+            }.markup
+        }
+        #expect(page(true, nil) == "on012<input name=\"a\" required>")
+        #expect(
+            page(false, "<")
+                == "<em>off</em>&lt;012<strong>&lt;</strong><input name=\"a\" disabled>")
+    }
+
+    @Test func `makes a whole page`() {
+        let page = HTML.document(language: "en\"") {
+            HTML.element(.title) { "A </title> b" }
+        } body: {
+            HTML.element(.pre) { "\nx" }
+            HTML.verbatim("<!-- fixed -->")
+        }
+        #expect(
+            page.markup == """
+                <!DOCTYPE html>
+                <html lang="en&quot;"><head><title>A &lt;/title&gt; b</title></head>\
+                <body><pre>\n\nx</pre><!-- fixed --></body></html>
+
+                """)
+        #expect(page.bytes == Array(page.markup.utf8))
+    }
+
+    @Test func `has no element that runs`() {
+        for name in ["script", "iframe", "object", "embed", "svg", "math", "base", "template"] {
+            #expect(Element(rawValue: name) == nil)
+        }
+    }
+}

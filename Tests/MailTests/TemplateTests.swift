@@ -1,0 +1,163 @@
+import Testing
+import Values
+
+@testable import Mail
+
+private let moment = Timestamp(seconds: 1_790_000_000)
+
+private func all() throws -> [MailKind] {
+    let link = try #require(MailLink("https://login.example.org/magic-login?userId=1&token=%2B"))
+    return [
+        .emailOtp(code: "123456", minutes: 10), .magicLink(link, minutes: 15),
+        .emailVerification(link, minutes: 60), .passkeyEnrolled(device: "iPhone 17", at: moment),
+        .passkeyRemoved(device: "iPhone 17", at: moment), .totpEnrolled(at: moment),
+        .totpRemoved(at: moment), .signedOutEverywhere(at: moment), .accountDisabled(at: moment),
+        .accountDeletion(at: moment),
+    ]
+}
+
+@Suite struct `A mail of a realm` {
+    private let branding = Branding(
+        productName: "Acme & Söhne", accent: Colour("#0a7d5a") ?? .ink,
+        logo: MailLink("https://cdn.example.org/logo.png?a=1&b=2"),
+        footer: "Acme GmbH\nMain Street 1 <Berlin>")
+
+    @Test(arguments: MailLanguage.allCases)
+    func `has all its words in each language`(language: MailLanguage) throws {
+        let kinds = try all()
+        #expect(Set(kinds.map(\.name)) == Set(MailKind.Name.allCases))
+        for kind in kinds {
+            let mail = MailTemplates(branding: branding).content(
+                of: kind, in: language, displayName: "Anna")
+            #expect(mail.subject.contains("Acme & Söhne"))
+            for text in [mail.subject, mail.text] {
+                #expect(!text.contains("{") && !text.contains("}"), "\(kind.name)")
+            }
+            #expect(mail.html.contains("Acme &amp; Söhne"))
+            #expect(!mail.html.contains("Acme & Söhne"))
+            #expect(mail.html.contains("Main Street 1 &lt;Berlin&gt;"))
+            #expect(mail.html.contains("https://cdn.example.org/logo.png?a=1&amp;b=2"))
+            #expect(mail.text.contains("Anna,"))
+            #expect(mail.language == language)
+            #expect(mail.html.hasPrefix("<!DOCTYPE html>\n<html lang=\"\(language.rawValue)\">"))
+            #expect(!mail.html.contains("<table") && !mail.html.contains("<script"))
+        }
+        let subjects = kinds.map {
+            MailTemplates(branding: branding).content(of: $0, in: language).subject
+        }
+        #expect(Set(subjects).count == kinds.count)
+    }
+
+    @Test func `shows a code where it is read and not where it is stored`() {
+        let mail = MailTemplates(branding: branding).content(
+            of: .emailOtp(code: "047911", minutes: 10), in: .english)
+        #expect(mail.text.contains("\n    047911\n"))
+        #expect(mail.html.contains(">047911</p>"))
+        #expect(mail.html.contains("10 minutes"))
+        #expect(!mail.subject.contains("047911"))
+        let once = MailTemplates(branding: branding).content(
+            of: .emailOtp(code: "1", minutes: 1), in: .german)
+        #expect(once.text.contains("1 Minute "))
+    }
+
+    @Test func `leads where it was told to`() throws {
+        let url = "https://login.example.org/magic-login?userId=1&token=%2B"
+        let link = try #require(MailLink(url))
+        let mail = MailTemplates(branding: branding).content(
+            of: .magicLink(link, minutes: 15), in: .german)
+        #expect(mail.text.contains("\n\(url)\n"))
+        #expect(mail.html.contains("href=\"\(url.replacing("&", with: "&amp;"))\""))
+        for text in [
+            "javascript:alert(1)", "https://user@a.example/", "data:x", "", "//a.example",
+            "https://a.example/ x", "https://a.example/\"onclick=x",
+        ] {
+            #expect(MailLink(text) == nil)
+        }
+    }
+
+    @Test(arguments: [
+        ("Anna", "Hello Anna,"), ("Dr. Anna-Lena O'Neil", "Hello Dr. Anna-Lena O'Neil,"),
+        ("Łukasz Żółć", "Hello Łukasz Żółć,"), ("山田 太郎", "Hello 山田 太郎,"),
+        ("evil.example", "Hello,"), ("Win at evil . example", "Hello,"),
+        ("http://evil.example", "Hello,"), ("a@b", "Hello,"), ("Call 1:2", "Hello,"),
+        ("<b>x</b>", "Hello,"), ("{code}", "Hello,"), ("🎉 Prize", "Hello,"), ("", "Hello,"),
+        ("evil。example", "Hello,"), ("evil․example", "Hello,"), ("12345", "Hello,"),
+        ("Call 0900 123", "Hello,"),
+        ("You have won a prize, call us at once now", "Hello,"), ("a\r\nb", "Hello a b,"),
+    ])
+    func `calls nobody by an advertisement`(name: String, greeting: String) {
+        let mail = MailTemplates(branding: branding).content(
+            of: .emailOtp(code: "1", minutes: 10), in: .english, displayName: name)
+        #expect(mail.text.split(separator: "\n").contains { $0 == greeting })
+    }
+
+    @Test func `names a passkey only by a name`() {
+        let mail = MailTemplates(branding: branding).content(
+            of: .passkeyEnrolled(device: "http://evil.example", at: moment), in: .english)
+        #expect(mail.text.contains("“Passkey”"))
+        #expect(mail.text.contains("2026-09-21 at 14:13 UTC"))
+        let german = MailTemplates(branding: branding).content(
+            of: .passkeyEnrolled(device: "Pixel 9", at: moment), in: .german)
+        #expect(german.text.contains("„Pixel 9“"))
+        #expect(german.text.contains("21.09.2026 um 14:13 Uhr (UTC)"))
+    }
+
+    @Test func `may say it in a realm's own words`() throws {
+        let own = try MailOverride(
+            [
+                .subject: "{product}: welcome {name} <b>",
+                .closing: "One {code}\n{ x } & <i>\n\nTwo",
+            ], for: .emailOtp)
+        var templates = MailTemplates(branding: branding)
+        templates.overrides[.init(.emailOtp, .english)] = own
+        let kind = MailKind.emailOtp(code: "{product}", minutes: 10)
+        let mail = templates.content(of: kind, in: .english, displayName: "Anna")
+        #expect(mail.subject == "Acme & Söhne: welcome Anna <b>")
+        #expect(mail.text.contains("One {product}\n{ x } & <i>\n\nTwo\n"))
+        #expect(mail.html.contains("One {product}<br>{ x } &amp; &lt;i&gt;</p>"))
+        #expect(mail.html.contains("welcome Anna &lt;b&gt;</title>"))
+        // What it does not change stays, and so does the other language.
+        #expect(mail.text.contains("Enter this code"))
+        #expect(!templates.content(of: kind, in: .german).subject.contains("welcome"))
+    }
+
+    @Test(arguments: [
+        (
+            MailText.Part.subject, "Code {code}",
+            MailOverride.Fault.unknownPlaceholder(.subject, "code")
+        ),
+        (.preview, "{code}", .unknownPlaceholder(.preview, "code")),
+        (.closing, "{url}", .unknownPlaceholder(.closing, "url")),
+        (.closing, "{Name}", .unknownPlaceholder(.closing, "Name")),
+        (.subject, " \n", .empty(.subject)),
+        (.subject, String(repeating: "a", count: 401), .tooLong(.subject)),
+        (.closing, String(repeating: "a", count: 4001), .tooLong(.closing)),
+    ])
+    func `refuses words that it cannot say`(
+        part: MailText.Part, words: String, fault: MailOverride.Fault
+    ) {
+        #expect(throws: fault) { try MailOverride([part: words], for: .emailOtp) }
+    }
+
+    @Test func `refuses a look that is none`() {
+        for text in ["", "red", "#fff", "#12345g", "#1234567", "123456", "#+12345", "#１２３４５６"] {
+            #expect(Colour(text) == nil, "\(text)")
+        }
+        #expect(Colour("#FFffFF")?.css == "#ffffff")
+        #expect(Colour("#0a0B00")?.css == "#0a0b00")
+        #expect(Colour("#ffffff")?.ink == "#000000")
+        #expect(Colour("#000000")?.ink == "#ffffff")
+        #expect(Colour.ink.ink == "#ffffff")
+        let plain = Branding(productName: "A\r\nB", logo: MailLink("http://a.example/x.png"))
+        #expect(plain.logo == nil)
+        #expect(plain.productName == "A B")
+    }
+
+    @Test(arguments: [
+        ("de", MailLanguage.german), ("de-AT", .german), ("DE_ch", .german), ("en-GB", .english),
+        ("fr", nil), ("", nil), ("deu", nil),
+    ])
+    func `finds its language`(tag: String, language: MailLanguage?) {
+        #expect(MailLanguage(tag: tag) == language)
+    }
+}
