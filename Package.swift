@@ -34,6 +34,7 @@ let package = Package(
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto"),
         .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd"),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd"),
+        .systemLibrary(name: "CCBOR", pkgConfig: "libcbor"),
 
         // The pure ring: no I/O, no Foundation, no C.
         module("Values"),
@@ -48,6 +49,7 @@ let package = Package(
         module("Cryptography", ["COpenSSL"], settings: wrapper),
         module("HTTPServer", ["CMicroHTTPD", "HTTP"], settings: wrapper),
         module("Systemd", ["CSystemd"], settings: wrapper),
+        module("SecurityKeys", ["CCBOR", "Values", "JSON", "Cryptography"], settings: wrapper),
 
         // The log, the read models and the adapter.
         module(
@@ -90,6 +92,10 @@ let package = Package(
         tests("Cryptography", ["Cryptography"]),
         tests("HTTPServer", ["HTTPServer", "HTTP"]),
         tests("Systemd", ["Systemd"]),
+        .testTarget(
+            name: "SecurityKeysTests",
+            dependencies: ["SecurityKeys", "Cryptography", "Values", "JSON"],
+            resources: [.embedInCode("vectors")], swiftSettings: strict),
         tests("urd", ["urd", "API", "JSON"]),
         .target(
             name: "PostgresTesting", dependencies: ["EventStore", "Postgres"],

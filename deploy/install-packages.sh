@@ -54,7 +54,7 @@ require_swift() {
 
 # The packages --------------------------------------------------------------------------------
 
-build_packages="libpq-dev libssl-dev libmicrohttpd-dev libsystemd-dev pkg-config"
+build_packages="libpq-dev libssl-dev libmicrohttpd-dev libsystemd-dev libcbor-dev pkg-config"
 run_packages="util-linux"
 test_packages="python3 python3-cryptography curl procps"
 

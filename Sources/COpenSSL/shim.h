@@ -23,6 +23,8 @@
 #include <openssl/rsa.h>
 #include <openssl/sha.h>
 #include <openssl/x509.h>
+#include <openssl/x509_vfy.h>
+#include <openssl/x509v3.h>
 #include <stdint.h>
 
 #pragma clang diagnostic push
@@ -66,6 +68,23 @@ static inline EVP_PKEY *shim_generate_p256(void) {
 static inline EVP_PKEY *shim_generate_rsa(size_t bits) {
     return EVP_PKEY_Q_keygen(NULL, NULL, "RSA", bits);
 }
+
+// The macros below are what Swift cannot call.
+static inline int shim_start_pss(EVP_MD_CTX *context, const char *digest, EVP_PKEY *key) {
+    EVP_PKEY_CTX *parameters = NULL;
+    return EVP_DigestVerifyInit_ex(context, &parameters, digest, NULL, NULL, key, NULL) == 1
+        && EVP_PKEY_CTX_set_rsa_padding(parameters, RSA_PKCS1_PSS_PADDING) == 1
+        && EVP_PKEY_CTX_set_rsa_pss_saltlen(parameters, RSA_PSS_SALTLEN_DIGEST) == 1;
+}
+
+static inline STACK_OF(X509) *shim_certificates_new(void) { return sk_X509_new_null(); }
+
+static inline int shim_certificates_add(STACK_OF(X509) *stack, X509 *certificate) {
+    return sk_X509_push(stack, certificate) > 0;
+}
+
+// Leaves the certificates to their owners.
+static inline void shim_certificates_free(STACK_OF(X509) *stack) { sk_X509_free(stack); }
 
 static inline EVP_PKEY *shim_public_key(const char *type, OSSL_PARAM *parameters) {
     EVP_PKEY *key = NULL;

@@ -59,6 +59,15 @@ final class EVPKey: @unchecked Sendable {
         return unsafe EVP_DigestVerify(
             context.pointer, signature, signature.count, message, message.count) == 1
     }
+
+    /// RSASSA-PSS with one hash throughout and a salt of its length.
+    func isValidPSS(_ signature: [UInt8], for message: [UInt8], digest: String) -> Bool {
+        defer { ERR_clear_error() }
+        guard let context = try? DigestContext() else { return false }
+        guard unsafe shim_start_pss(context.pointer, digest, pointer) == 1 else { return false }
+        return unsafe EVP_DigestVerify(
+            context.pointer, signature, signature.count, message, message.count) == 1
+    }
 }
 
 /// One use of OpenSSL's digest context.

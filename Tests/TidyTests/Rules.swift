@@ -17,6 +17,7 @@ enum Rules {
         "Cryptography": ["COpenSSL", "Glibc"],
         "HTTPServer": ["CMicroHTTPD", "HTTP", "Glibc"],
         "Systemd": ["CSystemd", "Glibc"],
+        "SecurityKeys": ["CCBOR", "Values", "JSON", "Cryptography"],
         "EventStore": [
             "Values", "JSON", "EventSourcing", "Telemetry", "Postgres", "Cryptography", "Glibc",
         ],
@@ -86,7 +87,7 @@ enum Rules {
 
     /// Wrappers hold what C gave them, and are compiled with `.strictMemorySafety()`.
     private static let wrappers: Set<String> = [
-        "Postgres", "Cryptography", "HTTPServer", "Systemd",
+        "Postgres", "Cryptography", "HTTPServer", "Systemd", "SecurityKeys",
     ]
 
     private static let bansOutsideWrappers: [(pattern: Pattern, what: String, remedy: String)] = [
