@@ -21,6 +21,12 @@ public struct RegisteredCredential: Sendable, Hashable {
         public let kind: AttestationKind
         /// Whether its chain ends at a root of the policy.
         public let isTrusted: Bool
+
+        public init(format: AttestationFormat, kind: AttestationKind, isTrusted: Bool) {
+            self.format = format
+            self.kind = kind
+            self.isTrusted = isTrusted
+        }
     }
 }
 
