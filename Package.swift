@@ -35,6 +35,7 @@ let package = Package(
         .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd"),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd"),
         .systemLibrary(name: "CCBOR", pkgConfig: "libcbor"),
+        .systemLibrary(name: "CFIDO2", pkgConfig: "libfido2"),
 
         // The pure ring: no I/O, no Foundation, no C.
         module("Values"),
@@ -94,7 +95,7 @@ let package = Package(
         tests("Systemd", ["Systemd"]),
         .testTarget(
             name: "SecurityKeysTests",
-            dependencies: ["SecurityKeys", "Cryptography", "Values", "JSON"],
+            dependencies: ["SecurityKeys", "Cryptography", "Values", "JSON", "CFIDO2"],
             resources: [.embedInCode("vectors")], swiftSettings: strict),
         tests("urd", ["urd", "API", "JSON"]),
         .target(

@@ -56,7 +56,7 @@ require_swift() {
 
 build_packages="libpq-dev libssl-dev libmicrohttpd-dev libsystemd-dev libcbor-dev pkg-config"
 run_packages="util-linux"
-test_packages="python3 python3-cryptography curl procps"
+test_packages="libfido2-dev python3 python3-cryptography curl procps"
 
 has_postgresql() {
     for program in /usr/lib/postgresql/1[5-9]/bin/initdb /usr/lib/postgresql/[2-9][0-9]/bin/initdb; do

@@ -56,6 +56,8 @@ public struct CertificateChain: Sendable {
         }
         let parameters = unsafe X509_STORE_CTX_get0_param(context)
         unsafe X509_VERIFY_PARAM_set_time(parameters, time_t(seconds))
+        // No MD5, no SHA-1, no RSA below 2048 bits: whoever forges one of those is trusted.
+        unsafe X509_VERIFY_PARAM_set_auth_level(parameters, 2)
         guard
             unsafe X509_VERIFY_PARAM_set_flags(parameters, UInt(X509_V_FLAG_PARTIAL_CHAIN)) == 1
         else { return false }

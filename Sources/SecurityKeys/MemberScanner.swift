@@ -4,7 +4,8 @@ internal import JSON
 ///
 /// Because `JSON` reads what Urd may hash, and so neither fractions nor broken escapes, but what a
 /// browser adds to its client data some day is not ours to refuse. What is asked for is read by
-/// `JSON`; what is stepped over must only be JSON.
+/// `JSON`; of what is stepped over, only the brackets, names, numbers and ends of strings must be
+/// right.
 struct MemberScanner {
     static let depthLimit = 32
 
@@ -116,7 +117,7 @@ struct MemberScanner {
                 position += 1
                 return true
             case UInt8(ascii: "\\"):
-                // No escape is longer than what follows as ordinary characters.
+                // What follows the second character of an escape reads as ordinary characters.
                 position += 2
             case 0..<0x20:
                 return false
@@ -129,24 +130,21 @@ struct MemberScanner {
 
     private mutating func skipNumber() -> Bool {
         _ = take("-")
-        let first = current
-        guard skipDigits() else { return false }
-        if first == 0x30, bytes[position - 1] != 0x30 || position >= 2 && isDigit(position - 2) {
-            return false
-        }
-        if take("."), !skipDigits() { return false }
+        // A number of several digits does not begin with a zero.
+        let startsWithZero = current == UInt8(ascii: "0")
+        let digits = skipDigits()
+        guard digits == 1 || digits > 1 && !startsWithZero else { return false }
+        if take("."), skipDigits() == 0 { return false }
         if take("e") || take("E") {
             if !take("+") { _ = take("-") }
-            return skipDigits()
+            return skipDigits() > 0
         }
         return true
     }
 
-    private func isDigit(_ index: Int) -> Bool { (0x30...0x39).contains(bytes[index]) }
-
-    private mutating func skipDigits() -> Bool {
+    private mutating func skipDigits() -> Int {
         let start = position
         while (0x30...0x39).contains(current) { position += 1 }
-        return position > start
+        return position - start
     }
 }

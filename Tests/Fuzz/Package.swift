@@ -20,6 +20,12 @@ let package = Package(
         .target(name: "Values", swiftSettings: instrumented),
         .target(name: "JSON", swiftSettings: instrumented),
         .target(name: "HTTP", dependencies: ["Values"], swiftSettings: instrumented),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto"),
+        .systemLibrary(name: "CCBOR", pkgConfig: "libcbor"),
+        .target(name: "Cryptography", dependencies: ["COpenSSL"], swiftSettings: instrumented),
+        .target(
+            name: "SecurityKeys", dependencies: ["CCBOR", "Values", "JSON", "Cryptography"],
+            swiftSettings: instrumented),
         fuzzer("json", "JSON"),
         fuzzer("canonical", "JSON"),
         fuzzer("form", "HTTP"),
@@ -27,5 +33,8 @@ let package = Package(
         fuzzer("headers", "HTTP"),
         fuzzer("base64url", "Values"),
         fuzzer("text", "Values"),
+        .executableTarget(
+            name: "webauthn", dependencies: ["SecurityKeys", "Cryptography", "Values", "JSON"],
+            swiftSettings: instrumented),
     ]
 )
