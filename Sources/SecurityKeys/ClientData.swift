@@ -36,9 +36,10 @@ struct ClientData {
         try ClientData.checkTokenBinding(members["tokenBinding"])
     }
 
+    private static let known = Set(WebAuthnFailure.ClientDataMember.allCases.map(\.rawValue))
+
     private static func members(_ bytes: [UInt8]) throws(WebAuthnFailure) -> [String: JSON] {
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-        let known = Set(WebAuthnFailure.ClientDataMember.allCases.map(\.rawValue))
         var scanner = MemberScanner(bytes: bytes, from: bytes.starts(with: mark) ? mark.count : 0)
         guard let members = scanner.members(named: known) else { throw .clientDataMalformed }
         return members

@@ -3,6 +3,7 @@ struct DER: Equatable {
     enum Tag: Hashable {
         case boolean, integer, octetString, null, objectIdentifier, utf8String, enumerated
         case sequence, set
+        /// Around another element, as all are that are read here.
         case context(UInt32)
         case other
     }
@@ -78,7 +79,7 @@ struct DER: Equatable {
             guard number >= 0x1F else { throw Malformed() }
         }
         switch first & 0xE0 {
-        case 0xA0, 0x80: return .context(number)
+        case 0xA0: return .context(number)
         case 0x00: return primitive(number)
         case 0x20: return number == 16 ? .sequence : number == 17 ? .set : .other
         default: return .other

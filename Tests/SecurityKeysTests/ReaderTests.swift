@@ -82,6 +82,11 @@ import Values
         #expect(throws: DER.Malformed.self) { try DER.decode(bytes) }
     }
 
+    @Test func `has nothing inside of what is not constructed`() throws {
+        let element = try DER.decode([0x81, 0x03] + ASN1.integer(1))
+        #expect(element.tag == .other)
+    }
+
     @Test func `is read with tags of several bytes`() throws {
         let element = try DER.decode(ASN1.context(702, ASN1.integer(3)))
         #expect(element.tag == .context(702))

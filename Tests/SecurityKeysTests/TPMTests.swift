@@ -1,7 +1,8 @@
-import Cryptography
 import SecurityKeys
 import Testing
 import Values
+
+@testable import Cryptography
 
 /// SECURITY.md 2.8, Resp-9, and section 8.3.
 @Suite struct `An attestation of a security chip` {
@@ -16,6 +17,8 @@ import Values
         var publicArea: [UInt8]?
         var trailing: [UInt8] = []
         var isSignedByCredential = false
+        var sign: (@Sendable ([UInt8]) throws -> [UInt8])?
+        var hash: @Sendable ([UInt8]) throws -> [UInt8] = { SHA256.hash($0) }
         var change: @Sendable (inout CertificateDraft) -> Void = { _ in }
     }
 
@@ -59,15 +62,15 @@ import Values
                 chip.change(&certificate)
             }
             let area = chip.publicArea ?? publicArea(draft.key)
-            let hash = chip.extraData ?? SHA256.hash(draft.signed)
+            let hash = try chip.extraData ?? chip.hash(draft.signed)
             let name = chip.name ?? [0x00, 0x0B] + SHA256.hash(area)
             let clock = [UInt8](repeating: 1, count: 25)
             let information =
                 chip.magic + chip.type + string([1, 2]) + string(hash) + clock + string(name)
                 + string([]) + chip.trailing
+            let sign = chip.sign ?? { try maker.key.signDER($0) }
             let signature =
-                try chip.isSignedByCredential
-                ? draft.key.sign(information) : maker.key.signDER(information)
+                try chip.isSignedByCredential ? draft.key.sign(information) : sign(information)
             return .map([
                 (.text("ver"), chip.version), (.text("alg"), .integer(chip.algorithm)),
                 (.text("x5c"), .array(chain.map(Item.bytes))), (.text("sig"), .bytes(signature)),
@@ -86,6 +89,26 @@ import Values
                 kept.attestation
                     == .init(format: .tpm, kind: .attestationAuthority, isTrusted: true))
         }
+    }
+
+    /// Chips of the first years know nothing newer.
+    @Test(arguments: [(COSEAlgorithm.rs1, HashFunction.sha1), (.rs256, .sha256), (.rs512, .sha512)])
+    func `May be signed with RSA, and with SHA-1`(
+        _ algorithm: COSEAlgorithm, _ function: HashFunction
+    ) throws {
+        let maker = try Maker()
+        let key = try RS256.PrivateKey.generate()
+        let spki = try key.publicKey.spki()
+        var chip = Chip()
+        chip.algorithm = Int64(algorithm.rawValue)
+        chip.change = { $0.key = spki }
+        chip.sign = { try key.key.sign($0, digest: function.rawValue) }
+        chip.hash = { try function.hash($0) }
+        let draft = Self.draft(maker, .es256(try .generate()), chip)
+        #expect(try Site.register(draft, policy: maker.policy(.tpm)).attestation.isTrusted)
+        chip.hash = { try HashFunction.sha384.hash($0) }
+        let other = Self.draft(maker, .es256(try .generate()), chip)
+        #expect(throws: WebAuthnFailure.statement(.chip(.extraData))) { try Site.register(other) }
     }
 
     struct Broken: Sendable, CustomStringConvertible {
