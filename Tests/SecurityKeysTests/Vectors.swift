@@ -12,7 +12,12 @@ struct Vector: Sendable, CustomStringConvertible {
 
     static let root: [UInt8] = lines.first { $0.name == "attestation_ca_cert" }?.value ?? []
 
-    static let all: [Vector] = {
+    static let all = read(level3)
+
+    /// What real devices made.
+    static let devices = read(String(decoding: PackageResources.devices_txt, as: UTF8.self))
+
+    private static func read(_ text: String) -> [Vector] {
         var vectors: [Vector] = []
         var name = ""
         var values: [String: [UInt8]] = [:]
@@ -29,7 +34,7 @@ struct Vector: Sendable, CustomStringConvertible {
         }
         vectors.append(Vector(name: name, values: values))
         return vectors
-    }()
+    }
 
     static func named(_ name: String) throws -> Vector {
         guard let vector = all.first(where: { $0.name == name }) else { throw Missing() }
@@ -38,10 +43,10 @@ struct Vector: Sendable, CustomStringConvertible {
 
     struct Missing: Error {}
 
-    private static let text = String(decoding: PackageResources.level3_txt, as: UTF8.self)
+    private static let level3 = String(decoding: PackageResources.level3_txt, as: UTF8.self)
 
     private static let lines: [(name: String, value: [UInt8])] =
-        text.split(separator: "\n").compactMap { line in
+        level3.split(separator: "\n").compactMap { line in
             let words = line.split(separator: " ")
             guard words.count == 2, let value = Hex.decode(String(words[1])) else { return nil }
             return (String(words[0]), value)
