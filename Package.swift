@@ -36,6 +36,7 @@ let package = Package(
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd"),
         .systemLibrary(name: "CCBOR", pkgConfig: "libcbor"),
         .systemLibrary(name: "CFIDO2", pkgConfig: "libfido2"),
+        .systemLibrary(name: "CQREncode", pkgConfig: "libqrencode"),
 
         // The pure ring: no I/O, no Foundation, no C.
         module("Values"),
@@ -51,6 +52,11 @@ let package = Package(
         module("HTTPServer", ["CMicroHTTPD", "HTTP"], settings: wrapper),
         module("Systemd", ["CSystemd"], settings: wrapper),
         module("SecurityKeys", ["CCBOR", "Values", "JSON", "Cryptography"], settings: wrapper),
+        module("QRCode", ["CQREncode"], settings: wrapper),
+
+        // What is signed and what is typed in: values over the wrapper of OpenSSL.
+        module("JOSE", ["Values", "JSON", "Cryptography"]),
+        module("OneTimeCodes", ["Values", "HTTP", "Cryptography"]),
 
         // The log, the read models and the adapter.
         module(
@@ -97,6 +103,15 @@ let package = Package(
             name: "SecurityKeysTests",
             dependencies: ["SecurityKeys", "Cryptography", "Values", "JSON", "CFIDO2"],
             resources: [.embedInCode("vectors")], swiftSettings: strict),
+        tests("QRCode", ["QRCode"]),
+        tests("JOSE", ["JOSE", "Values", "JSON", "Cryptography"]),
+        tests("OneTimeCodes", ["OneTimeCodes", "Values", "Cryptography"]),
+        .executableTarget(
+            name: "TokenTool",
+            dependencies: [
+                "JOSE", "OneTimeCodes", "QRCode", "Values", "JSON", "Cryptography",
+            ],
+            path: "Tests/TokenTool", swiftSettings: strict),
         tests("urd", ["urd", "API", "JSON"]),
         .target(
             name: "PostgresTesting", dependencies: ["EventStore", "Postgres"],

@@ -22,7 +22,8 @@ create table urd.admin_keys_{build} (
 
 -- section: apply
 
-create function urd.admin_keys_{build}_apply(p_realm text, p_first bigint, p_last bigint)
+create function urd.admin_keys_{build}_apply(
+    p_realm text, p_first bigint, p_last bigint, p_types text[])
 returns void language plpgsql as $$
 begin
     insert into urd.admin_keys_{build} as k (

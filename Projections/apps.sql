@@ -21,18 +21,21 @@ create table urd.apps_{build} (
 
 -- section: apply
 
-create function urd.apps_{build}_apply(p_realm text, p_first bigint, p_last bigint)
+create function urd.apps_{build}_apply(
+    p_realm text, p_first bigint, p_last bigint, p_types text[])
 returns void language plpgsql as $$
 declare
     v_gone uuid;
 begin
-    for v_gone in
-        select e.stream from urd.event e
-        where e.realm = p_realm and e.position between p_first and p_last
-            and e.type = 'app.deleted'
-    loop
-        delete from urd.apps_{build} x where x.realm = p_realm and x.app = v_gone;
-    end loop;
+    if p_types is null or 'app.deleted' = any (p_types) then
+        for v_gone in
+            select e.stream from urd.event e
+            where e.realm = p_realm and e.position between p_first and p_last
+                and e.type = 'app.deleted'
+        loop
+            delete from urd.apps_{build} x where x.realm = p_realm and x.app = v_gone;
+        end loop;
+    end if;
 
     with page as (
         select e.stream, max(e.at) as changed_at, max(e.version) as version,

@@ -22,7 +22,8 @@ create table urd.audit_trail_{build} (
 
 -- section: apply
 
-create function urd.audit_trail_{build}_apply(p_realm text, p_first bigint, p_last bigint{shard_parameters})
+create function urd.audit_trail_{build}_apply(
+    p_realm text, p_first bigint, p_last bigint, p_types text[]{shard_parameters})
 returns void language plpgsql as $$
 begin
     insert into urd.audit_trail_{build} (

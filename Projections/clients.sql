@@ -28,18 +28,21 @@ create table urd.clients_{build} (
 
 -- section: apply
 
-create function urd.clients_{build}_apply(p_realm text, p_first bigint, p_last bigint{shard_parameters})
+create function urd.clients_{build}_apply(
+    p_realm text, p_first bigint, p_last bigint, p_types text[]{shard_parameters})
 returns void language plpgsql as $$
 declare
     v_gone uuid;
 begin
-    for v_gone in
-        select e.stream from urd.event e
-        where e.realm = p_realm and e.position between p_first and p_last
-            and e.type = 'client.deleted' {shard}
-    loop
-        delete from urd.clients_{build} x where x.realm = p_realm and x.client = v_gone;
-    end loop;
+    if p_types is null or 'client.deleted' = any (p_types) then
+        for v_gone in
+            select e.stream from urd.event e
+            where e.realm = p_realm and e.position between p_first and p_last
+                and e.type = 'client.deleted' {shard}
+        loop
+            delete from urd.clients_{build} x where x.realm = p_realm and x.client = v_gone;
+        end loop;
+    end if;
 
     -- One pass over the page, and no second look at the log: what is newest on each matter travels
     -- behind its position, which has the same length everywhere.

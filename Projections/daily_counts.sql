@@ -15,7 +15,8 @@ create table urd.daily_counts_{build} (
 
 -- section: apply
 
-create function urd.daily_counts_{build}_apply(p_realm text, p_first bigint, p_last bigint)
+create function urd.daily_counts_{build}_apply(
+    p_realm text, p_first bigint, p_last bigint, p_types text[])
 returns void language plpgsql as $$
 begin
     insert into urd.daily_counts_{build} as c (realm, day, type, events)

@@ -18,19 +18,22 @@ create table urd.hosts_{build} (
 
 -- section: apply
 
-create function urd.hosts_{build}_apply(p_realm text, p_first bigint, p_last bigint)
+create function urd.hosts_{build}_apply(
+    p_realm text, p_first bigint, p_last bigint, p_types text[])
 returns void language plpgsql as $$
 declare
     v_gone uuid;
 begin
     -- A host that is given up may be taken by another stream in the same page: first let go.
-    for v_gone in
-        select e.stream from urd.event e
-        where e.realm = p_realm and e.position between p_first and p_last
-            and e.type = 'host.released'
-    loop
-        delete from urd.hosts_{build} x where x.realm = p_realm and x.stream = v_gone;
-    end loop;
+    if p_types is null or 'host.released' = any (p_types) then
+        for v_gone in
+            select e.stream from urd.event e
+            where e.realm = p_realm and e.position between p_first and p_last
+                and e.type = 'host.released'
+        loop
+            delete from urd.hosts_{build} x where x.realm = p_realm and x.stream = v_gone;
+        end loop;
+    end if;
 
     insert into urd.hosts_{build} as h (realm, stream, host, leads_to, assigned_at, version)
     select p_realm, l.stream, l.data ->> 'host', l.data ->> 'realm', l.at, l.version

@@ -18,7 +18,8 @@ create table urd.realms_{build} (
 
 -- section: apply
 
-create function urd.realms_{build}_apply(p_realm text, p_first bigint, p_last bigint)
+create function urd.realms_{build}_apply(
+    p_realm text, p_first bigint, p_last bigint, p_types text[])
 returns void language plpgsql as $$
 begin
     with page as (

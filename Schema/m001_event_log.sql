@@ -18,7 +18,10 @@ end $$;
 create table urd.realm_log (
     realm text collate "C" primary key,
     epoch integer not null default 1,
-    position bigint not null default 0
+    position bigint not null default 0,
+    -- The builds of read models that append applies, as `projection_build`: what append needs to know
+    -- of them comes with the lock that it takes anyway.
+    attached text[] not null default '{}'
 ) with (
     fillfactor = 10, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000,
     autovacuum_vacuum_cost_delay = 0

@@ -34,11 +34,12 @@ declare
     -- How many winning events stand before a command; -1 for one that lost.
     v_before integer[] := c_before;
     v_count bigint := coalesce(cardinality(e_number), 0);
+    v_attached text[];
 begin
     if p_epoch = 0 then
         insert into urd.realm_log (realm) values (p_realm) on conflict do nothing;
     end if;
-    select h.position + 1, h.epoch into o_first, o_epoch
+    select h.position + 1, h.epoch, h.attached into o_first, o_epoch, v_attached
         from urd.realm_log h where h.realm = p_realm for no key update;
     if not found or (p_epoch <> o_epoch and p_epoch <> 0) then
         raise exception 'the epoch has changed' using errcode = 'UR001';
@@ -112,7 +113,8 @@ begin
     v_last := o_first + v_count - 1;
     update urd.realm_log set position = v_last where realm = p_realm;
 
-    perform urd.apply_inline(p_realm, o_first, v_last);
+    perform urd.apply_inline(p_realm, o_first, v_last,
+        (select array_agg(distinct e.type) from unnest(e_type) e (type)), v_attached);
 end $$;
 
 -- Tells the winners of a batch from the others, once it is known that there are others.
@@ -159,8 +161,8 @@ revoke all on function urd.append, urd.judge from public;
 grant execute on function urd.append to urd_app;
 
 -- The same for a batch of one command, in the fewest and plainest statements: an idle log should
--- answer at once. It supposes that the command wins; if not, it raises UR003 or meets a unique key,
--- everything is rolled back, and the caller asks urd.append, which says why.
+-- answer at once. It supposes that the command wins and that every read model takes it; if not, it
+-- raises an error, everything is rolled back, and the caller asks urd.append, which says why.
 create function urd.append_one(
     p_realm text, p_epoch integer,
     c_command uuid[], c_digest bytea[], c_at timestamptz[], c_events integer[], c_before integer[],
@@ -176,12 +178,13 @@ language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_count integer := c_events[1];
+    v_attached text[];
 begin
     if p_epoch = 0 then
         insert into urd.realm_log (realm) values (p_realm) on conflict do nothing;
     end if;
     update urd.realm_log set position = position + v_count where realm = p_realm
-        returning position - v_count + 1, epoch into o_first, o_epoch;
+        returning position - v_count + 1, epoch, attached into o_first, o_epoch, v_attached;
     if not found or (p_epoch <> o_epoch and p_epoch <> 0) then
         raise exception 'the epoch has changed' using errcode = 'UR001';
     end if;
@@ -227,7 +230,7 @@ begin
     end loop;
 
     if v_count > 0 then
-        perform urd.apply_inline(p_realm, o_first, o_first + v_count - 1);
+        perform urd.apply_attached(p_realm, o_first, o_first + v_count - 1, e_type, v_attached);
     end if;
 end $$;
 

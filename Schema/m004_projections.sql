@@ -25,13 +25,16 @@ create table urd.projection_build (
 );
 create unique index projection_live on urd.projection_build (projection) where status = 'live';
 
--- How far a build is in a realm. It moves in the transaction that moves its rows.
+-- How far a build is in a realm. It moves in the transaction that moves its rows. While append
+-- applies it, it is where the realm's head is, and nothing has to be written here.
 create table urd.projection_position (
     realm text collate "C" not null,
     projection text collate "C" not null,
     build integer not null,
+    -- How far, while it is not attached.
     position bigint not null default 0,
-    -- Whether append applies it. False while it is behind, and always where it follows.
+    -- Whether append applies it. False while it is behind, and always where it follows. Changed
+    -- under the realm's head lock only, and repeated there.
     attached boolean not null default false,
     -- The event that it could not apply and why, without the event's content. Null while it goes on.
     halted_at bigint,
@@ -48,6 +51,13 @@ create table urd.projection_position (
 create index projection_position_detached on urd.projection_position (projection, build)
     where not attached;
 
+-- The same with the position of each build spelt out.
+create view urd.projection_progress as
+    select p.realm, p.projection, p.build,
+        case when p.attached then h.position else p.position end as position,
+        p.attached, p.halted_at, p.halted_why, p.halted_since
+    from urd.projection_position p join urd.realm_log h on h.realm = p.realm;
+
 -- Whether an error is the event's or the definition's fault, and will come again. All else is the
 -- world's: connections, deadlocks, resources, locks, shutdowns, the disk. Those are raised, and the
 -- caller tries again.
@@ -62,7 +72,8 @@ create function urd.advance(
     out o_position bigint, out o_problem text)
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 declare
-    v_apply text := format('select urd.%I($1, $2, $3)', p_projection || '_' || p_build || '_apply');
+    v_apply text := format(
+        'select urd.%I($1, $2, $3, null)', p_projection || '_' || p_build || '_apply');
     v_page bigint := p_last - p_after;
     v_to bigint;
     v_constraint text;
@@ -94,51 +105,90 @@ begin
     end loop;
 end $$;
 
--- Called by append, under the head lock. A build that cannot apply an event stops there and says
--- so; the log and the other builds go on. Its readers see that it is behind and refuse to answer.
+-- Writes down in a realm's head which builds append applies.
+create function urd.note_attached(p_realm text) returns text[]
+language sql volatile set search_path = pg_catalog, pg_temp as $$
+    update urd.realm_log h set attached = array(
+        select p.projection || '_' || p.build from urd.projection_position p
+        where p.realm = p_realm and p.attached order by 1)
+    where h.realm = p_realm
+    returning h.attached
+$$;
+
+-- A realm's first append: every build has it from the start.
+create function urd.enroll_realm(p_realm text) returns text[]
+language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
+begin
+    insert into urd.projection_position (realm, projection, build, attached)
+        select p_realm, b.projection, b.build, b.inline
+        from urd.projection_build b where b.status <> 'previous'
+        on conflict do nothing;
+    return urd.note_attached(p_realm);
+end $$;
+
+-- Writes `apply_attached` anew, whenever builds come or go: with a line for each inline build, so
+-- that a call keeps its plan and an event costs nothing where nobody looks at it. Append calls it
+-- under the head lock, which also keeps builds from being attached or detached meanwhile. Builds
+-- that a session's text does not have yet are called all the same.
+create function urd.bind_builds() returns void
+language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
+declare
+    v_lines text;
+    v_known text;
+begin
+    perform pg_advisory_xact_lock(hashtext('urd.bind_builds'));
+    select string_agg(format(
+            E'    if %s%L = any (p_attached) then\n        '
+                'perform urd.%I(p_realm, p_first, p_last, p_types);\n    end if;\n',
+            case when b.types is not null then format('p_types && %L and ', b.types) end,
+            b.projection || '_' || b.build, b.projection || '_' || b.build || '_apply'), ''
+            order by b.projection, b.build),
+        array_agg(b.projection || '_' || b.build order by b.projection, b.build)::text
+        into v_lines, v_known
+        from urd.projection_build b where b.inline;
+    execute format($body$
+create or replace function urd.apply_attached(
+    p_realm text, p_first bigint, p_last bigint, p_types text[], p_attached text[]) returns void
+language plpgsql volatile as $function$
+declare
+    v_build text;
+begin
+    if p_first = 1 then
+        p_attached := urd.enroll_realm(p_realm);
+    end if;
+%s
+    if not p_attached <@ %2$L then
+        foreach v_build in array p_attached loop
+            if v_build <> all (%2$L::text[]) then
+                execute format('select urd.%%I($1, $2, $3, $4)', v_build || '_apply')
+                    using p_realm, p_first, p_last, p_types;
+            end if;
+        end loop;
+    end if;
+end $function$ $body$, coalesce(v_lines, ''), coalesce(v_known, '{}'));
+end $$;
+select urd.bind_builds();
+
+-- The same with a net: a build that cannot apply an event stops there and says so; the log and the
+-- other builds go on. Its readers see that it is behind and refuse to answer.
 --
 -- The planner can't know how short the range is, nor how big a table will be once its plan is used
 -- again: it is told to plan once, and to use indexes.
-create function urd.apply_inline(p_realm text, p_first bigint, p_last bigint) returns void
+create function urd.apply_inline(
+    p_realm text, p_first bigint, p_last bigint, p_types text[], p_attached text[]) returns void
 language plpgsql volatile set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan set enable_seqscan = off set jit = off
 set max_parallel_workers_per_gather = 0 as $$
 declare
-    v_types text[];
     v_at record;
     v_reached record;
 begin
     if p_first = 1 then
-        insert into urd.projection_position (realm, projection, build, attached)
-            select p_realm, b.projection, b.build, b.inline
-            from urd.projection_build b where b.status <> 'previous'
-            on conflict do nothing;
+        p_attached := urd.enroll_realm(p_realm);
     end if;
-
-    select array_agg(distinct e.type::text) into v_types
-        from urd.event e
-        where e.realm = p_realm and e.position between p_first and p_last;
-
     -- All goes well, nearly always: then one savepoint is enough for all of them.
     begin
-        for v_at in
-            with mine as (
-                select p.projection, p.build
-                from urd.projection_position p
-                where p.realm = p_realm and p.attached and p.position = p_first - 1
-                for no key update skip locked
-            )
-            update urd.projection_position p set position = p_last
-            from mine, urd.projection_build b
-            where p.realm = p_realm and p.projection = mine.projection and p.build = mine.build
-                and b.projection = mine.projection and b.build = mine.build
-            returning p.projection, p.build, b.types
-        loop
-            if v_at.types is null or v_at.types && v_types then
-                execute format('select urd.%I($1, $2, $3)',
-                    v_at.projection || '_' || v_at.build || '_apply') using p_realm, p_first, p_last;
-            end if;
-        end loop;
+        perform urd.apply_attached(p_realm, p_first, p_last, p_types, p_attached);
         return;
     exception when others then
         if not urd.is_poison(sqlstate) then
@@ -149,30 +199,28 @@ begin
     for v_at in
         select p.projection, p.build
         from urd.projection_position p
-        where p.realm = p_realm and p.attached and p.position = p_first - 1
+        where p.realm = p_realm and p.attached
         order by p.projection, p.build
-        for no key update skip locked
     loop
         select * into v_reached
             from urd.advance(p_realm, v_at.projection, v_at.build, p_first - 1, p_last);
-        update urd.projection_position p
-            set position = v_reached.o_position,
-                attached = v_reached.o_problem is null,
-                halted_at = case when v_reached.o_problem is not null
-                    then v_reached.o_position + 1 end,
-                halted_why = v_reached.o_problem,
-                halted_since = case when v_reached.o_problem is not null
-                    then clock_timestamp() end
-            where p.realm = p_realm and p.projection = v_at.projection and p.build = v_at.build;
+        if v_reached.o_problem is not null then
+            update urd.projection_position p
+                set position = v_reached.o_position, attached = false,
+                    halted_at = v_reached.o_position + 1, halted_why = v_reached.o_problem,
+                    halted_since = clock_timestamp()
+                where p.realm = p_realm and p.projection = v_at.projection
+                    and p.build = v_at.build;
+        end if;
     end loop;
+    perform urd.note_attached(p_realm);
 end $$;
 
 -- Moves one build by one page of a realm, and says how far it is. Nothing is returned where that
 -- is not the caller's business: another node is at it, append is, or there is no such build.
 create function urd.project(
     p_realm text, p_projection text, p_build integer, p_page integer, p_until bigint default null,
-    out o_position bigint, out o_head bigint, out o_attached boolean, out o_halted_at bigint,
-    out o_halted_why text)
+    out o_position bigint, out o_head bigint, out o_halted_at bigint, out o_halted_why text)
 returns setof record
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -181,20 +229,17 @@ declare
     v_found bigint;
     v_problem text;
 begin
-    -- A row that append moves is not even locked: append would pass it by.
-    select p.position, p.attached, p.halted_since into v_at
+    select p.position, p.halted_since into v_at
         from urd.projection_position p
         where p.realm = p_realm and p.projection = p_projection and p.build = p_build
-            and (not p.attached or p.position <> (
-                select h.position from urd.realm_log h where h.realm = p_realm))
-        for no key update of p skip locked;
+            and not p.attached
+        for no key update skip locked;
     if not found then
         return;
     end if;
     select h.position into o_head from urd.realm_log h where h.realm = p_realm;
     o_head := coalesce(o_head, 0);
     o_position := v_at.position;
-    o_attached := v_at.attached;
     v_last := least(o_head, o_position + greatest(p_page, 1), p_until);
     if v_last > o_position then
         -- What a crash takes away is applied again: no need to wait for the disk.
@@ -212,12 +257,10 @@ begin
         end if;
         select a.o_position, coalesce(a.o_problem, v_problem) into o_position, v_problem
             from urd.advance(p_realm, p_projection, p_build, o_position, v_last) a;
-        o_attached := o_attached and v_problem is null;
         o_halted_at := case when v_problem is not null then o_position + 1 end;
         o_halted_why := v_problem;
         update urd.projection_position p
-            set position = o_position, attached = o_attached,
-                halted_at = o_halted_at, halted_why = o_halted_why,
+            set position = o_position, halted_at = o_halted_at, halted_why = o_halted_why,
                 halted_since = case when v_problem is not null
                     then coalesce(v_at.halted_since, clock_timestamp()) end
             where p.realm = p_realm and p.projection = p_projection and p.build = p_build;
@@ -226,7 +269,8 @@ begin
 end $$;
 
 -- Hands an inline build that is nearly there over to append: applies what is left, at most
--- `p_most` events, under the head lock. False: it is too far behind, halted, or in other hands.
+-- `p_most` events, under the head lock. False: it is too far behind, ahead of the log, halted, or in
+-- other hands.
 create function urd.attach(
     p_realm text, p_projection text, p_build integer, p_most integer) returns boolean
 language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
@@ -240,7 +284,10 @@ begin
         from urd.projection_position p join urd.projection_build b using (projection, build)
         where p.realm = p_realm and p.projection = p_projection and p.build = p_build and b.inline
         for no key update of p skip locked;
-    if not found or v_head is null or v_head - v_at.position > p_most then
+    if v_at.attached then
+        return true;
+    end if;
+    if not found or v_head is null or v_head - v_at.position not between 0 and p_most then
         return false;
     end if;
     select * into v_reached
@@ -254,7 +301,21 @@ begin
             halted_since = case when v_reached.o_problem is not null
                 then coalesce(p.halted_since, clock_timestamp()) end
         where p.realm = p_realm and p.projection = p_projection and p.build = p_build;
+    perform urd.note_attached(p_realm);
     return v_reached.o_problem is null;
+end $$;
+
+-- The opposite: append lets go of a build where it is.
+create function urd.detach(p_realm text, p_projection text, p_build integer) returns void
+language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
+declare
+    v_head bigint;
+begin
+    select h.position into v_head from urd.realm_log h where h.realm = p_realm for no key update;
+    update urd.projection_position p set position = v_head, attached = false
+        where p.realm = p_realm and p.projection = p_projection and p.build = p_build
+            and p.attached;
+    perform urd.note_attached(p_realm);
 end $$;
 
 -- Sees to it that every build has a row in every realm. A realm's first append does that by
@@ -275,10 +336,11 @@ begin
     return v_new;
 end $$;
 
-revoke all on function urd.advance, urd.apply_inline, urd.project, urd.attach, urd.enroll
-    from public;
+revoke all on function urd.advance, urd.note_attached, urd.bind_builds, urd.enroll_realm,
+    urd.apply_attached,
+    urd.apply_inline, urd.project, urd.attach, urd.detach, urd.enroll from public;
 grant execute on function urd.project, urd.attach, urd.enroll to urd_app;
-grant select on urd.projection_build, urd.projection_position to urd_app, urd_observer;
+grant select on urd.projection_build, urd.projection_position, urd.projection_progress to urd_app, urd_observer;
 
 -- Plans are kept, those of append above all, and most are made while a table is empty. Then any
 -- index seems as good as another, and one that only finds the realm is as likely to be taken as the

@@ -54,9 +54,12 @@ require_swift() {
 
 # The packages --------------------------------------------------------------------------------
 
-build_packages="libpq-dev libssl-dev libmicrohttpd-dev libsystemd-dev libcbor-dev pkg-config"
+build_packages="libpq-dev libssl-dev libmicrohttpd-dev libsystemd-dev libqrencode-dev"
+build_packages="$build_packages libcbor-dev pkg-config"
 run_packages="util-linux"
 test_packages="libfido2-dev python3 python3-cryptography curl procps"
+# Three unrelated JOSE libraries and a reader of QR codes.
+test_packages="$test_packages python3-jwcrypto python3-jose python3-jwt python3-zbar"
 
 has_postgresql() {
     for program in /usr/lib/postgresql/1[5-9]/bin/initdb /usr/lib/postgresql/[2-9][0-9]/bin/initdb; do

@@ -19,42 +19,69 @@ public struct Dispatcher<Log: EventLog>: Sendable {
         _ command: C, in realm: RealmID, id: UUID, digest: [UInt8] = [], origin: Origin
     ) async throws -> Dispatched {
         let attempt = Attempt(
-            command: command, realm: realm, id: id, digest: digest, origin: origin)
+            command: command, realm: realm, id: id, digest: digest, origin: origin
+        ) { facts throws(C.Rejection) in
+            Settled(try command.decide(facts), ())
+        }
+        return try await carryOut(attempt).dispatched
+    }
+
+    /// The same for a command with an answer. There is none for a repeat of a command id: what was
+    /// answered then is not kept.
+    public func ask<C: AnsweringCommand>(
+        _ command: C, in realm: RealmID, id: UUID, digest: [UInt8] = [], origin: Origin
+    ) async throws -> (dispatched: Dispatched, outcome: C.Outcome?) {
+        let attempt = Attempt(
+            command: command, realm: realm, id: id, digest: digest, origin: origin
+        ) { facts throws(C.Rejection) in
+            try command.settle(facts)
+        }
+        return try await carryOut(attempt)
+    }
+
+    private typealias Done<Outcome> = (dispatched: Dispatched, outcome: Outcome?)
+
+    private func carryOut<C: Command, Outcome: Sendable>(
+        _ attempt: Attempt<C, Outcome>
+    ) async throws -> Done<Outcome> {
         switch try await run(attempt, isFirst: true) {
-        case .done(let dispatched): return dispatched
+        case .done(let dispatched, let outcome): return (dispatched, outcome)
         case .movedOn(let stream):
-            return try await turnstile.pass(stream, in: realm) { try await again(attempt) }
+            return try await turnstile.pass(stream, in: attempt.realm) { try await again(attempt) }
         }
     }
 
-    private struct Attempt<C: Command>: Sendable {
+    private struct Attempt<C: Command, Outcome: Sendable>: Sendable {
         let command: C
         let realm: RealmID
         let id: UUID
         let digest: [UInt8]
         let origin: Origin
+        let settle: @Sendable (C.Facts) throws(C.Rejection) -> Settled<Outcome>
     }
 
-    private enum Ending {
-        case done(Dispatched)
+    private enum Ending<Outcome> {
+        case done(Dispatched, Outcome?)
         /// What the decision relied on has moved on, and is to be read again.
         case movedOn(UUID)
     }
 
-    private func again<C: Command>(_ attempt: Attempt<C>) async throws -> Dispatched {
+    private func again<C: Command, Outcome: Sendable>(
+        _ attempt: Attempt<C, Outcome>
+    ) async throws -> Done<Outcome> {
         for _ in 1..<Self.attempts {
-            if case .done(let dispatched) = try await run(attempt) { return dispatched }
+            if case .done(let dispatched, let outcome) = try await run(attempt) {
+                return (dispatched, outcome)
+            }
         }
         throw LogFailure.contended
     }
 
-    private func run<C: Command>(
-        _ attempt: Attempt<C>, isFirst: Bool = false
-    ) async throws -> Ending {
+    private func run<C: Command, Outcome: Sendable>(
+        _ attempt: Attempt<C, Outcome>, isFirst: Bool = false
+    ) async throws -> Ending<Outcome> {
         do {
-            return try await self.attempt(
-                attempt.command, in: attempt.realm, id: attempt.id, digest: attempt.digest,
-                origin: attempt.origin, isFirst: isFirst)
+            return try await once(attempt, isFirst: isFirst)
         } catch LogFailure.fenced {
             // This node knew a tail of the log that is gone: all that it folded is void.
             cache.clear()
@@ -62,37 +89,41 @@ public struct Dispatcher<Log: EventLog>: Sendable {
         }
     }
 
-    private func attempt<C: Command>(
-        _ command: C, in realm: RealmID, id: UUID, digest: [UInt8], origin: Origin, isFirst: Bool
-    ) async throws -> Ending {
+    private func once<C: Command, Outcome: Sendable>(
+        _ attempt: Attempt<C, Outcome>, isFirst: Bool
+    ) async throws -> Ending<Outcome> {
+        let (command, realm) = (attempt.command, attempt.realm)
         // First of all: whatever is read from now on is of this epoch or a later one.
         var epoch = log.knownEpoch(of: realm)
         if epoch == 0 { epoch = try await log.head(of: realm).epoch }
         let reader = AssertingReader(log: log, cache: cache, realm: realm, epoch: epoch)
         let facts = try await command.gather(reader)
-        let decision: Decision
+        let settled: Settled<Outcome>
         do {
-            decision = try command.decide(facts)
+            settled = try attempt.settle(facts)
         } catch {
             // A repeat of a command that succeeded is refused by its own effect, often.
-            if let first = try await repeated(id, digest, in: realm) { return .done(first) }
+            if let first = try await repeated(attempt.id, attempt.digest, in: realm) {
+                return .done(first, nil)
+            }
             guard try await reader.stillHolds() else {
                 return .movedOn(reader.reads.keys.min() ?? .zero)
             }
             throw error
         }
         let commit = Commit(
-            realm: realm, command: id, digest: digest, origin: origin, reads: reader.reads,
-            events: decision.events, claims: decision.claims, epoch: epoch)
+            realm: realm, command: attempt.id, digest: attempt.digest, origin: attempt.origin,
+            reads: reader.reads, events: settled.decision.events,
+            claims: settled.decision.claims, epoch: epoch)
         if isFirst, let stream = commit.events.first?.stream, turnstile.isTaken(stream, in: realm) {
             return .movedOn(stream)
         }
         switch try await log.append(commit) {
         case .won(let positions):
-            cache.forget(commit.events.map(\.stream), in: realm)
-            return .done(Dispatched(positions: positions, isRepeat: false))
+            cache.move(by: commit.events, from: reader.reads, in: realm, epoch: epoch)
+            return .done(Dispatched(positions: positions, isRepeat: false), settled.outcome)
         case .duplicate(let positions):
-            return .done(Dispatched(positions: positions, isRepeat: true))
+            return .done(Dispatched(positions: positions, isRepeat: true), nil)
         case .misused:
             throw LogFailure.misusedCommand
         case .conflict:

@@ -1,6 +1,19 @@
 import Synchronization
 import Values
 
+extension StreamState {
+    /// Nil where an event is not of this kind of stream.
+    fileprivate func applying(_ events: [NewEvent]) -> Self? {
+        var state = self
+        for new in events {
+            let fields = new.open.merging(new.personal) { open, _ in open }
+            guard let event = Event(name: new.name, fields: fields) else { return nil }
+            state.apply(event)
+        }
+        return state
+    }
+}
+
 /// Folded streams of this node. A stale entry costs its command one retry and never a wrong
 /// decision: whatever was read is asserted at append.
 final class StateCache: Sendable {
@@ -55,6 +68,35 @@ final class StateCache: Sendable {
             if $0.young.count > capacity / 2 {
                 $0.old = $0.young
                 $0.young = [:]
+            }
+        }
+    }
+
+    /// Events were appended to streams at the versions that were read: the states move with them, so
+    /// that whoever comes next need not ask the log.
+    func move(
+        by events: [NewEvent], from reads: [UUID: Int], in realm: RealmID, epoch: Int
+    ) {
+        var written: [UUID: [NewEvent]] = [:]
+        for event in events { written[event.stream, default: []].append(event) }
+        generations.withLock { generations in
+            for (stream, events) in written {
+                let key = Key(realm: realm, stream: stream)
+                let entry = generations.young[key] ?? generations.old[key]
+                generations.old[key] = nil
+                guard let entry, entry.epoch == epoch, entry.version == reads[stream],
+                    let moved = entry.state.applying(events)
+                else {
+                    // A state that has moved further by now is worth no less.
+                    if let entry, entry.version > reads[stream, default: 0] {
+                        generations.young[key] = entry
+                    } else {
+                        generations.young[key] = nil
+                    }
+                    continue
+                }
+                generations.young[key] = Entry(
+                    version: entry.version + events.count, epoch: epoch, state: moved)
             }
         }
     }

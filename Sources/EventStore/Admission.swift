@@ -27,6 +27,7 @@ struct Batch: Sendable {
 
     /// What their decisions believed in.
     var epoch: Int { commands.first?.commit.epoch ?? 0 }
+    var isAlone: Bool { commands.count == 1 }
     /// Sent for the second time, because the connection broke before the outcome of the first.
     var isResent = false
 }

@@ -13,8 +13,8 @@ enum Flight {
     static let hopeful = Statement(
         "append_one", "select \(results) from urd.append_one(\(arguments))")
 
-    /// Whether a hopeful flight failed because its command lost: ask again with care.
-    static func needsCare(_ failure: Failure, _ batch: Batch) -> Bool {
+    /// Whether a flight failed only because its lone command lost.
+    static func wasTooHopeful(_ failure: Failure, _ batch: Batch) -> Bool {
         batch.commands.count == 1 && (failure.code == "UR003" || failure.code == "23505")
     }
 

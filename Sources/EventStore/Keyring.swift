@@ -12,6 +12,7 @@ public final class Keyring: Sendable {
     /// A master key that is being rotated out still opens what it wrapped.
     private let previous: [MasterKey]
     private let realms = Mutex<[RealmID: RealmKeys]>([:])
+    private let loading = Mutex<[RealmID: Task<Result<RealmKeys, LogFailure>, Never>]>([:])
     private let sealing = Mutex(SubjectKeyCache())
 
     public init(_ database: Database, master: MasterKey, previous: [MasterKey] = []) {
@@ -20,9 +21,27 @@ public final class Keyring: Sendable {
         self.previous = previous
     }
 
-    /// The keys of a realm, made when it has none yet.
+    /// The keys of a realm, made when it has none yet. Whoever asks while they are on their way waits
+    /// for them, and asks no second time.
     public func keys(of realm: RealmID) async throws(LogFailure) -> RealmKeys {
         if let known = realms.withLock({ $0[realm] }) { return known }
+        let coming = loading.withLock { loading in
+            if let coming = loading[realm] { return coming }
+            let coming = Task { [self] () -> Result<RealmKeys, LogFailure> in
+                defer { self.loading.withLock { $0[realm] = nil } }
+                do throws(LogFailure) {
+                    return .success(try await load(realm))
+                } catch {
+                    return .failure(error)
+                }
+            }
+            loading[realm] = coming
+            return coming
+        }
+        return try await coming.value.get()
+    }
+
+    private func load(_ realm: RealmID) async throws(LogFailure) -> RealmKeys {
         let made = KeyPurpose.allCases.map { purpose in
             (purpose, try? wrap(SecretBytes.random(32), realm, purpose, version: 1))
         }

@@ -7,7 +7,8 @@ import Telemetry
 ///
 /// The result of `append` comes before the commit is flushed. That is the moment to send what has
 /// gathered meanwhile: the server finds it waiting when the flush is done, and no client round trip
-/// falls inside the realm's lock.
+/// falls inside the realm's lock. A lone command has nothing behind it: it wants to be answered soon,
+/// so its result comes together with its commit.
 final class Lane: Sendable {
     let number: Int
     let address: String
@@ -37,12 +38,16 @@ final class Lane: Sendable {
         }
     }
 
+    /// Who sends one command after the other comes back sooner than a thread falls asleep and wakes:
+    /// a lane looks out for a moment before it lies down.
     private func next() -> Batch? {
         let number = number
-        return admission.wait { state -> Batch?? in
-            if let batch = state.take(lane: number) { return .some(batch) }
-            return state.isClosed ? .some(nil) : nil
+        let (batch, isMore) = admission.wait(yielding: 100) { state -> (Batch?, Bool)? in
+            if let batch = state.take(lane: number) { return (batch, state.waiting > 0) }
+            return state.isClosed ? (nil, false) : nil
         }
+        if isMore { admission.wakeOne() }
+        return batch
     }
 
     /// Flies a batch and all that follow on its heels, until there is a pause or a fault.
@@ -79,7 +84,7 @@ final class Lane: Sendable {
             return try recover(current, from: error, connection)
         }
         let number = number
-        if let following = admission.withLock({ $0.take(lane: number) }) {
+        if !current.isAlone, let following = admission.withLock({ $0.take(lane: number) }) {
             air.append(following)
             try send(following, connection)
         }
@@ -100,8 +105,9 @@ final class Lane: Sendable {
     func send(
         _ batch: Batch, _ connection: Connection, carefully: Bool = false
     ) throws(Failure) {
-        let statement = carefully || batch.commands.count > 1 ? Flight.careful : Flight.hopeful
-        try connection.send(statement, Flight.parameters(batch, epoch: Int32(batch.epoch)))
+        let statement = carefully || !batch.isAlone ? Flight.careful : Flight.hopeful
+        try connection.send(
+            statement, Flight.parameters(batch, epoch: Int32(batch.epoch)), early: !batch.isAlone)
     }
 
     func settle(_ batch: Batch, _ answers: [AppendOutcome]) {
@@ -137,8 +143,11 @@ final class Lane: Sendable {
 
     /// The realm is free for any lane again once nothing of it is in the air.
     func land(_ realm: RealmID) {
-        admission.withLock { $0.land(realm) }
-        admission.wakeOne()
+        let isWaitedFor = admission.withLock { state in
+            state.land(realm)
+            return state.waiting > 0
+        }
+        if isWaitedFor { admission.wakeOne() }
     }
 }
 

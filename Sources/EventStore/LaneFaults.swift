@@ -21,6 +21,7 @@ extension Lane {
             set plan_cache_mode = 'force_generic_plan';
             set enable_seqscan = off;
             set jit = off;
+            set max_parallel_workers_per_gather = 0;
             select urd.note_timeline()
             """)
         let types = Flight.parameters(Batch(realm: .system, commands: []), epoch: 0)
@@ -59,7 +60,7 @@ extension Lane {
     func recover(
         _ batch: Batch, from failure: Failure, _ connection: Connection
     ) throws(Failure) {
-        if Flight.needsCare(failure, batch) {
+        if Flight.wasTooHopeful(failure, batch) {
             return try flyAlone(batch, connection)
         }
         metrics.failures.add()
@@ -68,10 +69,6 @@ extension Lane {
             // This server only reads: another connection may find the one that writes.
             if failure.isReadOnly { throw failure }
             return
-        }
-        guard batch.commands.count > 1 else {
-            log.error("commit.refused", ["code": .string(failure.code)])
-            return fail(batch, .refused)
         }
         log.warning(
             "commit.isolating",

@@ -4,5 +4,6 @@ public import EventSourcing
 public enum EventCatalogue {
     public static let all: [EventShape] =
         RealmEvent.catalogue + HostEvent.catalogue + AppEvent.catalogue + ClientEvent.catalogue
-        + AdminKeyEvent.catalogue
+        + AdminKeyEvent.catalogue + AccountEvent.catalogue + MailboxEvent.catalogue
+        + SessionEvent.catalogue + MailEvent.catalogue
 }

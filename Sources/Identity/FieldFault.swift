@@ -19,7 +19,7 @@ public struct FieldFault: Error, Equatable, Sendable {
         case unknown
         case wrongType(expected: ValueType)
         case malformed
-        /// Longer than so many bytes.
+        /// Longer than so many characters.
         case tooLong(limit: Int)
         /// More elements than this.
         case tooMany(limit: Int)

@@ -1,8 +1,9 @@
 /// Rules over text that people or other programs will see.
 enum TextRule {
-    /// A name to show: not blank, bounded, and nothing in it that moves or hides other text.
+    /// A name to show: not blank, bounded, and nothing in it that moves or hides other text. Its
+    /// length is counted as JSON Schema counts, in code points.
     static func label(_ text: String, limit: Int) throws(FieldFault.Reason) {
-        guard text.utf8.count <= limit else { throw .tooLong(limit: limit) }
+        guard text.unicodeScalars.count <= limit else { throw .tooLong(limit: limit) }
         guard text.unicodeScalars.allSatisfy({ !isDisruptive($0.value) }),
             text.unicodeScalars.contains(where: { !$0.properties.isWhitespace })
         else { throw .malformed }

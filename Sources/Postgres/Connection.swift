@@ -154,9 +154,12 @@ public struct Statement: Sendable {
 // MARK: - Pipeline
 
 extension Connection {
-    /// Sends a statement as a transaction of its own without waiting. Its result comes before the
-    /// commit, so that a caller can use the time that the commit takes.
-    public func send(_ statement: Statement, _ parameters: Parameters) throws(Failure) {
+    /// Sends a statement as a transaction of its own without waiting.
+    /// - Parameter early: whether its result comes before the commit, so that the caller can use the
+    ///   time that the commit takes. Otherwise both come at once, which wakes the caller once less.
+    public func send(
+        _ statement: Statement, _ parameters: Parameters, early: Bool = true
+    ) throws(Failure) {
         if unsafe PQpipelineStatus(handle) == PQ_PIPELINE_OFF {
             guard unsafe PQenterPipelineMode(handle) == 1 else { throw lost() }
         }
@@ -166,9 +169,11 @@ extension Connection {
             unsafe PQsendQueryPrepared(
                 handle, statement.name, Int32(parameters.slots.count), values, lengths, formats, 1)
         }
-        guard sent == 1, unsafe PQsendFlushRequest(handle) == 1,
-            unsafe PQpipelineSync(handle) == 1, unsafe PQflush(handle) >= 0
-        else { throw lost() }
+        guard sent == 1 else { throw lost() }
+        if early {
+            guard unsafe PQsendFlushRequest(handle) == 1 else { throw lost() }
+        }
+        guard unsafe PQpipelineSync(handle) == 1, unsafe PQflush(handle) >= 0 else { throw lost() }
     }
 
     /// The result of the oldest statement under way. Not yet committed.

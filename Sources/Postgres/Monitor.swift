@@ -5,6 +5,8 @@ internal import Glibc
     private var state: State
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    /// Threads that look out for something and need not be woken.
+    private var awake = 0
 
     public init(_ state: consuming sending State) {
         self.state = state
@@ -29,8 +31,12 @@ internal import Glibc
         return try body(&state)
     }
 
+    /// Sees to it that one of those who wait looks: where one is still awake, it does by itself.
     public func wakeOne() {
-        unsafe pthread_cond_signal(condition)
+        unsafe pthread_mutex_lock(mutex)
+        let isSeen = awake > 0
+        unsafe pthread_mutex_unlock(mutex)
+        if !isSeen { unsafe pthread_cond_signal(condition) }
     }
 
     public func wakeAll() {
@@ -38,9 +44,18 @@ internal import Glibc
     }
 
     /// Blocks the calling thread until the closure gives something.
-    public func wait<Value>(for body: (inout State) -> Value?) -> Value {
+    /// - Parameter turns: how often it looks, and lets other threads run, before it falls asleep.
+    public func wait<Value>(yielding turns: Int = 0, for body: (inout State) -> Value?) -> Value {
         unsafe pthread_mutex_lock(mutex)
         defer { unsafe pthread_mutex_unlock(mutex) }
+        for _ in 0..<turns {
+            if let value = body(&state) { return value }
+            awake += 1
+            unsafe pthread_mutex_unlock(mutex)
+            sched_yield()
+            unsafe pthread_mutex_lock(mutex)
+            awake -= 1
+        }
         while true {
             if let value = body(&state) { return value }
             unsafe pthread_cond_wait(condition, mutex)

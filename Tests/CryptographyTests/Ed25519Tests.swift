@@ -94,6 +94,25 @@ import Testing
         #expect(!key.publicKey.isValid(signature, for: [1]))
     }
 
+    /// With the neutral point as key, r = 1 and S = 0 would sign every message. All of these points
+    /// are multiples of the group order; the last two spell 0 and 1 as the prime and one more.
+    @Test(arguments: [
+        "0000000000000000000000000000000000000000000000000000000000000000",
+        "0100000000000000000000000000000000000000000000000000000000000000",
+        "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+        "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+        "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+        "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+        "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+    ])
+    func `need keys of large order in their one spelling`(point: String) {
+        var key = bytes(point)
+        for sign: UInt8 in [0, 0x80] {
+            key[31] = key[31] & 0x7f | sign
+            #expect(throws: Failure(.malformed, "")) { try Ed25519.PublicKey(key) }
+        }
+    }
+
     @Test func `need keys of 32 bytes`() {
         for count in [0, 31, 33, 64] {
             #expect(throws: Failure(.malformed, "")) {

@@ -22,10 +22,16 @@ let package = Package(
         .target(name: "HTTP", dependencies: ["Values"], swiftSettings: instrumented),
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto"),
         .systemLibrary(name: "CCBOR", pkgConfig: "libcbor"),
-        .target(name: "Cryptography", dependencies: ["COpenSSL"], swiftSettings: instrumented),
+        .target(
+            name: "Cryptography", dependencies: ["COpenSSL"], swiftSettings: instrumented),
         .target(
             name: "SecurityKeys", dependencies: ["CCBOR", "Values", "JSON", "Cryptography"],
             swiftSettings: instrumented),
+        .target(
+            name: "JOSE", dependencies: ["Values", "JSON", "Cryptography"],
+            swiftSettings: instrumented),
+        .executableTarget(
+            name: "token", dependencies: ["JOSE", "Values", "JSON"], swiftSettings: instrumented),
         fuzzer("json", "JSON"),
         fuzzer("canonical", "JSON"),
         fuzzer("form", "HTTP"),

@@ -37,6 +37,29 @@ private func samples() throws -> [any Event] {
         AdminKeyEvent.created(name: "Ada", digest: try digest(1), scope: .only([acme])),
         AdminKeyEvent.created(name: "Ada", digest: try digest(1), scope: .all),
         AdminKeyEvent.revoked,
+    ] + (try signInSamples())
+}
+
+private func signInSamples() throws -> [any Event] {
+    let person = Person(email: "ada@example.org", firstName: "Ada", lastName: "Byron")
+    let issued = IssuedCode(
+        id: code, purpose: .registration, digest: try digest(3), app: app, issuedAt: noon,
+        expiresAt: noon.adding(seconds: 600), person: person)
+    let terms = SessionTerms(
+        account: account, stamp: 1, client: client, clientID: "web", app: app, scope: ["openid"],
+        resources: ["https://api.example.org"], factors: [.mailedCode], openedAt: noon,
+        expiresAt: noon.adding(seconds: 86_400), isOffline: true)
+    return [
+        AccountEvent.registered(
+            mailbox: mailbox, isConfirmed: true, origin: .administrator, person: person),
+        AccountEvent.mailboxConfirmed, AccountEvent.personChanged(person), AccountEvent.disabled,
+        AccountEvent.enabled, AccountEvent.stampRotated, AccountEvent.deleted,
+        MailboxEvent.assigned(account), MailboxEvent.released(account),
+        MailboxEvent.codeIssued(issued), MailboxEvent.codeRefused(code, at: noon),
+        MailboxEvent.codeRedeemed(code), SessionEvent.opened(terms),
+        SessionEvent.refreshed(generation: 1, at: noon), SessionEvent.ended(.reuse),
+        MailEvent.sent(attempt: 1), MailEvent.deferred(attempt: 1, until: noon, code: 451),
+        MailEvent.failed(attempt: 2, code: 550), MailEvent.requeued,
     ]
 }
 

@@ -18,7 +18,7 @@ import Testing
         arguments: [
             ("", .malformed), (" \u{a0}", .malformed), ("a\nb", .malformed),
             ("a\u{202E}b", .malformed),
-            (String(repeating: "é", count: 101), .tooLong(limit: 200)),
+            (String(repeating: "é", count: 201), .tooLong(limit: 200)),
         ] as [(String, FieldFault.Reason)])
     func `is refused with a bad name`(name: String, reason: FieldFault.Reason) async throws {
         try await given().when(CreateRealm(displayName: name))

@@ -70,10 +70,22 @@ import Testing
 
     @Test func `do what was queued before they end, and nothing after`() async throws {
         let pool = Database(address, connections: 1)
-        async let slow = threads(pool, 10)
-        while pool.queueLength < 5 { await Task.yield() }
+        let gate = Monitor((isEntered: false, isOpen: false))
+        async let held: Void = pool.run { connection throws(Failure) in
+            gate.wait { state -> Void? in
+                state.isEntered = true
+                return state.isOpen ? () : nil
+            }
+            try connection.run("select 1")
+        }
+        while !gate.withLock({ $0.isEntered }) { await Task.yield() }
+        async let queued = threads(pool, 10)
+        while pool.queueLength < 10 { await Task.yield() }
         pool.close()
-        #expect(try await slow.count == 1)
+        gate.withLock { $0.isOpen = true }
+        gate.wakeAll()
+        try await held
+        #expect(try await queued.count == 1)
         await #expect(throws: Database.Busy.self) {
             try await pool.run { connection throws(Failure) in _ = try connection.run("select 1") }
         }

@@ -75,6 +75,40 @@ import Values
         #expect(entry.settings == state.settings.overrides, "seed \(seed)")
     }
 
+    @Test func `of accounts and sessions`() throws {
+        let accounts: [UUID: Account] = try fold("account.").filter {
+            !($0.value as Account).isDeleted
+        }
+        let rows = try world.superuser.executeOnce(
+            """
+            select account::text, mailbox::text, confirmed, disabled, stamp from urd.accounts
+            where realm = 'one'
+            """, Parameters())
+        let actual = (0..<rows.count).map {
+            "\(rows.text($0, 0)) \(rows.text($0, 1)) \(rows.bool($0, 2)) \(rows.bool($0, 3)) "
+                + "\(rows.int64($0, 4))"
+        }
+        let wanted = accounts.map { id, account in
+            "\(id) \(account.mailbox?.description ?? "") \(account.isConfirmed) "
+                + "\(account.isDisabled) \(account.stamp)"
+        }
+        #expect(actual.sorted() == wanted.sorted(), "seed \(seed)")
+        let sessions: [UUID: Session] = try fold("session.")
+        let found = try world.superuser.executeOnce(
+            """
+            select session::text, generation, coalesce(ended, ''), coalesce(account::text, '')
+            from urd.sessions where realm = 'one'
+            """, Parameters())
+        let shown = (0..<found.count).map {
+            "\(found.text($0, 0)) \(found.int32($0, 1)) \(found.text($0, 2)) \(found.text($0, 3))"
+        }
+        let expected = sessions.map { id, session in
+            "\(id) \(session.generation) \(session.end?.rawValue ?? "") "
+                + "\(session.terms?.account?.description ?? "")"
+        }
+        #expect(shown.sorted() == expected.sorted(), "seed \(seed)")
+    }
+
     /// Hosts and keys are looked up in the system realm; their rows are the same in any.
     @Test func `of hosts and keys`() throws {
         let hosts: [UUID: Host] = try fold("host.").filter { ($0.value as Host).realm != nil }

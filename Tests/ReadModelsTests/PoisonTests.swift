@@ -19,7 +19,7 @@ func fragile(_ kind: Projection.Kind, name: String = "fragile", limit: Int = 10)
             primary key (realm, position)
         );
         -- section: apply
-        create function urd.\(name)_{build}_apply(p_realm text, p_first bigint, p_last bigint)
+        create function urd.\(name)_{build}_apply(p_realm text, p_first bigint, p_last bigint, p_types text[])
         returns void language plpgsql as $$
         begin
             insert into urd.\(name)_{build}

@@ -7,6 +7,9 @@ struct RandomHistory {
     private var clients: [UUID] = []
     private var apps: [UUID] = []
     private var keys: [UUID] = []
+    private var accounts: [UUID] = []
+    private var sessions: [UUID] = []
+    private var mails: [UUID] = []
     private var hosts: [(stream: UUID, name: String, isAssigned: Bool)] = []
     private var serial = 0
 
@@ -20,12 +23,15 @@ struct RandomHistory {
 
     mutating func next() -> Happening {
         serial += 1
-        switch Int.random(in: 0..<20, using: &random) {
+        switch Int.random(in: 0..<32, using: &random) {
         case 0..<11: return client()
         case 11..<14: return app()
         case 14..<16: return realm()
         case 16..<18: return host()
         case 18: return key()
+        case 20..<24: return account()
+        case 24..<28: return session()
+        case 28..<32: return mail()
         default: return happening("something.else", fresh(), #"{"n":\#(serial)}"#)
         }
     }
@@ -137,6 +143,76 @@ struct RandomHistory {
         hosts[index].isAssigned = true
         return happening(
             "host.assigned", host.stream, #"{"host":"\#(host.name)","realm":"r\#(serial)"}"#)
+    }
+
+    private mutating func account() -> Happening {
+        if accounts.isEmpty || chance(30) {
+            let stream = fresh()
+            accounts.append(stream)
+            return happening(
+                "account.registered", stream,
+                #"{"confirmed":\#(chance(50)),"mailbox":"\#(fresh())","origin":"code"}"#)
+        }
+        let stream = accounts[Int.random(in: 0..<accounts.count, using: &random)]
+        switch Int.random(in: 0..<8, using: &random) {
+        case 0: return happening("account.mailbox_confirmed", stream)
+        case 1, 2: return happening("account.disabled", stream)
+        case 3, 4: return happening("account.enabled", stream)
+        case 5, 6: return happening("account.stamp_rotated", stream)
+        default:
+            accounts.removeAll { $0 == stream }
+            return happening("account.deleted", stream)
+        }
+    }
+
+    /// A mail is asked for by one stream and followed by its own.
+    private mutating func mail() -> Happening {
+        if mails.isEmpty || chance(40) {
+            let mail = fresh()
+            mails.append(mail)
+            return happening(
+                "otp.issued", fresh(),
+                """
+                {"digest":"\(secret())","expires_at":1800000600,"issued_at":1800000000,
+                "otp":"\(mail)","purpose":"sign_in"}
+                """)
+        }
+        let index = Int.random(in: 0..<mails.count, using: &random)
+        let stream = mails[index]
+        switch Int.random(in: 0..<4, using: &random) {
+        case 0:
+            let until = 1_800_000_000 + serial
+            return happening(
+                "mail.deferred", stream, #"{"attempt":1,"code":451,"until":\#(until)}"#)
+        case 1: return happening("mail.failed", stream, #"{"attempt":2,"code":550}"#)
+        case 2: return happening("mail.requeued", stream)
+        default:
+            mails.remove(at: index)
+            return happening("mail.sent", stream, #"{"attempt":1}"#)
+        }
+    }
+
+    private mutating func session() -> Happening {
+        if sessions.isEmpty || chance(30) {
+            let stream = fresh()
+            sessions.append(stream)
+            let account = accounts.first.map { #""account":"\#($0)","# } ?? ""
+            return happening(
+                "session.opened", stream,
+                """
+                {\(account)"amr":["otp"],"client":"\(fresh())","client_id":"c","expires_at":1900000000,
+                "offline":true,"opened_at":1800000000,"resources":[],"scope":["openid"],"stamp":0}
+                """)
+        }
+        let stream = sessions[Int.random(in: 0..<sessions.count, using: &random)]
+        let generation = versions[stream] ?? 1
+        if chance(80) {
+            return happening(
+                "session.refreshed", stream,
+                #"{"generation":\#(generation),"refreshed_at":1800000001}"#)
+        }
+        sessions.removeAll { $0 == stream }
+        return happening("session.ended", stream, #"{"reason":"revoked"}"#)
     }
 
     private mutating func key() -> Happening {

@@ -175,7 +175,8 @@ import Values
             "select secret_digest from urd.clients", "select digest from urd.admin_keys",
             "select * from urd.clients_1", "delete from urd.apps", "select urd.enroll()",
             "select urd.project('one', 'clients', 1, 10)",
-            "select urd.apply_inline('one', 1, 1)", "select urd.clients_1_apply('one', 1, 1)",
+            "select urd.apply_inline('one', 1, 1, '{}', '{}')",
+            "select urd.clients_1_apply('one', 1, 1, null)",
         ] {
             #expect(throws: Postgres.Failure.self, "\(refused)") { try observer.run(refused) }
         }
@@ -187,7 +188,8 @@ import Values
         for refused in [
             "update urd.clients set disabled = false", "delete from urd.clients_1",
             "update urd.projection_position set position = 7",
-            "select urd.clients_1_apply('one', 1, 1)", "select urd.advance('one', 'apps', 1, 0, 1)",
+            "select urd.clients_1_apply('one', 1, 1, null)",
+            "select urd.advance('one', 'apps', 1, 0, 1)",
         ] {
             #expect(throws: Postgres.Failure.self, "\(refused)") { try application.run(refused) }
         }

@@ -55,7 +55,8 @@ import Values
                         try world.owner.run(
                             """
                             select \(projection.applyName(build))(
-                                'one', \(page * 100 + 1), \(page * 100 + 100), \(shard), 3)
+                                'one', \(page * 100 + 1), \(page * 100 + 100), null,
+                                \(shard), 3)
                             """)
                     }
                 }

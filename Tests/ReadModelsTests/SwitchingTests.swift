@@ -82,7 +82,7 @@ import Values
             -- section: tables
             create table urd.fragile_{build} (realm text primary key, events bigint not null);
             -- section: apply
-            create function urd.fragile_{build}_apply(p_realm text, p_first bigint, p_last bigint)
+            create function urd.fragile_{build}_apply(p_realm text, p_first bigint, p_last bigint, p_types text[])
             returns void language plpgsql as $$
             begin
                 insert into urd.fragile_{build} as f values (p_realm, p_last - p_first + 1)
@@ -147,7 +147,7 @@ import Values
             -- section: tables
             create table urd.slow_{build} (realm text, position bigint, primary key (realm, position));
             -- section: apply
-            create function urd.slow_{build}_apply(p_realm text, p_first bigint, p_last bigint)
+            create function urd.slow_{build}_apply(p_realm text, p_first bigint, p_last bigint, p_types text[])
             returns void language plpgsql as $$
             begin
                 if {build} > 1 and p_last - p_first > 2 then perform pg_sleep(0.5); end if;

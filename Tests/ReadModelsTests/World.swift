@@ -53,6 +53,7 @@ struct World {
         named.add(head + Int64(events.count))
         try connection.execute(advancing, named)
         named.add(head + 1)
+        named.add("{\(events.map(\.type).joined(separator: ","))}")
         try connection.execute(applying, named)
     }
 
@@ -117,7 +118,12 @@ private let locking = Statement(
     "test_lock", "select position from urd.realm_log where realm = $1 for no key update")
 private let advancing = Statement(
     "test_advance", "update urd.realm_log set position = $2 where realm = $1")
-private let applying = Statement("test_apply", "select urd.apply_inline($1, $3, $2)")
+private let applying = Statement(
+    "test_apply",
+    """
+    select urd.apply_inline($1, $3, $2, $4::text::text[], h.attached)
+    from urd.realm_log h where h.realm = $1
+    """)
 private let inserting = Statement(
     "test_insert",
     """

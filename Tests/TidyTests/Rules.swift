@@ -18,6 +18,9 @@ enum Rules {
         "HTTPServer": ["CMicroHTTPD", "HTTP", "Glibc"],
         "Systemd": ["CSystemd", "Glibc"],
         "SecurityKeys": ["CCBOR", "Values", "JSON", "Cryptography"],
+        "QRCode": ["CQREncode"],
+        "JOSE": ["Values", "JSON", "Cryptography"],
+        "OneTimeCodes": ["Values", "HTTP", "Cryptography"],
         "EventStore": [
             "Values", "JSON", "EventSourcing", "Telemetry", "Postgres", "Cryptography", "Glibc",
         ],
@@ -87,7 +90,7 @@ enum Rules {
 
     /// Wrappers hold what C gave them, and are compiled with `.strictMemorySafety()`.
     private static let wrappers: Set<String> = [
-        "Postgres", "Cryptography", "HTTPServer", "Systemd", "SecurityKeys",
+        "Postgres", "Cryptography", "HTTPServer", "Systemd", "QRCode", "SecurityKeys",
     ]
 
     private static let bansOutsideWrappers: [(pattern: Pattern, what: String, remedy: String)] = [

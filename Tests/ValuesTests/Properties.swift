@@ -6,12 +6,16 @@ func brokenEncodingProperty(of bytes: [UInt8]) -> String? {
     if Base64URL.decode(Base64URL.encode(bytes)) != bytes { return "base64url loses bytes" }
     if Base64.decode(Base64.encode(bytes)) != bytes { return "base64 loses bytes" }
     if Hex.decode(Hex.encode(bytes)) != bytes { return "hex loses bytes" }
+    if Base32.decode(Base32.encode(bytes)) != bytes { return "base32 loses bytes" }
     let text = String(decoding: bytes, as: UTF8.self)
     if let read = Base64URL.decode(text), Base64URL.encode(read) != text {
         return "base64url has two spellings"
     }
     if let read = Base64.decode(text), Base64.encode(read) != text {
         return "base64 has two spellings"
+    }
+    if let read = Base32.decode(text), Base32.encode(read) != text.uppercased() {
+        return "base32 has two spellings"
     }
     if let read = Hex.decode(text), Hex.encode(read) != text.lowercased() {
         return "hex is read wrongly"

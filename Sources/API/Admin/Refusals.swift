@@ -29,7 +29,7 @@ extension FieldFault.Reason {
         case .unknown: "is not known here"
         case .wrongType(let type): "must be a \(type.rawValue)"
         case .malformed: "is malformed"
-        case .tooLong(let limit): "is longer than \(limit) bytes"
+        case .tooLong(let limit): "is longer than \(limit) characters"
         case .tooMany(let limit): "has more than \(limit) elements"
         case .outOfRange(let lowest, let highest): "must be from \(lowest) to \(highest)"
         case .unsupported: "has a value that Urd does not know"

@@ -7,6 +7,11 @@ public protocol CommandPort: Sendable {
         _ command: C, in realm: RealmID, id: UUID, digest: [UInt8], origin: Origin
     ) async throws -> Dispatched
 
+    /// For a command with an answer; nil where the command id was carried out before.
+    func ask<C: AnsweringCommand>(
+        _ command: C, in realm: RealmID, id: UUID, digest: [UInt8], origin: Origin
+    ) async throws -> (dispatched: Dispatched, outcome: C.Outcome?)
+
     var events: any EventLog { get }
 }
 

@@ -23,3 +23,16 @@ public struct Realm: StreamState {
         }
     }
 }
+
+extension Realm {
+    /// The realm, and the settings that hold in it or in one app of it.
+    static func settings(
+        of app: UUID?, from streams: some StreamReader
+    ) async throws(LogFailure) -> (Versioned<Realm>, Settings) {
+        let realm = try await streams.read(Realm.self, stream)
+        guard let app else { return (realm, realm.state.settings) }
+        let face = try await streams.read(App.self, app)
+        guard face.isAlive else { return (realm, realm.state.settings) }
+        return (realm, realm.state.settings.overlaid(by: face.state.settings))
+    }
+}

@@ -7,7 +7,7 @@ public struct Setting: Sendable {
         case seconds(lowest: Int64, highest: Int64)
         case count(lowest: Int64, highest: Int64)
         case choice([String])
-        /// A name to show, of at most so many bytes.
+        /// A name to show, of at most so many characters.
         case label(limit: Int)
         /// `https://…`, or plain http on this machine, without query and fragment.
         case webAddress
@@ -97,7 +97,7 @@ public struct Setting: Sendable {
             case .seconds(let lowest, let highest): "\(lowest) to \(highest) seconds"
             case .count(let lowest, let highest): "\(lowest) to \(highest)"
             case .choice(let choices): choices.joined(separator: ", ")
-            case .label(let limit): "text, at most \(limit) bytes"
+            case .label(let limit): "text, at most \(limit) characters"
             case .webAddress: "https address"
             case .mailAddress: "mail address"
             case .hostName: "host name"

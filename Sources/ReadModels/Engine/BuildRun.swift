@@ -87,7 +87,7 @@ struct BuildRun {
                 try connection.run(
                     """
                     drop function \(projection.applyName(build))(
-                        text, bigint, bigint, integer, integer)
+                        text, bigint, bigint, text[], integer, integer)
                     """)
             }
             try learn(build)

@@ -78,6 +78,7 @@ enum Builds {
                 values ($1, $2, $3, $4::text::text[], sha256(convert_to($5, 'UTF8')), $6,
                     'building')
                 """, parameters)
+            try connection.run("select urd.bind_builds()")
             try connection.run("select urd.enroll()")
             return build
         }
@@ -87,19 +88,40 @@ enum Builds {
         _ projection: Projection, _ build: Int, _ sharded: Bool
     ) -> String {
         let name = projection.applyName(build)
-        let usual = "\(name)(text, bigint, bigint)"
-        return sharded ? "\(usual), \(name)(text, bigint, bigint, integer, integer)" : usual
+        let usual = "\(name)(text, bigint, bigint, text[])"
+        return sharded ? "\(usual), \(name)(text, bigint, bigint, text[], integer, integer)" : usual
     }
 
-    /// Drops a build with all that belongs to it. Append lets go of it first.
+    /// Append lets go of a build, realm by realm.
+    static func detach(
+        _ projection: String, _ build: Int, _ connection: Connection
+    ) throws(Postgres.Failure) {
+        var parameters = Parameters()
+        parameters.add(projection)
+        parameters.add(Int32(build))
+        let realms = try connection.executeOnce(
+            """
+            select p.realm from urd.projection_position p
+            where p.projection = $1 and p.build = $2 and p.attached
+            """, parameters)
+        for row in 0..<realms.count {
+            var parameters = parameters
+            parameters.add(realms.text(row, 0))
+            try connection.executeOnce("select urd.detach($3, $1, $2)", parameters)
+        }
+    }
+
+    /// Drops a build with all that belongs to it.
     static func drop(
         _ projection: String, _ build: Int, _ connection: Connection
     ) throws(Postgres.Failure) {
         var parameters = Parameters()
         parameters.add(projection)
         parameters.add(Int32(build))
+        try detach(projection, build, connection)
         try connection.executeOnce(
             "delete from urd.projection_build where projection = $1 and build = $2", parameters)
+        try connection.run("select urd.bind_builds()")
         try sweep(projection, connection)
     }
 
@@ -131,8 +153,11 @@ enum Builds {
     static func forget(_ projection: String, _ connection: Connection) throws(Postgres.Failure) {
         var parameters = Parameters()
         parameters.add(projection)
-        try connection.executeOnce(
-            "delete from urd.projection_build where projection = $1", parameters)
+        let builds = try connection.executeOnce(
+            "select build from urd.projection_build where projection = $1", parameters)
+        for row in 0..<builds.count {
+            try drop(projection, Int(builds.int32(row, 0)), connection)
+        }
         try connection.run("drop view if exists urd.\(projection)_position")
         try sweep(projection, connection)
     }

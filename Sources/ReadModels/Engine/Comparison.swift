@@ -121,8 +121,8 @@ extension BuildRun {
     /// Realms in which both builds are at the same position.
     private static let settled = """
         select l.realm
-        from urd.projection_position l
-        join urd.projection_position n on n.realm = l.realm and n.projection = l.projection
+        from urd.projection_progress l
+        join urd.projection_progress n on n.realm = l.realm and n.projection = l.projection
             and n.build = $3 and n.position = l.position
         where l.projection = $1 and l.build = $2 and ($4::text is null or l.realm = $4)
         """

@@ -111,7 +111,7 @@ struct Filling: Sendable {
             parameters.add(Int32(shard))
             parameters.add(Int32(engine.workers))
             try connection.executeOnce(
-                "select \(projection.applyName(build))($1, $2, $3, $4, $5)", parameters)
+                "select \(projection.applyName(build))($1, $2, $3, null, $4, $5)", parameters)
             let moved = (last - position) / Int64(engine.workers)
             position = last
             advance(moved, progress)

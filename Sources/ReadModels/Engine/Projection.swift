@@ -74,8 +74,10 @@ public struct Projection: Sendable {
         instantiate("readers", build) + """
 
             create or replace view urd.\(name)_position as
-                select h.realm, h.epoch, h.position as head, coalesce(p.position, 0) as position,
-                    coalesce(p.position, 0) = h.position as current, p.halted_at
+                select h.realm, h.epoch, h.position as head,
+                    case when p.attached then h.position else coalesce(p.position, 0) end
+                        as position,
+                    p.attached or coalesce(p.position, 0) = h.position as current, p.halted_at
                 from urd.realm_log h
                 left join urd.projection_position p
                     on p.realm = h.realm and p.projection = '\(name)' and p.build = \(build);

@@ -1,13 +1,16 @@
 extension Projection {
     /// Every read model that this binary knows.
     public static let all: [Projection] = [
+        embedded("accounts", PackageResources.accounts_sql),
         embedded("admin_keys", PackageResources.admin_keys_sql),
         embedded("apps", PackageResources.apps_sql),
         embedded("audit_trail", PackageResources.audit_trail_sql),
         embedded("clients", PackageResources.clients_sql),
         embedded("daily_counts", PackageResources.daily_counts_sql),
         embedded("hosts", PackageResources.hosts_sql),
+        embedded("mails", PackageResources.mails_sql),
         embedded("realms", PackageResources.realms_sql),
+        embedded("sessions", PackageResources.sessions_sql),
     ]
 
     private static func embedded(_ name: String, _ bytes: [UInt8]) -> Projection {

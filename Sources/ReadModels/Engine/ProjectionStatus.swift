@@ -88,7 +88,7 @@ private let reading = Statement(
         coalesce(p.attached, false), p.halted_at, p.halted_why, p.halted_since
     from urd.projection_build b
     cross join urd.realm_log h
-    left join urd.projection_position p
+    left join urd.projection_progress p
         on p.realm = h.realm and p.projection = b.projection and p.build = b.build
     where h.position > 0
     order by b.projection, b.build, h.realm
@@ -101,7 +101,7 @@ private let readingWorst = Statement(
         coalesce(p.attached, false), p.halted_at, p.halted_why, p.halted_since
     from urd.projection_build b
     cross join urd.realm_log h
-    left join urd.projection_position p
+    left join urd.projection_progress p
         on p.realm = h.realm and p.projection = b.projection and p.build = b.build
     where h.position > 0 and b.status = 'live'
     order by b.projection, p.halted_at is null, h.position - coalesce(p.position, 0) desc, h.realm

@@ -14,7 +14,7 @@ extension BuildRun {
                     try show(readers, connection)
                     try exchange(build, before, connection)
                 }
-                try dropOlder(than: before)
+                if let before { try retire(before) }
                 return
             } catch let failure as Postgres.Failure where failure.isTransient {
                 guard connection.isAlive else { throw failure }
@@ -52,11 +52,6 @@ extension BuildRun {
                 update urd.projection_build set status = 'previous'
                 where projection = $1 and build = $2
                 """, key(before))
-            try connection.executeOnce(
-                """
-                update urd.projection_position set attached = false
-                where projection = $1 and build = $2 and attached
-                """, key(before))
         }
         try connection.executeOnce(
             """
@@ -64,9 +59,10 @@ extension BuildRun {
             """, key(build))
     }
 
-    /// One build is kept to go back to.
-    private func dropOlder(than kept: Int?) throws {
-        guard let kept else { return }
+    /// Append lets go of a build that nobody reads any more, realm by realm. It is kept to go back
+    /// to; those before it go.
+    private func retire(_ kept: Int) throws {
+        try Builds.detach(projection.name, kept, connection)
         let older = try connection.executeOnce(
             """
             select build from urd.projection_build

@@ -3,13 +3,11 @@ import Postgres
 
 extension ProjectionFollower {
     /// Inline projections are append's business. One that halted, or is new to a realm, is caught
-    /// up here and handed over again. So is one that append passed by because somebody held its
-    /// row: append goes on only where it left off, so that it would stay behind for ever.
+    /// up here and handed over again.
     func mendInline() async throws {
         var pauses: [Track: (until: ContinuousClock.Instant, pause: Duration)] = [:]
         let clock = ContinuousClock()
         var enrolled: ContinuousClock.Instant?
-        var looked: ContinuousClock.Instant?
         while true {
             try Task.checkCancellation()
             if enrolled.map({ clock.now - $0 > .seconds(30) }) ?? true {
@@ -18,10 +16,6 @@ extension ProjectionFollower {
             }
             let detached = await tracks(readingDetached)
             metrics.note(haltedInline: detached.map { ($0.projection, $0.realm.name) })
-            if looked.map({ clock.now - $0 > .seconds(1) }) ?? true {
-                looked = clock.now
-                for track in await tracks(readingPassedBy) { _ = await mend(track) }
-            }
             pauses = pauses.filter { detached.contains($0.key) }
             for track in detached where pauses[track].map({ $0.until <= clock.now }) ?? true {
                 let known = pauses[track]
@@ -100,15 +94,6 @@ private let readingDetached = Statement(
     from urd.projection_build b
     join urd.projection_position p on p.projection = b.projection and p.build = b.build
     where b.status = 'live' and b.inline and not p.attached
-    """)
-private let readingPassedBy = Statement(
-    "passed_builds",
-    """
-    select p.projection, p.build, p.realm
-    from urd.projection_build b
-    join urd.projection_position p on p.projection = b.projection and p.build = b.build
-    join urd.realm_log h on h.realm = p.realm
-    where b.status = 'live' and b.inline and p.attached and p.position <> h.position
     """)
 private let readingLost = Statement(
     "lost_tracks",

@@ -20,6 +20,10 @@ struct Serve: Subcommand {
         let sockets = try ListeningSocket.handedOver()
         let settings = try call.settings(strictly: true)
         let lines = Log(settings)
+        if settings[Settings.checkpointDirectory] == nil {
+            // What the database says of itself is no proof once somebody owns the database.
+            lines.warning("sealer.no_checkpoint_directory", [:])
+        }
         let service = Service(
             store: try Store(settings, lines: lines), options: Service.Options(settings, sockets))
         let serving = Task { try await service.run { _ in lines.notice("server.ready") } }

@@ -42,6 +42,11 @@ struct Verify: Subcommand {
         }
         call.console.write(
             table(results), json: .array(results.map(json)), asJSON: call.arguments.has("json"))
+        if settings[Settings.checkpointDirectory] == nil {
+            call.console.complain(
+                "Nothing outside the database vouches for the end of the log: a tail that was cut "
+                    + "off with its checkpoints would not be missed. Set checkpoint-directory.")
+        }
         return results.allSatisfy(\.isIntact) ? .success : .failure
     }
 

@@ -1,0 +1,82 @@
+-- Each account as it is now: whether its person may sign in, and the stamp that sessions are held
+-- against. Nothing of the person is in here.
+-- Read by: introspection, user info, the admin API, `urd account`.
+--
+-- kind: inline
+-- types: account.registered account.mailbox_confirmed account.disabled account.enabled account.stamp_rotated account.deleted
+
+-- section: tables
+
+create table urd.accounts_{build} (
+    realm text collate "C" not null,
+    account uuid not null,
+    -- Nulls are only ever in a row that is proposed to an update: the page says nothing there.
+    mailbox uuid,
+    confirmed boolean,
+    disabled boolean,
+    stamp bigint not null,
+    registered_at timestamptz,
+    changed_at timestamptz not null,
+    version integer not null,
+    primary key (realm, account)
+) with (fillfactor = 80);
+
+-- section: apply
+
+create function urd.accounts_{build}_apply(
+    p_realm text, p_first bigint, p_last bigint, p_types text[]{shard_parameters})
+returns void language plpgsql as $$
+declare
+    v_gone uuid;
+begin
+    if p_types is null or 'account.deleted' = any (p_types) then
+        for v_gone in
+            select e.stream from urd.event e
+            where e.realm = p_realm and e.position between p_first and p_last
+                and e.type = 'account.deleted' {shard}
+        loop
+            delete from urd.accounts_{build} x where x.realm = p_realm and x.account = v_gone;
+        end loop;
+    end if;
+
+    with page as (
+        select e.stream, max(e.at) as changed_at, max(e.version) as version,
+            min(e.at) filter (where e.type = 'account.registered') as registered_at,
+            max(e.data ->> 'mailbox') filter (where e.type = 'account.registered') as mailbox,
+            bool_or(e.type = 'account.mailbox_confirmed' or e.data ->> 'confirmed' = 'true')
+                as confirmed,
+            max(e.position * 2 + (e.type = 'account.disabled')::integer) filter (
+                where e.type in ('account.disabled', 'account.enabled')) as switched,
+            count(*) filter (where e.type in ('account.disabled', 'account.stamp_rotated'))
+                as stamps
+        from urd.event e
+        where e.realm = p_realm and e.position between p_first and p_last
+            and e.type = any ({types}) {shard}
+        group by e.stream
+        having not bool_or(e.type = 'account.deleted')
+    )
+    insert into urd.accounts_{build} as a (
+        realm, account, mailbox, confirmed, disabled, stamp, registered_at, changed_at, version)
+    select p_realm, p.stream, p.mailbox::uuid, coalesce(p.confirmed, false),
+        coalesce(p.switched % 2 = 1, case when p.mailbox is not null then false end),
+        p.stamps, p.registered_at, p.changed_at, p.version
+    from page p
+    where p.mailbox is not null or (
+        select true from urd.accounts_{build} k where k.realm = p_realm and k.account = p.stream)
+    on conflict (realm, account) do update set
+        confirmed = a.confirmed or excluded.confirmed,
+        disabled = coalesce(excluded.disabled, a.disabled),
+        stamp = a.stamp + excluded.stamp,
+        changed_at = excluded.changed_at,
+        version = excluded.version;
+end $$;
+
+-- section: finish
+
+-- section: readers
+
+create or replace view urd.accounts as
+    select a.realm, a.account, a.mailbox, a.confirmed, a.disabled, a.stamp, a.registered_at,
+        a.changed_at, a.version
+    from urd.accounts_{build} a;
+grant select on urd.accounts to urd_app, urd_observer;

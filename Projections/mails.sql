@@ -1,0 +1,66 @@
+-- The mails that are still to be sent, and those that could not be. What a mail says is in no row: it
+-- is made when it is sent, from the event that asks for it.
+-- Read by: the mailer, `urd mail`.
+--
+-- kind: following
+-- types: otp.issued mail.sent mail.deferred mail.failed mail.requeued
+
+-- section: tables
+
+create table urd.mails_{build} (
+    realm text collate "C" not null,
+    mail uuid not null,
+    -- The event that asks for it.
+    position bigint not null,
+    kind text collate "C" not null,
+    failed boolean not null default false,
+    attempts integer not null default 0,
+    due_at timestamptz not null,
+    -- What the server said last; 0 where it was not reached.
+    code integer,
+    primary key (realm, mail)
+);
+
+-- section: apply
+
+create function urd.mails_{build}_apply(
+    p_realm text, p_first bigint, p_last bigint, p_types text[])
+returns void language plpgsql as $$
+begin
+    insert into urd.mails_{build} (realm, mail, position, kind, due_at)
+        select p_realm, (e.data ->> 'otp')::uuid, e.position, e.type, e.at
+        from urd.event e
+        where e.realm = p_realm and e.position between p_first and p_last
+            and e.type = 'otp.issued';
+
+    -- Of several things that happened to a mail the last one counts.
+    update urd.mails_{build} m
+        set failed = l.type = 'mail.failed',
+            attempts = coalesce((l.data ->> 'attempt')::integer, 0),
+            code = (l.data ->> 'code')::integer,
+            due_at = coalesce(to_timestamp((l.data ->> 'until')::bigint), l.at)
+        from (
+            select distinct on (e.stream) e.stream, e.type, e.data, e.at
+            from urd.event e
+            where e.realm = p_realm and e.position between p_first and p_last
+                and e.type in ('mail.deferred', 'mail.failed', 'mail.requeued')
+            order by e.stream, e.position desc
+        ) l
+        where m.realm = p_realm and m.mail = l.stream;
+
+    delete from urd.mails_{build} m
+        using urd.event e
+        where e.realm = p_realm and e.position between p_first and p_last
+            and e.type = 'mail.sent' and m.realm = p_realm and m.mail = e.stream;
+end $$;
+
+-- section: finish
+
+create index on urd.mails_{build} (due_at) where not failed;
+
+-- section: readers
+
+create or replace view urd.mails as
+    select m.realm, m.mail, m.position, m.kind, m.failed, m.attempts, m.due_at, m.code
+    from urd.mails_{build} m;
+grant select on urd.mails to urd_app, urd_observer;

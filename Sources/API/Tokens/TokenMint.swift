@@ -1,0 +1,131 @@
+internal import Cryptography
+internal import Identity
+public import Values
+
+/// Makes and reads the tokens of one realm. A token is its session, a number and a keyed digest of
+/// both: it can be given again without being kept, and a forged one is known without a look-up.
+public struct TokenMint: Sendable {
+    /// A keyed digest under the realm's key, for a purpose.
+    private let derive: @Sendable (_ purpose: String, _ bytes: [UInt8]) -> [UInt8]
+
+    public init(derive: @escaping @Sendable (_ purpose: String, _ bytes: [UInt8]) -> [UInt8]) {
+        self.derive = derive
+    }
+
+    static let refreshPrefix = "urd_rt_"
+    static let accessPrefix = "urd_at_"
+    /// 192 bits: more than anybody can guess at.
+    private static let tagLength = 24
+
+    // MARK: - Tokens
+
+    struct RefreshToken: Equatable {
+        let session: UUID
+        let generation: Int
+    }
+
+    struct AccessToken: Equatable {
+        let session: UUID
+        let generation: Int
+        let expiresAt: Timestamp
+        /// Which of the session's scopes and resources it has, a bit each.
+        let scopes: UInt64
+        let resources: UInt16
+    }
+
+    func refreshToken(_ granted: GrantedTokens) -> String {
+        var bytes = granted.session.bytes
+        append(UInt64(clamping: granted.generation), 4, to: &bytes)
+        return write(bytes, Self.refreshPrefix)
+    }
+
+    func accessToken(_ granted: GrantedTokens, expiresAt: Timestamp) -> String {
+        var bytes = granted.session.bytes
+        append(UInt64(clamping: granted.generation), 4, to: &bytes)
+        append(UInt64(clamping: expiresAt.seconds), 5, to: &bytes)
+        append(mask(granted.scope, of: granted.terms.scope), 8, to: &bytes)
+        append(mask(granted.resources, of: granted.terms.resources), 2, to: &bytes)
+        return write(bytes, Self.accessPrefix)
+    }
+
+    func readRefreshToken(_ text: String) -> RefreshToken? {
+        guard let bytes = read(text, Self.refreshPrefix, length: 20),
+            let session = UUID(bytes: Array(bytes.prefix(16)))
+        else { return nil }
+        return RefreshToken(session: session, generation: Int(number(bytes[16..<20])))
+    }
+
+    func readAccessToken(_ text: String) -> AccessToken? {
+        guard let bytes = read(text, Self.accessPrefix, length: 35),
+            let session = UUID(bytes: Array(bytes.prefix(16)))
+        else { return nil }
+        return AccessToken(
+            session: session, generation: Int(number(bytes[16..<20])),
+            expiresAt: Timestamp(seconds: Int64(clamping: number(bytes[20..<25]))),
+            scopes: number(bytes[25..<33]), resources: UInt16(number(bytes[33..<35])))
+    }
+
+    /// Those of a list that a token has.
+    static func chosen(_ list: [String], by mask: UInt64) -> [String] {
+        list.enumerated().filter { $0.offset < 64 && mask >> UInt64($0.offset) & 1 == 1 }
+            .map(\.element)
+    }
+
+    private func mask(_ chosen: [String], of list: [String]) -> UInt64 {
+        list.prefix(64).enumerated().reduce(0) { mask, entry in
+            chosen.contains(entry.element) ? mask | 1 << UInt64(entry.offset) : mask
+        }
+    }
+
+    private func write(_ bytes: [UInt8], _ prefix: String) -> String {
+        prefix + Base64URL.encode(bytes + derive(prefix, bytes).prefix(Self.tagLength))
+    }
+
+    private func read(_ text: String, _ prefix: String, length: Int) -> [UInt8]? {
+        guard text.utf8.starts(with: prefix.utf8), text.utf8.count < 128,
+            let all = Base64URL.decode(String(text.dropFirst(prefix.count))),
+            all.count == length + Self.tagLength
+        else { return nil }
+        let bytes = Array(all.prefix(length))
+        let tag = Array(derive(prefix, bytes).prefix(Self.tagLength))
+        return constantTimeEqual(tag, Array(all.dropFirst(length))) ? bytes : nil
+    }
+
+    private func append(_ number: UInt64, _ count: Int, to bytes: inout [UInt8]) {
+        for index in (0..<count).reversed() {
+            bytes.append(UInt8(truncatingIfNeeded: number >> (8 * UInt64(index))))
+        }
+    }
+
+    private func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {
+        bytes.reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    // MARK: - Mailboxes and codes
+
+    /// The stream of a mail address, which has been brought into its one form.
+    func mailbox(_ address: String) -> UUID {
+        .v8(derive("mailbox", Array(address.utf8)))
+    }
+
+    /// The six digits that follow from a code's id. Each of a million is as likely as any other.
+    public func code(_ id: UUID) -> String {
+        var round: UInt8 = 0
+        while true {
+            let bytes = derive("one-time code", id.bytes + [round])
+            for start in stride(from: 0, to: bytes.count - 3, by: 4) {
+                let number = self.number(bytes[start..<start + 4])
+                // What is above the last whole million would make some codes likelier.
+                guard number < 4_294_000_000 else { continue }
+                let digits = String(number % 1_000_000)
+                return String(repeating: "0", count: 6 - digits.utf8.count) + digits
+            }
+            round &+= 1
+        }
+    }
+
+    /// What the log keeps of a code: nobody without the realm's key can try all million of them.
+    func digest(ofCode code: String, for mailbox: UUID) -> SecretDigest? {
+        SecretDigest(derive("one-time code digest", mailbox.bytes + Array(code.utf8)))
+    }
+}

@@ -1,0 +1,51 @@
+internal import JSON
+
+/// What an account knows of its person. All of it is personal.
+public struct Person: Sendable, Equatable {
+    /// As it was given, for mails; what tells mailboxes apart is their stream.
+    public var email: String?
+    public var firstName: String?
+    public var lastName: String?
+
+    public init(email: String? = nil, firstName: String? = nil, lastName: String? = nil) {
+        self.email = email
+        self.firstName = firstName
+        self.lastName = lastName
+    }
+
+    static let fieldNames = ["email", "first_name", "last_name"]
+
+    init(fields: [String: JSON]) {
+        email = fields["email"]?.string
+        firstName = fields["first_name"]?.string
+        lastName = fields["last_name"]?.string
+    }
+
+    var fields: [String: JSON] {
+        var fields: [String: JSON] = [:]
+        fields["email"] = email.map { .string($0) }
+        fields["first_name"] = firstName.map { .string($0) }
+        fields["last_name"] = lastName.map { .string($0) }
+        return fields
+    }
+}
+
+extension Person {
+    /// Names are short and harmless, and the address is one.
+    func check() throws(FieldFault) {
+        for (field, name) in [("first_name", firstName), ("last_name", lastName)] {
+            guard let name else { continue }
+            do {
+                try TextRule.label(name, limit: 100)
+            } catch {
+                throw FieldFault(field, error)
+            }
+        }
+        guard let email else { throw FieldFault("email", .missing) }
+        do {
+            try TextRule.mailAddress(email)
+        } catch {
+            throw FieldFault("email", error)
+        }
+    }
+}

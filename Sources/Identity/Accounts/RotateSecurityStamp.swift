@@ -1,0 +1,28 @@
+public import EventSourcing
+public import Values
+
+/// Ends every session of an account at once, on every node: log out everywhere.
+public struct RotateSecurityStamp: Command {
+    public var account: UUID
+
+    public init(account: UUID) {
+        self.account = account
+    }
+
+    public enum Rejection: Error, Equatable, Sendable {
+        case realmNotFound
+        case realmDisabled
+        case notFound
+    }
+
+    public func gather(_ streams: some StreamReader) async throws(LogFailure) -> InRealm<Account> {
+        try await .read(account, from: streams)
+    }
+
+    public func decide(_ facts: InRealm<Account>) throws(Rejection) -> Decision {
+        try facts.realm.requireOpen(
+            missing: Rejection.realmNotFound, disabled: .realmDisabled)
+        guard facts.thing.isAlive else { throw .notFound }
+        return Decision(AccountEvent.stampRotated, in: account)
+    }
+}

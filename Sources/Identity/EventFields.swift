@@ -1,0 +1,33 @@
+internal import JSON
+internal import Values
+
+/// The fields of events, read with the type that they were written with.
+extension [String: JSON] {
+    func uuid(_ name: String) -> UUID? { self[name]?.string.flatMap { UUID($0) } }
+
+    func digest(_ name: String) -> SecretDigest? {
+        self[name]?.string.flatMap(SecretDigest.init(base64URL:))
+    }
+
+    func instant(_ name: String) -> Timestamp? {
+        self[name]?.integer.map { Timestamp(seconds: $0) }
+    }
+
+    /// Nil where it is there and no list of texts.
+    func texts(_ name: String) -> [String]? {
+        guard let value = self[name] else { return [] }
+        guard let values = value.array else { return nil }
+        let texts = values.compactMap(\.string)
+        return texts.count == values.count ? texts : nil
+    }
+
+    func choice<Choice: RawRepresentable<String>>(_ name: String) -> Choice? {
+        self[name]?.string.flatMap(Choice.init(rawValue:))
+    }
+}
+
+extension JSON {
+    static func uuid(_ id: UUID) -> JSON { .string(id.description) }
+
+    static func texts(_ texts: [String]) -> JSON { .array(texts.map { .string($0) }) }
+}

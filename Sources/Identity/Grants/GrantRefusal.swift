@@ -1,0 +1,24 @@
+/// Why a grant gives no tokens. Callers hear of it in the words of OAuth.
+public enum GrantRefusal: Error, Equatable, Sendable {
+    case realmNotFound
+    case realmDisabled
+    /// There is no such client, it is disabled, or it did not show that it is itself.
+    case invalidClient
+    /// The realm does not offer the grant.
+    case unsupportedGrant
+    /// The client may not use the grant.
+    case unauthorizedClient
+    /// A scope that nobody knows.
+    case unknownScope
+    /// A scope that this client was not given.
+    case scopeNotAllowed
+    /// A refresh asks for more than there was.
+    case widerScope
+    case invalidResource
+    /// Wrong, expired, used, or never issued.
+    case invalidCode
+    /// The account may not sign in.
+    case accountBlocked
+    /// A refresh token that is not good, or not any more.
+    case invalidRefreshToken
+}

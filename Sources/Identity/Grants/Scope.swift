@@ -1,0 +1,29 @@
+/// Scopes as they are asked for and given.
+public enum Scope {
+    /// Everybody knows these; a client that was registered without a list may ask for them.
+    public static let standard = ["openid", "profile", "email", "offline_access"]
+
+    /// What a client gets of what it asked for. Nothing asked: what it was registered with, without
+    /// `offline_access`, which has to be asked for.
+    static func granted(
+        _ asked: [String], to metadata: ClientMetadata
+    ) throws(GrantRefusal) -> [String] {
+        let allowed = metadata.scope.isEmpty ? standard : metadata.scope
+        guard !asked.isEmpty else { return metadata.scope.filter { $0 != "offline_access" } }
+        var granted: [String] = []
+        for scope in asked where !granted.contains(scope) {
+            guard allowed.contains(scope) else {
+                if standard.contains(scope) { throw .scopeNotAllowed }
+                throw .unknownScope
+            }
+            granted.append(scope)
+        }
+        return granted
+    }
+
+    /// The names in a `scope` parameter. Nil where one is misspelt.
+    public static func parse(_ text: String) -> [String]? {
+        let names = text.split(separator: " ").map(String.init)
+        return names.count <= 64 && names.allSatisfy(TextRule.isScopeName) ? names : nil
+    }
+}

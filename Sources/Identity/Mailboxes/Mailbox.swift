@@ -1,0 +1,54 @@
+public import EventSourcing
+public import Values
+
+/// A mail address in a realm. Its stream follows from the address under the realm's key, so that it
+/// is found without a look-up, and nobody can read the address from it.
+public struct Mailbox: StreamState {
+    /// The account that holds it.
+    public private(set) var account: UUID?
+    /// The one code that can be redeemed.
+    public private(set) var code: IssuedCode?
+    /// Wrong guesses at that code.
+    public private(set) var wrongGuesses = 0
+    /// When the last wrong guesses were made, whatever the code: newest last.
+    private var refusals: [Timestamp] = []
+
+    public init() {}
+
+    /// More wrong guesses than this within an hour, and the mailbox rests until some are older.
+    static let guessesPerHour = 10
+
+    public mutating func apply(_ event: MailboxEvent) {
+        switch event {
+        case .assigned(let account): self.account = account
+        case .released(let account):
+            if self.account == account { self.account = nil }
+            code = nil
+        case .codeIssued(let code):
+            self.code = code
+            wrongGuesses = 0
+        case .codeRefused(let id, let at):
+            if code?.id == id { wrongGuesses += 1 }
+            refusals = refusals.suffix(Self.guessesPerHour - 1) + [at]
+        case .codeRedeemed(let id):
+            if code?.id == id { code = nil }
+            refusals = []
+        }
+    }
+
+    /// Too many wrong guesses of late: no code is sent, and none is taken.
+    func isResting(at now: Timestamp) -> Bool {
+        guard refusals.count == Self.guessesPerHour, let oldest = refusals.first else {
+            return false
+        }
+        return now < oldest.adding(seconds: 3_600)
+    }
+
+    /// The code that a guess may be made at.
+    func liveCode(at now: Timestamp, attempts: Int64) -> IssuedCode? {
+        guard let code, now < code.expiresAt, wrongGuesses < attempts, !isResting(at: now) else {
+            return nil
+        }
+        return code
+    }
+}

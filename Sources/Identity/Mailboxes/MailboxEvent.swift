@@ -1,0 +1,119 @@
+public import EventSourcing
+public import JSON
+public import Values
+
+/// A one-time code as the log knows it. The code itself follows from the id under the realm's key,
+/// so that whoever mails it needs no copy of it.
+public struct IssuedCode: Sendable, Equatable {
+    public enum Purpose: String, Sendable {
+        /// For the account that holds the mailbox.
+        case signIn = "sign_in"
+        /// To make an account of the person who proves the mailbox.
+        case registration
+    }
+
+    public let id: UUID
+    public let purpose: Purpose
+    /// A keyed digest of mailbox and code.
+    public let digest: SecretDigest
+    public let app: UUID?
+    public let issuedAt: Timestamp
+    public let expiresAt: Timestamp
+    /// To whom it is mailed, and whom an account is made for.
+    public let person: Person
+
+    public init(
+        id: UUID, purpose: Purpose, digest: SecretDigest, app: UUID?, issuedAt: Timestamp,
+        expiresAt: Timestamp, person: Person
+    ) {
+        self.id = id
+        self.purpose = purpose
+        self.digest = digest
+        self.app = app
+        self.issuedAt = issuedAt
+        self.expiresAt = expiresAt
+        self.person = person
+    }
+}
+
+/// What happens to a mailbox: a mail address in a realm, whether anybody has an account for it or not.
+public enum MailboxEvent: Event {
+    /// An account holds it from now on.
+    case assigned(UUID)
+    /// That account gave it up.
+    case released(UUID)
+    case codeIssued(IssuedCode)
+    /// Somebody guessed wrong.
+    case codeRefused(UUID, at: Timestamp)
+    case codeRedeemed(UUID)
+
+    public static let catalogue = [
+        EventShape("mailbox.assigned", open: ["account"]),
+        EventShape("mailbox.released", open: ["account"]),
+        EventShape(
+            "otp.issued", open: ["otp", "purpose", "digest", "app", "issued_at", "expires_at"],
+            personal: Person.fieldNames),
+        EventShape("otp.refused", open: ["otp", "refused_at"]),
+        EventShape("otp.redeemed", open: ["otp"]),
+    ]
+
+    public var name: String {
+        switch self {
+        case .assigned: "mailbox.assigned"
+        case .released: "mailbox.released"
+        case .codeIssued: "otp.issued"
+        case .codeRefused: "otp.refused"
+        case .codeRedeemed: "otp.redeemed"
+        }
+    }
+
+    public var subject: UUID? { nil }
+
+    /// Before there is an account, the mailbox is a subject of its own.
+    public func subject(in stream: UUID) -> UUID? { stream }
+
+    public var fields: [String: JSON] {
+        switch self {
+        case .assigned(let account), .released(let account): return ["account": .uuid(account)]
+        case .codeIssued(let code):
+            var fields = code.person.fields
+            fields["otp"] = .uuid(code.id)
+            fields["purpose"] = .string(code.purpose.rawValue)
+            fields["digest"] = .string(code.digest.base64URL)
+            fields["app"] = code.app.map { .uuid($0) }
+            fields["issued_at"] = .integer(code.issuedAt.seconds)
+            fields["expires_at"] = .integer(code.expiresAt.seconds)
+            return fields
+        case .codeRefused(let id, let at):
+            return ["otp": .uuid(id), "refused_at": .integer(at.seconds)]
+        case .codeRedeemed(let id): return ["otp": .uuid(id)]
+        }
+    }
+
+    public init?(name: String, fields: [String: JSON]) {
+        switch name {
+        case "mailbox.assigned", "mailbox.released":
+            guard let account = fields.uuid("account") else { return nil }
+            self = name == "mailbox.assigned" ? .assigned(account) : .released(account)
+        case "otp.issued":
+            guard let id = fields.uuid("otp"), let digest = fields.digest("digest"),
+                let purpose: IssuedCode.Purpose = fields.choice("purpose"),
+                let issuedAt = fields.instant("issued_at"),
+                let expiresAt = fields.instant("expires_at")
+            else { return nil }
+            self = .codeIssued(
+                IssuedCode(
+                    id: id, purpose: purpose, digest: digest, app: fields.uuid("app"),
+                    issuedAt: issuedAt, expiresAt: expiresAt, person: Person(fields: fields)))
+        case "otp.refused":
+            guard let id = fields.uuid("otp"), let at = fields.instant("refused_at") else {
+                return nil
+            }
+            self = .codeRefused(id, at: at)
+        case "otp.redeemed":
+            guard let id = fields.uuid("otp") else { return nil }
+            self = .codeRedeemed(id)
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,137 @@
+public import EventSourcing
+public import Values
+
+/// Has a one-time code mailed: to sign in, or to join where the realm lets people join.
+///
+/// Whoever asks hears the same whatever comes of it; the outcome is for the metrics alone.
+public struct RequestOTP: AnsweringCommand {
+    public enum Route: Sendable {
+        case signIn
+        /// Through the endpoint that is for registration only.
+        case registration
+    }
+
+    public var route: Route
+    public var app: UUID?
+    public var mailbox: UUID
+    public var person: Person
+    /// The id that the code follows from, and the keyed digest of mailbox and code.
+    public var code: UUID
+    public var digest: SecretDigest
+    public var now: Timestamp
+
+    public init(
+        route: Route = .signIn, app: UUID? = nil, mailbox: UUID, person: Person, code: UUID,
+        digest: SecretDigest, now: Timestamp
+    ) {
+        self.route = route
+        self.app = app
+        self.mailbox = mailbox
+        self.person = person
+        self.code = code
+        self.digest = digest
+        self.now = now
+    }
+
+    public enum Rejection: Error, Equatable, Sendable {
+        case realmNotFound
+        case realmDisabled
+        case nativeGrantsDisabled
+        case invalid(FieldFault)
+    }
+
+    public enum Outcome: Equatable, Sendable {
+        case issued(IssuedCode.Purpose)
+        case nothing(Reason)
+    }
+
+    /// Why no code is mailed.
+    public enum Reason: Equatable, Sendable {
+        case notRegistered
+        case blocked
+        /// A code was mailed a moment ago.
+        case tooSoon
+        /// Too many wrong guesses.
+        case resting
+    }
+
+    public struct Facts: Sendable {
+        let realm: Versioned<Realm>
+        let settings: Settings
+        let mailbox: Versioned<Mailbox>
+        let account: Versioned<Account>?
+    }
+
+    public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
+        let (realm, settings) = try await Realm.settings(of: app, from: streams)
+        let mailbox = try await streams.read(Mailbox.self, mailbox)
+        var account: Versioned<Account>?
+        if let holder = mailbox.state.account {
+            account = try await streams.read(Account.self, holder)
+        }
+        return Facts(realm: realm, settings: settings, mailbox: mailbox, account: account)
+    }
+
+    public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
+        try facts.realm.requireOpen(
+            missing: Rejection.realmNotFound, disabled: .realmDisabled)
+        guard facts.settings[SettingCatalogue.nativeGrants] else { throw .nativeGrantsDisabled }
+        try checkPerson(facts.settings)
+        switch purpose(facts) {
+        case .failure(let none): return Settled(.nothing(none.reason))
+        case .success(let purpose):
+            if let reason = throttle(facts) { return Settled(.nothing(reason)) }
+            let lifetime = facts.settings[SettingCatalogue.otpLifetime]
+            let issued = IssuedCode(
+                id: code, purpose: purpose, digest: digest, app: app, issuedAt: now,
+                expiresAt: now.adding(seconds: lifetime), person: person)
+            return Settled(
+                Decision(MailboxEvent.codeIssued(issued), in: mailbox), .issued(purpose))
+        }
+    }
+
+    /// Before anything is known of the mailbox, so that it tells nothing of it.
+    private func checkPerson(_ settings: Settings) throws(Rejection) {
+        let demands = [
+            ("first_name", settings[SettingCatalogue.registrationFirstName], person.firstName),
+            ("last_name", settings[SettingCatalogue.registrationLastName], person.lastName),
+        ]
+        for (field, demand, value) in demands where demand == .required && value == nil {
+            throw .invalid(FieldFault(field, .missing))
+        }
+        do {
+            try person.check()
+        } catch {
+            throw .invalid(error)
+        }
+    }
+
+    private func purpose(_ facts: Facts) -> Result<IssuedCode.Purpose, NoCode> {
+        let posture = facts.settings[SettingCatalogue.registration]
+        if let account = facts.account, account.isAlive {
+            guard account.isWelcome else { return .failure(NoCode(.blocked)) }
+            if account.state.isConfirmed { return .success(.signIn) }
+        }
+        return switch (posture, route) {
+        case (.jitOnOTP, .signIn), (.explicitEndpoint, .registration): .success(.registration)
+        case (.off, _), (.jitOnOTP, _), (.explicitEndpoint, _), (.inviteCode, _):
+            .failure(NoCode(.notRegistered))
+        }
+    }
+
+    private func throttle(_ facts: Facts) -> Reason? {
+        let state = facts.mailbox.state
+        if state.isResting(at: now) { return .resting }
+        let delay = facts.settings[SettingCatalogue.otpResendDelay]
+        if let code = state.code, now < code.issuedAt.adding(seconds: delay) { return .tooSoon }
+        return nil
+    }
+}
+
+private struct NoCode: Error {
+    let reason: RequestOTP.Reason
+
+    init(_ reason: RequestOTP.Reason) {
+        self.reason = reason
+    }
+}

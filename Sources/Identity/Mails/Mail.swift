@@ -1,0 +1,26 @@
+public import EventSourcing
+internal import Values
+
+/// A mail on its way.
+public struct Mail: StreamState {
+    public enum Status: Sendable, Equatable {
+        case due
+        case sent
+        case failed
+    }
+
+    public private(set) var status = Status.due
+    /// Since it was last put in the queue.
+    public private(set) var attempts = 0
+
+    public init() {}
+
+    public mutating func apply(_ event: MailEvent) {
+        switch event {
+        case .sent(let attempt): (status, attempts) = (.sent, attempt)
+        case .deferred(let attempt, _, _): (status, attempts) = (.due, attempt)
+        case .failed(let attempt, _): (status, attempts) = (.failed, attempt)
+        case .requeued: (status, attempts) = (.due, 0)
+        }
+    }
+}

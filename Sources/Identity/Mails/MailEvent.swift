@@ -1,0 +1,62 @@
+public import EventSourcing
+public import JSON
+public import Values
+
+/// What became of a mail that something in the log asks for. Its stream is the id of what it brings:
+/// of a one-time code, for one. What it says stands nowhere: it is made when it is sent.
+public enum MailEvent: Event {
+    /// A server took it.
+    case sent(attempt: Int)
+    /// It is tried again. The code is the server's, 0 where there was none to ask.
+    case deferred(attempt: Int, until: Timestamp, code: Int)
+    /// It is not tried again by itself.
+    case failed(attempt: Int, code: Int)
+    /// Somebody wants it tried again.
+    case requeued
+
+    public static let catalogue = [
+        EventShape("mail.sent", open: ["attempt"]),
+        EventShape("mail.deferred", open: ["attempt", "until", "code"]),
+        EventShape("mail.failed", open: ["attempt", "code"]),
+        EventShape("mail.requeued"),
+    ]
+
+    public var name: String {
+        switch self {
+        case .sent: "mail.sent"
+        case .deferred: "mail.deferred"
+        case .failed: "mail.failed"
+        case .requeued: "mail.requeued"
+        }
+    }
+
+    public var subject: UUID? { nil }
+
+    public var fields: [String: JSON] {
+        switch self {
+        case .sent(let attempt): ["attempt": .integer(Int64(attempt))]
+        case .deferred(let attempt, let until, let code):
+            [
+                "attempt": .integer(Int64(attempt)), "until": .integer(until.seconds),
+                "code": .integer(Int64(code)),
+            ]
+        case .failed(let attempt, let code):
+            ["attempt": .integer(Int64(attempt)), "code": .integer(Int64(code))]
+        case .requeued: [:]
+        }
+    }
+
+    public init?(name: String, fields: [String: JSON]) {
+        let attempt = fields["attempt"]?.integer.map { Int(clamping: $0) }
+        let code = fields["code"]?.integer.map { Int(clamping: $0) }
+        switch (name, attempt, code) {
+        case ("mail.sent", let attempt?, _): self = .sent(attempt: attempt)
+        case ("mail.deferred", let attempt?, let code?):
+            guard let until = fields.instant("until") else { return nil }
+            self = .deferred(attempt: attempt, until: until, code: code)
+        case ("mail.failed", let attempt?, let code?): self = .failed(attempt: attempt, code: code)
+        case ("mail.requeued", _, _): self = .requeued
+        default: return nil
+        }
+    }
+}

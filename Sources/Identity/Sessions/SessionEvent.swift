@@ -1,0 +1,147 @@
+public import EventSourcing
+public import JSON
+public import Values
+
+/// How somebody showed who they are (RFC 8176 names).
+public enum AuthenticationFactor: String, Sendable {
+    case mailedCode = "otp"
+    case mailedLink = "mail"
+    case passkey = "hwk"
+}
+
+/// What a session was opened with.
+public struct SessionTerms: Sendable, Equatable {
+    /// Whose it is. Nil: the client's own.
+    public var account: UUID?
+    /// The account's stamp at that time.
+    public var stamp: Int
+    /// The client's stream and its name.
+    public var client: UUID
+    public var clientID: String
+    public var app: UUID?
+    public var scope: [String]
+    /// Where its tokens are good (RFC 8707); empty: nowhere in particular.
+    public var resources: [String]
+    public var factors: [AuthenticationFactor]
+    public var openedAt: Timestamp
+    /// However often it is refreshed.
+    public var expiresAt: Timestamp
+    /// Whether it can be refreshed.
+    public var isOffline: Bool
+
+    public init(
+        account: UUID?, stamp: Int, client: UUID, clientID: String, app: UUID?, scope: [String],
+        resources: [String], factors: [AuthenticationFactor], openedAt: Timestamp,
+        expiresAt: Timestamp, isOffline: Bool
+    ) {
+        self.account = account
+        self.stamp = stamp
+        self.client = client
+        self.clientID = clientID
+        self.app = app
+        self.scope = scope
+        self.resources = resources
+        self.factors = factors
+        self.openedAt = openedAt
+        self.expiresAt = expiresAt
+        self.isOffline = isOffline
+    }
+}
+
+/// Why a session ended before its time.
+public enum SessionEnd: String, Sendable {
+    /// Its client or its person asked for it.
+    case revoked
+    /// A refresh token came that had been used before.
+    case reuse
+    case administrator
+}
+
+/// What happens to a session: one sign-in of one client, with all tokens that come of it.
+public enum SessionEvent: Event {
+    case opened(SessionTerms)
+    /// A refresh token was redeemed: the next one has this number.
+    case refreshed(generation: Int, at: Timestamp)
+    case ended(SessionEnd)
+
+    public static let catalogue = [
+        EventShape(
+            "session.opened",
+            open: [
+                "account", "stamp", "client", "client_id", "app", "scope", "resources", "amr",
+                "opened_at", "expires_at", "offline",
+            ]),
+        EventShape("session.refreshed", open: ["generation", "refreshed_at"]),
+        EventShape("session.ended", open: ["reason"]),
+    ]
+
+    public var name: String {
+        switch self {
+        case .opened: "session.opened"
+        case .refreshed: "session.refreshed"
+        case .ended: "session.ended"
+        }
+    }
+
+    public var subject: UUID? {
+        if case .opened(let terms) = self { terms.account } else { nil }
+    }
+
+    public var fields: [String: JSON] {
+        switch self {
+        case .opened(let terms): return terms.fields
+        case .refreshed(let generation, let at):
+            return [
+                "generation": .integer(Int64(generation)), "refreshed_at": .integer(at.seconds),
+            ]
+        case .ended(let reason): return ["reason": .string(reason.rawValue)]
+        }
+    }
+
+    public init?(name: String, fields: [String: JSON]) {
+        switch name {
+        case "session.opened":
+            guard let terms = SessionTerms(recorded: fields) else { return nil }
+            self = .opened(terms)
+        case "session.refreshed":
+            guard let generation = fields["generation"]?.integer,
+                let at = fields.instant("refreshed_at")
+            else { return nil }
+            self = .refreshed(generation: Int(clamping: generation), at: at)
+        case "session.ended":
+            guard let reason: SessionEnd = fields.choice("reason") else { return nil }
+            self = .ended(reason)
+        default: return nil
+        }
+    }
+}
+
+extension SessionTerms {
+    var fields: [String: JSON] {
+        var fields: [String: JSON] = [
+            "stamp": .integer(Int64(stamp)), "client": .uuid(client),
+            "client_id": .string(clientID), "scope": .texts(scope),
+            "resources": .texts(resources), "amr": .texts(factors.map(\.rawValue)),
+            "opened_at": .integer(openedAt.seconds), "expires_at": .integer(expiresAt.seconds),
+            "offline": .bool(isOffline),
+        ]
+        fields["account"] = account.map { .uuid($0) }
+        fields["app"] = app.map { .uuid($0) }
+        return fields
+    }
+
+    /// Reads what the log or a read model holds.
+    public init?(recorded fields: [String: JSON]) {
+        guard let stamp = fields["stamp"]?.integer, let client = fields.uuid("client"),
+            let clientID = fields["client_id"]?.string, let scope = fields.texts("scope"),
+            let resources = fields.texts("resources"), let factors = fields.texts("amr"),
+            let openedAt = fields.instant("opened_at"),
+            let expiresAt = fields.instant("expires_at"), let isOffline = fields["offline"]?.bool
+        else { return nil }
+        self.init(
+            account: fields.uuid("account"), stamp: Int(clamping: stamp), client: client,
+            clientID: clientID, app: fields.uuid("app"), scope: scope, resources: resources,
+            factors: factors.compactMap(AuthenticationFactor.init), openedAt: openedAt,
+            expiresAt: expiresAt, isOffline: isOffline)
+    }
+}

@@ -1,0 +1,64 @@
+public import Cryptography
+internal import JSON
+internal import Values
+
+/// Signed messages in the compact form, read as RFC 8725 asks.
+public enum JWS {
+    /// What the reader decides before it has seen the token.
+    public struct Rules: Sendable, Hashable {
+        /// The allow-list. A key must agree to the algorithm too.
+        public var algorithms: Set<Algorithm>
+        public var types: TokenTypes
+        /// In bytes, of the whole text.
+        public var longest: Int
+
+        public init(
+            algorithms: Set<Algorithm> = [.es256, .rs256], types: TokenTypes,
+            longest: Int = 16 << 10
+        ) {
+            self.algorithms = algorithms
+            self.types = types
+            self.longest = longest
+        }
+    }
+
+    /// A message whose signature was checked.
+    public struct Verified: Sendable, Hashable {
+        public let payload: [UInt8]
+        public let algorithm: Algorithm
+        public let keyID: String?
+        public let type: String?
+    }
+
+    public static func sign(
+        _ payload: [UInt8], by key: SigningKey, type: String
+    ) throws(Failure) -> String {
+        let header: JSON = [
+            "alg": .string(key.algorithm.rawValue), "kid": .string(key.id), "typ": .string(type),
+        ]
+        var text = Base64URL.encode(header.canonical())
+        text += "."
+        text += Base64URL.encode(payload)
+        let signature = try key.sign(Array(text.utf8))
+        text += "."
+        text += Base64URL.encode(signature)
+        return text
+    }
+
+    public static func verify(
+        _ text: String, by keys: KeySet, rules: Rules
+    ) throws(TokenRejection) -> Verified {
+        let message = try CompactJWS(text, most: rules.longest)
+        guard rules.algorithms.contains(message.algorithm) else { throw .algorithmNotAllowed }
+        guard rules.types.accepts(message.type) else { throw .wrongType }
+        guard let key = keys.key(id: message.keyID, for: message.algorithm) else {
+            throw .unknownKey
+        }
+        guard
+            key.isValid(message.signature, for: message.signingInput, by: message.algorithm)
+        else { throw .badSignature }
+        return Verified(
+            payload: message.payload, algorithm: message.algorithm, keyID: message.keyID,
+            type: message.type)
+    }
+}

@@ -1,0 +1,63 @@
+public import EventSourcing
+public import Identity
+internal import JSON
+public import Postgres
+public import Values
+
+/// The sessions of a realm with what decides whether their tokens are good, as fresh as the log.
+public struct Sessions: Sendable {
+    public struct Entry: Sendable, Equatable {
+        public let id: UUID
+        public let terms: SessionTerms
+        public let generation: Int
+        /// Whether it ended before its time: by itself, or because its account, its client or its
+        /// realm may not go on.
+        public let isOver: Bool
+    }
+
+    private let database: Database
+
+    public init(_ database: Database) {
+        self.database = database
+    }
+
+    public func find(_ id: UUID, in realm: RealmID) async throws(ReadFailure) -> Entry? {
+        var parameters = Parameters(realm: realm.name)
+        parameters.add(id)
+        return try await CurrentRows.read(finding, parameters, from: database, Entry.init).first
+    }
+}
+
+extension Sessions.Entry {
+    fileprivate init?(_ rows: Rows, _ row: Int) {
+        guard var fields = rows.object(row, 3) else { return nil }
+        if !rows.isNull(row, 2) { fields["account"] = .string(rows.identifier(row, 2).description) }
+        guard let terms = SessionTerms(recorded: fields) else { return nil }
+        self.init(
+            id: rows.identifier(row, 1), terms: terms, generation: Int(rows.int32(row, 4)),
+            isOver: rows.bool(row, 5))
+    }
+}
+
+/// Every read model that has a say must be where the log is.
+private let finding = Statement(
+    "session_by_id",
+    """
+    select p.current and a.current and c.current and r.current,
+        s.session, s.account, s.terms::text, s.generation,
+        s.ended is not null
+            or s.account is not null and not coalesce((
+                select not x.disabled and x.stamp = (s.terms ->> 'stamp')::bigint
+                from urd.accounts x where x.realm = $1 and x.account = s.account), false)
+            or not coalesce((
+                select not x.disabled from urd.clients x
+                where x.realm = $1 and x.client = (s.terms ->> 'client')::uuid), false)
+            or not coalesce((
+                select not x.disabled from urd.realms x where x.realm = $1), false)
+    from urd.sessions_position p
+    join urd.accounts_position a on a.realm = p.realm
+    join urd.clients_position c on c.realm = p.realm
+    join urd.realms_position r on r.realm = p.realm
+    left join urd.sessions s on s.realm = $1 and s.session = $2
+    where p.realm = $1
+    """)

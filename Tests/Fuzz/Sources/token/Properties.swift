@@ -1,0 +1,1 @@
+../../../JOSETests/Properties.swift

@@ -1,0 +1,63 @@
+import EventSourcing
+import Identity
+import JSON
+import LogTesting
+import Testing
+import Values
+
+@Suite struct `A mail` {
+    private func record(
+        _ outcome: RecordDelivery.Outcome, deadline: Timestamp? = nil
+    ) -> RecordDelivery {
+        RecordDelivery(mail: code, outcome: outcome, deadline: deadline, now: noon)
+    }
+
+    @Test func `that a server took is sent, once`() async throws {
+        let sent = MailEvent.sent(attempt: 1)
+        try await given().when(record(.taken)).then(sent, in: code)
+        try await given(sent, in: code).when(record(.taken)).thenRejected(.alreadySettled)
+    }
+
+    @Test func `that is refused for now is tried again, ever more patiently, and then given up`()
+        async throws
+    {
+        var scenario = given()
+        var last: Int64 = 0
+        for attempt in 1...10 {
+            let verdict = try await scenario.when(record(.refusedForNow(code: 451)))
+            guard case .success(let decision) = verdict.result,
+                let until = decision.events.first?.open["until"]?.integer
+            else {
+                Issue.record("attempt \(attempt)")
+                return
+            }
+            #expect(until - noon.seconds >= last)
+            last = until - noon.seconds
+            scenario = scenario.given(
+                MailEvent.deferred(attempt: attempt, until: noon, code: 451), in: code)
+        }
+        try await scenario.when(record(.refusedForNow(code: 451)))
+            .then(MailEvent.failed(attempt: 11, code: 451), in: code)
+    }
+
+    @Test func `is not tried again when it would come too late`() async throws {
+        try await given()
+            .when(record(.refusedForNow(code: 0), deadline: noon.adding(seconds: 5)))
+            .then(MailEvent.failed(attempt: 1, code: 0), in: code)
+        try await given()
+            .when(record(.refusedForNow(code: 0), deadline: noon.adding(seconds: 6))).then(
+                MailEvent.deferred(attempt: 1, until: noon.adding(seconds: 5), code: 0), in: code)
+    }
+
+    @Test func `that is refused for good can be put in the queue again`() async throws {
+        let failed = MailEvent.failed(attempt: 1, code: 550)
+        try await given().when(record(.refusedForGood(code: 550))).then(failed, in: code)
+        let requeue = RequeueMail(mail: code)
+        try await given(failed, in: code).when(requeue).then(MailEvent.requeued, in: code)
+        try await given(failed, MailEvent.requeued, in: code).when(record(.taken))
+            .then(MailEvent.sent(attempt: 1), in: code)
+        try await given().when(requeue).thenRejected(.notFound)
+        try await given(MailEvent.sent(attempt: 1), in: code).when(requeue)
+            .thenRejected(.notFailed)
+    }
+}

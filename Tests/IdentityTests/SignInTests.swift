@@ -1,0 +1,259 @@
+import EventSourcing
+import Identity
+import JSON
+import LogTesting
+import Testing
+import Values
+
+let mailbox = UUID(high: 5, low: 5)
+let account = UUID(high: 6, low: 6)
+let session = UUID(high: 7, low: 7)
+let code = UUID(high: 8, low: 8)
+let ann = Person(email: "ann@example.org", firstName: "Ann")
+let noon = Timestamp(seconds: 1_800_000_000)
+
+/// A realm that signs people in without a browser, with a client that may.
+func givenNativeRealm(
+    _ settings: [String: JSON] = ["registration": "jit_on_otp"], metadata: [String: JSON] = [:]
+) throws -> Scenario {
+    let changes = settings.merging(["native_grants": true]) { own, _ in own }
+    return givenRealm().given(RealmEvent.settingsChanged(changes), in: Realm.stream)
+        .given(
+            try registered(nativeMetadata.merging(metadata) { $1 }, secret: nil), in: client)
+}
+
+func issued(
+    _ purpose: IssuedCode.Purpose = .registration, digest byte: UInt8 = 1, at: Timestamp = noon
+) throws -> MailboxEvent {
+    .codeIssued(
+        IssuedCode(
+            id: code, purpose: purpose, digest: try digest(byte), app: nil, issuedAt: at,
+            expiresAt: at.adding(seconds: 600), person: ann))
+}
+
+func registeredAccount(isConfirmed: Bool = true) -> AccountEvent {
+    .registered(mailbox: mailbox, isConfirmed: isConfirmed, origin: .code, person: ann)
+}
+
+@Suite struct `Requesting a one-time code` {
+    func request(
+        _ route: RequestOTP.Route = .signIn, at: Timestamp = noon, person: Person = ann
+    ) throws -> RequestOTP {
+        RequestOTP(
+            route: route, mailbox: mailbox, person: person, code: code, digest: try digest(1),
+            now: at)
+    }
+
+    @Test func `mails one to whoever holds the mailbox`() async throws {
+        try await givenNativeRealm([:]).given(registeredAccount(), in: account)
+            .given(MailboxEvent.assigned(account), in: mailbox)
+            .when(request()).then(issued(.signIn), in: mailbox)
+    }
+
+    @Test func `mails one to a stranger only where and how the realm lets people join`()
+        async throws
+    {
+        let routes: [(String, RequestOTP.Route, Bool)] = [
+            ("off", .signIn, false), ("off", .registration, false),
+            ("jit_on_otp", .signIn, true), ("jit_on_otp", .registration, false),
+            ("explicit_endpoint", .signIn, false), ("explicit_endpoint", .registration, true),
+            ("invite_code", .signIn, false), ("invite_code", .registration, false),
+        ]
+        for (posture, route, isMailed) in routes {
+            let verdict = try await givenNativeRealm(["registration": .string(posture)])
+                .when(request(route))
+            if isMailed { verdict.then(try issued(), in: mailbox) } else { verdict.thenNothing() }
+        }
+    }
+
+    @Test func `mails nothing to an account that is disabled`() async throws {
+        try await givenNativeRealm().given(registeredAccount(), AccountEvent.disabled, in: account)
+            .given(MailboxEvent.assigned(account), in: mailbox).when(request()).thenNothing()
+    }
+
+    @Test func `mails another one no sooner than the realm says, unless the first was used`()
+        async throws
+    {
+        let realm = try givenNativeRealm().given(issued(), in: mailbox)
+        try await realm.when(request(at: noon.adding(seconds: 119))).thenNothing()
+        let later = noon.adding(seconds: 120)
+        try await realm.when(request(at: later)).then(issued(at: later), in: mailbox)
+        try await realm.given(MailboxEvent.codeRedeemed(code), in: mailbox).when(request())
+            .then(issued(), in: mailbox)
+    }
+
+    @Test func `is refused where the realm has no native grants, or a name is missing`()
+        async throws
+    {
+        try await givenRealm().when(request()).thenRejected(.nativeGrantsDisabled)
+        try await given().when(request()).thenRejected(.realmNotFound)
+        try await givenNativeRealm(["registration_last_name": "required"]).when(request())
+            .thenRejected(.invalid(FieldFault("last_name", .missing)))
+        try await givenNativeRealm().when(request(person: Person(email: "x"))).thenRejected(
+            .invalid(FieldFault("email", .malformed)))
+    }
+
+    @Test func `rests after too many wrong guesses, whatever the code`() async throws {
+        var realm = try givenNativeRealm()
+        for guess in 0..<10 {
+            realm = realm.given(
+                MailboxEvent.codeRefused(code, at: noon.adding(seconds: Int64(guess))),
+                in: mailbox)
+        }
+        try await realm.when(request(at: noon.adding(seconds: 60))).thenNothing()
+        let later = noon.adding(seconds: 3_600)
+        try await realm.when(request(at: later)).then(issued(at: later), in: mailbox)
+    }
+}
+
+@Suite struct `Redeeming a one-time code` {
+    func redeem(
+        _ byte: UInt8 = 1, at: Timestamp = noon, scope: [String] = []
+    ) throws -> RedeemGrant {
+        RedeemGrant(
+            .otp(OTPGrant(mailbox: mailbox, digest: try digest(byte), account: account)),
+            client: client, clientID: "web", proof: .none, scope: scope, session: session, now: at)
+    }
+
+    func opened(stamp: Int = 0, scope: [String] = [], offline: Bool = false) -> SessionEvent {
+        .opened(
+            SessionTerms(
+                account: account, stamp: stamp, client: client, clientID: "web", app: nil,
+                scope: scope, resources: [], factors: [.mailedCode], openedAt: noon,
+                expiresAt: noon.adding(seconds: 365 * 86_400), isOffline: offline))
+    }
+
+    func decided(_ events: (any Event, UUID)...) -> Decision {
+        var decision = Decision()
+        for (event, stream) in events { decision.append(event, in: stream) }
+        return decision
+    }
+
+    @Test func `makes an account for whoever proves a new mailbox`() async throws {
+        let realm = try givenNativeRealm().given(issued(), in: mailbox)
+        try await realm.when(redeem(scope: ["openid", "offline_access"])).then(
+            decided(
+                (MailboxEvent.codeRedeemed(code), mailbox), (registeredAccount(), account),
+                (MailboxEvent.assigned(account), mailbox),
+                (opened(scope: ["openid", "offline_access"], offline: true), session)))
+    }
+
+    @Test func `signs the holder in, and confirms the mailbox where nobody had`() async throws {
+        let realm = try givenNativeRealm().given(issued(.signIn), in: mailbox)
+            .given(MailboxEvent.assigned(account), in: mailbox)
+        try await realm.given(registeredAccount(), AccountEvent.stampRotated, in: account)
+            .when(redeem()).then(
+                decided((MailboxEvent.codeRedeemed(code), mailbox), (opened(stamp: 1), session)))
+        try await realm.given(registeredAccount(isConfirmed: false), in: account)
+            .when(redeem()).then(
+                decided(
+                    (MailboxEvent.codeRedeemed(code), mailbox),
+                    (AccountEvent.mailboxConfirmed, account), (opened(), session)))
+    }
+
+    @Test func `puts a wrong guess on record, and takes no more than three`() async throws {
+        let refused = MailboxEvent.codeRefused(code, at: noon)
+        var realm = try givenNativeRealm().given(issued(), in: mailbox)
+        for _ in 0..<3 {
+            try await realm.when(redeem(2)).then(refused, in: mailbox)
+            realm = realm.given(refused, in: mailbox)
+        }
+        try await realm.when(redeem(2)).thenRejected(.invalidCode)
+        try await realm.when(redeem()).thenRejected(.invalidCode)
+    }
+
+    @Test func `takes no code that is used, expired, or was never mailed`() async throws {
+        let realm = try givenNativeRealm()
+        try await realm.when(redeem()).thenRejected(.invalidCode)
+        try await realm.given(issued(), MailboxEvent.codeRedeemed(code), in: mailbox)
+            .when(redeem()).thenRejected(.invalidCode)
+        try await realm.given(issued(), in: mailbox)
+            .when(redeem(at: noon.adding(seconds: 600))).thenRejected(.invalidCode)
+    }
+
+    @Test func `uses the code up for an account that may not sign in`() async throws {
+        let verdict = try await givenNativeRealm().given(issued(.signIn), in: mailbox)
+            .given(MailboxEvent.assigned(account), in: mailbox)
+            .given(registeredAccount(), AccountEvent.disabled, in: account).when(redeem())
+        verdict.then(MailboxEvent.codeRedeemed(code), in: mailbox)
+    }
+
+    @Test func `makes no account with a code that was mailed to sign in`() async throws {
+        try await givenNativeRealm()
+            .given(issued(.signIn), MailboxEvent.released(account), in: mailbox)
+            .when(redeem()).thenRejected(.invalidCode)
+    }
+
+    @Test func `needs the realm's and the client's consent`() async throws {
+        try await givenNativeRealm(metadata: ["grant_types": ["refresh_token"]])
+            .given(issued(), in: mailbox).when(redeem()).thenRejected(.unauthorizedClient)
+        try await givenRealm().given(registered(nativeMetadata, secret: nil), in: client)
+            .given(issued(), in: mailbox).when(redeem()).thenRejected(.unsupportedGrant)
+        try await givenNativeRealm().given(ClientEvent.disabled, in: client)
+            .when(redeem()).thenRejected(.invalidClient)
+        try await givenNativeRealm().given(issued(), in: mailbox)
+            .when(redeem(scope: ["openid", "admin"])).thenRejected(.unknownScope)
+    }
+}
+
+@Suite struct `Redeeming a refresh token` {
+    func refresh(
+        _ generation: Int, at: Timestamp = noon, scope: [String] = [], from other: UUID? = nil
+    ) -> RedeemGrant {
+        RedeemGrant(
+            .refresh(RefreshGrant(session: session, generation: generation)),
+            client: other ?? client, clientID: "web", proof: .none, scope: scope,
+            session: UUID.zero, now: at)
+    }
+
+    func given(_ events: SessionEvent...) throws -> Scenario {
+        let terms = SessionTerms(
+            account: account, stamp: 0, client: client, clientID: "web", app: nil,
+            scope: ["openid", "offline_access"], resources: [], factors: [.mailedCode],
+            openedAt: noon, expiresAt: noon.adding(seconds: 30 * 86_400), isOffline: true)
+        let realm = try givenNativeRealm().given(registeredAccount(), in: account)
+            .given(SessionEvent.opened(terms), in: session)
+        return events.reduce(realm) { $0.given($1, in: session) }
+    }
+
+    @Test func `gives the next one`() async throws {
+        try await given().when(refresh(0))
+            .then(SessionEvent.refreshed(generation: 1, at: noon), in: session)
+    }
+
+    @Test func `gives the same successor again for a moment, and ends the family after it`()
+        async throws
+    {
+        let realm = try given(.refreshed(generation: 1, at: noon))
+        try await realm.when(refresh(0, at: noon.adding(seconds: 9))).thenNothing()
+        try await realm.when(refresh(0, at: noon.adding(seconds: 10)))
+            .then(SessionEvent.ended(.reuse), in: session)
+    }
+
+    @Test func `ends the family at once when the successor was used`() async throws {
+        try await given(.refreshed(generation: 1, at: noon), .refreshed(generation: 2, at: noon))
+            .when(refresh(0)).then(SessionEvent.ended(.reuse), in: session)
+    }
+
+    @Test func `is refused when anything about it is over`() async throws {
+        try await given(.ended(.revoked)).when(refresh(0)).thenRejected(.invalidRefreshToken)
+        try await given().given(AccountEvent.stampRotated, in: account).when(refresh(0))
+            .thenRejected(.invalidRefreshToken)
+        try await given().given(AccountEvent.disabled, in: account).when(refresh(0))
+            .thenRejected(.invalidRefreshToken)
+        try await given().when(refresh(0, at: noon.adding(seconds: 14 * 86_400)))
+            .thenRejected(.invalidRefreshToken)
+        try await given(.refreshed(generation: 1, at: noon.adding(seconds: 25 * 86_400)))
+            .when(refresh(1, at: noon.adding(seconds: 30 * 86_400)))
+            .thenRejected(.invalidRefreshToken)
+        try await given().when(refresh(1)).thenRejected(.invalidRefreshToken)
+        try await given().when(refresh(0, from: UUID(high: 9, low: 9)))
+            .thenRejected(.invalidClient)
+    }
+
+    @Test func `may ask for less, and never for more`() async throws {
+        try await given().when(refresh(0, scope: ["openid"]))
+            .then(SessionEvent.refreshed(generation: 1, at: noon), in: session)
+        try await given().when(refresh(0, scope: ["openid", "email"])).thenRejected(.widerScope)
+    }
+}

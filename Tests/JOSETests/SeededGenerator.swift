@@ -1,0 +1,1 @@
+../HTTPTests/SeededGenerator.swift

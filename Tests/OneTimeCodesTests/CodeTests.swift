@@ -1,0 +1,89 @@
+import Testing
+
+@testable import OneTimeCodes
+
+/// Gives these numbers, and then counts up.
+private struct Scripted: RandomNumberGenerator {
+    var numbers: [UInt64]
+    var last: UInt64 = 0
+
+    mutating func next() -> UInt64 {
+        if !numbers.isEmpty { return numbers.removeFirst() }
+        last += 1
+        return last
+    }
+}
+
+@Suite struct `Codes of six digits` {
+    @Test func `have all their zeros`() {
+        var random = Scripted(numbers: [0, 7, 999_999, 1_000_000, 1_000_042])
+        let codes = (0..<5).map { _ in NumericCode.generate(using: &random) }
+        #expect(codes == ["000000", "000007", "999999", "000000", "000042"])
+    }
+
+    /// The last multiple of a million below 2^32 is 4,294,000,000.
+    @Test func `are drawn again where the remainder would favour small ones`() {
+        var random = Scripted(numbers: [4_294_000_000, 4_294_967_295, 4_294_500_123, 4_293_999_999])
+        #expect(NumericCode.generate(using: &random) == "999999")
+        #expect(random.numbers == [])
+    }
+
+    /// Each digit in each place, and the code's upper half: 6 standard deviations.
+    @Test func `are even`() {
+        let count = 20_000
+        var seen = [[Int]](repeating: [Int](repeating: 0, count: 10), count: 6)
+        for _ in 0..<count {
+            let code = NumericCode.generate()
+            #expect(code.utf8.count == 6)
+            for (place, digit) in code.utf8.enumerated() { seen[place][Int(digit - 0x30)] += 1 }
+        }
+        for digit in seen.joined() { #expect(abs(digit - count / 10) < 255) }
+    }
+}
+
+@Suite struct `Recovery codes` {
+    @Test func `are ten different ones of sixty bits, read back as they are shown`() throws {
+        let codes = RecoveryCode.generateSet()
+        #expect(Set(codes).count == 10)
+        for code in codes {
+            #expect(code.plain.utf8.count == 12)
+            #expect(code.text.utf8.count == 14)
+            #expect(code.text.split(separator: "-").map(\.utf8.count) == [4, 4, 4])
+            #expect(RecoveryCode(typed: code.text) == code)
+            #expect(RecoveryCode(typed: code.plain) == code)
+            #expect(RecoveryCode(typed: code.text.lowercased()) == code)
+        }
+    }
+
+    @Test func `are never the same twice in a set`() {
+        var random = Scripted(numbers: [5, 5, 5, 6, 5])
+        #expect(Set(RecoveryCode.generateSet(using: &random)).count == 10)
+    }
+
+    @Test func `use every sign of their alphabet`() {
+        let signs = Set(
+            (0..<40).flatMap { _ in RecoveryCode.generateSet().flatMap { Array($0.plain) } })
+        #expect(String(signs.sorted()) == "0123456789ABCDEFGHJKMNPQRSTVWXYZ")
+    }
+
+    @Test(arguments: [
+        "0123-4567-89AB", "0123456789ab", " 0123 4567 89AB ", "oL23–4567—89aB",
+        "O123\u{00A0}4567\u{2011}89AB",
+        "oi23.4567.89ab".replacing(".", with: "\u{2212}"), "0 1 2 3 4 5 6 7 8 9 A B\n",
+        "0l23 4567 89aB",
+    ])
+    func `are read as people type them`(input: String) {
+        #expect(RecoveryCode(typed: input)?.plain == "0123456789AB")
+    }
+
+    @Test(arguments: [
+        "", "-", "0123-4567-89A", "0123-4567-89ABC", "0123-4567-89AU", "0123-4567-89A!",
+        "０123-4567-89AB",
+        "0123-4567-89AЕ", "0123_4567_89AB", "0123\u{0}456789AB",
+        String(repeating: "-", count: 1000) + "0123456789AB",
+        String(repeating: "A", count: 100_000),
+    ])
+    func `are nothing else`(input: String) {
+        #expect(RecoveryCode(typed: input) == nil)
+    }
+}
