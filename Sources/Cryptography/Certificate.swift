@@ -67,15 +67,16 @@ public final class Certificate: @unchecked Sendable {
             && X509_cmp_time(X509_get0_notAfter(pointer), &time) > 0
     }
 
-    /// The other one's name is the issuer here, and its key made the signature.
+    /// The other one's name is the issuer here, and its key made the signature. Keys that
+    /// `VerifyingKey` refuses issue nothing: who sends a chain decides how much there is to compute.
     public func isIssued(by other: Certificate) -> Bool {
         defer { ERR_clear_error() }
         guard
             unsafe X509_NAME_cmp(
                 X509_get_issuer_name(pointer), X509_get_subject_name(other.pointer)) == 0,
-            let key = unsafe X509_get0_pubkey(other.pointer)
+            let key = try? other.publicKey()
         else { return false }
-        return unsafe X509_verify(pointer, key) == 1
+        return unsafe X509_verify(pointer, key.key.pointer) == 1
     }
 
     public var isSelfSigned: Bool { isIssued(by: self) }

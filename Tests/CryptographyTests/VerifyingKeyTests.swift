@@ -163,6 +163,44 @@ struct `Keys and certificates of others` {
         }
     }
 
+    @Test func `issue nothing with a key that nobody should use`() throws {
+        let folder = try Folder()
+        #expect(
+            folder.run(
+                """
+                openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:1024 -out key 2>/dev/null \
+                && openssl req -x509 -key key -subj /CN=x -days 9 -outform DER -out cert
+                """))
+        let certificate = try Certificate(der: folder.read("cert"))
+        #expect(!certificate.isSelfSigned)
+    }
+
+    @Test func `serve many at once`() async throws {
+        let folder = try Folder()
+        #expect(
+            folder.run(
+                """
+                openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout key \
+                -subj /CN=x -days 9 -outform DER -out cert 2>/dev/null && date +%s >now
+                """))
+        let text = try String(decoding: folder.read("now").dropLast(), as: UTF8.self)
+        let now = try #require(Int64(text)) + 60
+        let root = try Certificate(der: folder.read("cert"))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<16 {
+                group.addTask {
+                    for _ in 0..<25 {
+                        let chain = try CertificateChain([Certificate(der: root.der)])
+                        try chain.checkTrust(roots: [root], at: now)
+                        #expect(root.isSelfSigned && root.isAuthority == true)
+                        #expect(try root.publicKey() == root.publicKey())
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
     @Test func `are refused when they are cut, or when something is behind`() throws {
         let folder = try Folder()
         #expect(

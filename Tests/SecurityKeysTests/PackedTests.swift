@@ -3,62 +3,6 @@ import SecurityKeys
 import Testing
 import Values
 
-/// What a maker of authenticators vouches with, in tests.
-struct Maker: Sendable {
-    let authority: CertificateAuthority
-    let key: ES256.PrivateKey
-
-    init() throws {
-        authority = try CertificateAuthority()
-        key = try .generate()
-    }
-
-    /// The maker's leaf, below the intermediate authority, as a test wants it.
-    func leaf(_ change: (inout CertificateDraft) throws -> Void = { _ in }) throws -> [UInt8] {
-        var draft = CertificateDraft(key: key.publicKey.spki)
-        draft.issuer = CertificateAuthority.intermediateName
-        try change(&draft)
-        return try draft.signed(by: authority.intermediateKey)
-    }
-
-    func chain(
-        _ change: (inout CertificateDraft) throws -> Void = { _ in }
-    ) throws -> [[UInt8]] {
-        [try leaf(change), authority.intermediate]
-    }
-
-    func policy(_ format: AttestationFormat) throws -> AttestationPolicy {
-        .trusted([format: [try Certificate(der: authority.root)]])
-    }
-}
-
-enum Statement {
-    static func packed(
-        _ sig: [UInt8], _ chain: [[UInt8]]?, algorithm: Int64 = -7
-    ) -> Item {
-        .map(
-            [(.text("alg"), .integer(algorithm)), (.text("sig"), .bytes(sig))]
-                + (chain.map { [(.text("x5c"), .array($0.map(Item.bytes)))] } ?? []))
-    }
-
-    static func setting(_ statement: Item, _ name: String, _ value: Item?) -> Item {
-        guard case .map(let members) = statement else { return statement }
-        let others = members.filter { member in
-            guard case .text(name) = member.0 else { return true }
-            return false
-        }
-        return .map(others + (value.map { [(.text(name), $0)] } ?? []))
-    }
-}
-
-extension Draft {
-    /// Takes the statement that is there, and changes one member of it.
-    mutating func setStatement(_ name: String, _ value: Item?) {
-        let original = statement
-        statement = { Statement.setting(try original($0), name, value) }
-    }
-}
-
 /// SECURITY.md 2.8, Resp-5 and Resp-6, and what section 8.2 demands.
 @Suite struct `A packed attestation` {
     static func draft(
@@ -204,79 +148,6 @@ extension Draft {
         },
     ]
 
-    struct Chain: Sendable, CustomStringConvertible {
-        let description: String
-        let failure: WebAuthnFailure
-        let make: @Sendable (Maker) throws -> [[UInt8]]
-    }
-
-    @Test(arguments: chains) func `With a chain that is not right is refused`(
-        _ chain: Chain
-    ) throws {
-        let maker = try Maker()
-        let draft = try Self.draft(maker, chain.make(maker))
-        for policy in [.unasked, try maker.policy(.packed)] {
-            #expect(throws: chain.failure) { try Site.register(draft, policy: policy) }
-        }
-    }
-
-    static let chains: [Chain] = [
-        leaf("version 1", .statement(.certificate(.version))) { $0.version = 1 },
-        leaf("no country", .statement(.certificate(.subject))) { $0.subject.remove(at: 0) },
-        leaf("a long country", .statement(.certificate(.subject))) { $0.subject[0].1 = "AAA" },
-        leaf("no maker", .statement(.certificate(.subject))) { $0.subject.remove(at: 1) },
-        leaf("no unit", .statement(.certificate(.subject))) { $0.subject.remove(at: 2) },
-        leaf("another unit", .statement(.certificate(.subject))) { $0.subject[2].1 = "Tests" },
-        leaf("two units", .statement(.certificate(.subject))) {
-            $0.subject.append(("2.5.4.11", "Tests"))
-        },
-        leaf("no name", .statement(.certificate(.subject))) { $0.subject.remove(at: 3) },
-        leaf("an authority", .statement(.certificate(.authority))) { $0.isAuthority = true },
-        leaf("no constraints", .statement(.certificate(.authority))) { $0.isAuthority = nil },
-        leaf("expired", .chain(.outOfDate)) { $0.notAfter = "20250101000000Z" },
-        leaf("not yet valid", .chain(.outOfDate)) { $0.notBefore = "20450101000000Z" },
-        leaf("another issuer", .chain(.broken)) { $0.issuer = CertificateAuthority.name },
-        Chain(description: "with its root", failure: .chain(.containsRoot)) {
-            try $0.chain() + [$0.authority.root]
-        },
-        Chain(description: "wrong order", failure: .statement(.signature)) {
-            try $0.chain().reversed()
-        },
-        Chain(description: "wrong order behind the leaf", failure: .chain(.broken)) { maker in
-            var lower = CertificateDraft(key: maker.key.publicKey.spki)
-            lower.issuer = CertificateAuthority.name
-            return [try maker.leaf(), try lower.signed(by: maker.authority.key)]
-                + [maker.authority.intermediate]
-        },
-        Chain(description: "expired intermediate", failure: .chain(.outOfDate)) { maker in
-            let authority = maker.authority
-            return [
-                try maker.leaf(),
-                try CertificateAuthority.intermediate(
-                    of: authority.intermediateKey, by: authority.key
-                ) { $0.notAfter = "20250101000000Z" },
-            ]
-        },
-        Chain(description: "an intermediate that is none", failure: .chain(.notAnAuthority)) {
-            [
-                try $0.leaf(),
-                try CertificateAuthority.intermediate(
-                    of: $0.authority.intermediateKey, by: $0.authority.key
-                ) { $0.isAuthority = false },
-            ]
-        },
-        Chain(description: "signed by another key", failure: .chain(.broken)) { maker in
-            [try maker.leaf(), try CertificateAuthority().intermediate]
-        },
-    ]
-
-    static func leaf(
-        _ description: String, _ failure: WebAuthnFailure,
-        _ change: @escaping @Sendable (inout CertificateDraft) -> Void
-    ) -> Chain {
-        Chain(description: description, failure: failure) { try $0.chain(change) }
-    }
-
     @Test func `By the key itself proves the key alone`() throws {
         let keys: [TestKey] = [
             .es256(try .generate()), .rs256(try .generate()), .ed25519(try .generate()),
@@ -335,18 +206,6 @@ extension Draft {
         let draft = Draft(.create, key: .es256(try .generate()))
         #expect(throws: WebAuthnFailure.formatNotAccepted) {
             try Site.register(draft, policy: Maker().policy(.packed))
-        }
-    }
-}
-
-extension Draft {
-    /// Has the statement signed before the last change: with a counter of zero.
-    mutating func cutSignature() {
-        let original = statement
-        statement = { draft in
-            var before = draft
-            before.signCount = 0
-            return try original(before)
         }
     }
 }
