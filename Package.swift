@@ -34,6 +34,8 @@ let package = Package(
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto"),
         .systemLibrary(name: "CMicroHTTPD", pkgConfig: "libmicrohttpd"),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd"),
+        .systemLibrary(name: "CCBOR", pkgConfig: "libcbor"),
+        .systemLibrary(name: "CFIDO2", pkgConfig: "libfido2"),
         .systemLibrary(name: "CQREncode", pkgConfig: "libqrencode"),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl"),
 
@@ -53,6 +55,7 @@ let package = Package(
         module("HTTPServer", ["CMicroHTTPD", "HTTP"], settings: wrapper),
         module("HTTPClient", ["CCurl", "HTTP"], settings: wrapper),
         module("Systemd", ["CSystemd"], settings: wrapper),
+        module("SecurityKeys", ["CCBOR", "Values", "JSON", "Cryptography"], settings: wrapper),
         module("QRCode", ["CQREncode"], settings: wrapper),
 
         // What is signed and what is typed in: values over the wrapper of OpenSSL.
@@ -108,6 +111,10 @@ let package = Package(
             name: "HTTPClientTests", dependencies: ["HTTPClient", "HTTP"], exclude: ["servers"],
             swiftSettings: strict),
         tests("Systemd", ["Systemd"]),
+        .testTarget(
+            name: "SecurityKeysTests",
+            dependencies: ["SecurityKeys", "Cryptography", "Values", "JSON", "CFIDO2"],
+            resources: [.embedInCode("vectors")], swiftSettings: strict),
         tests("QRCode", ["QRCode"]),
         tests("JOSE", ["JOSE", "Values", "JSON", "Cryptography"]),
         tests("OneTimeCodes", ["OneTimeCodes", "Values", "Cryptography"]),

@@ -23,6 +23,8 @@
 #include <openssl/rsa.h>
 #include <openssl/sha.h>
 #include <openssl/x509.h>
+#include <openssl/x509_vfy.h>
+#include <openssl/x509v3.h>
 #include <stdint.h>
 
 #pragma clang diagnostic push
@@ -66,6 +68,24 @@ static inline EVP_PKEY *shim_generate_p256(void) {
 static inline EVP_PKEY *shim_generate_rsa(size_t bits) {
     return EVP_PKEY_Q_keygen(NULL, NULL, "RSA", bits);
 }
+
+// RSASSA-PSS with the same hash for the message and inside MGF1, and a salt of exactly its length.
+static inline int shim_start_pss(EVP_MD_CTX *context, const char *digest, EVP_PKEY *key) {
+    EVP_PKEY_CTX *parameters = NULL;
+    return EVP_DigestVerifyInit_ex(context, &parameters, digest, NULL, NULL, key, NULL) == 1
+        && EVP_PKEY_CTX_set_rsa_padding(parameters, RSA_PKCS1_PSS_PADDING) == 1
+        && EVP_PKEY_CTX_set_rsa_pss_saltlen(parameters, RSA_PSS_SALTLEN_DIGEST) == 1;
+}
+
+// A list of certificates, whose functions are macros.
+static inline STACK_OF(X509) *shim_certificates_new(void) { return sk_X509_new_null(); }
+
+static inline int shim_certificates_add(STACK_OF(X509) *stack, X509 *certificate) {
+    return sk_X509_push(stack, certificate) > 0;
+}
+
+// Leaves the certificates to their owners.
+static inline void shim_certificates_free(STACK_OF(X509) *stack) { sk_X509_free(stack); }
 
 static inline EVP_PKEY *shim_public_key(const char *type, OSSL_PARAM *parameters) {
     EVP_PKEY *key = NULL;
@@ -112,15 +132,6 @@ static inline EVP_PKEY *shim_rsa_public_key(
     BN_free(e);
     BN_free(n);
     return key;
-}
-
-// RSASSA-PSS as JOSE has it: SHA-256 for the message and inside MGF1, which follows it, and a salt
-// of exactly the digest's length.
-static inline int shim_start_pss_sha256(EVP_MD_CTX *context, EVP_PKEY *key) {
-    EVP_PKEY_CTX *parameters = NULL;
-    return EVP_DigestVerifyInit_ex(context, &parameters, "SHA256", NULL, NULL, key, NULL) == 1
-        && EVP_PKEY_CTX_set_rsa_padding(parameters, RSA_PKCS1_PSS_PADDING) == 1
-        && EVP_PKEY_CTX_set_rsa_pss_saltlen(parameters, RSA_PSS_SALTLEN_DIGEST) == 1;
 }
 
 static inline int shim_hmac_sha1(

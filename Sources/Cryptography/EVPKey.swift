@@ -51,11 +51,11 @@ final class EVPKey: @unchecked Sendable {
             context.pointer, signature, signature.count, message, message.count) == 1
     }
 
-    /// The same for RSASSA-PSS with SHA-256 throughout and a salt of 32 bytes.
-    func isValidPSS(_ signature: [UInt8], for message: [UInt8]) -> Bool {
+    /// The same for RSASSA-PSS, with one hash throughout and a salt of its length.
+    func isValidPSS(_ signature: [UInt8], for message: [UInt8], digest: String) -> Bool {
         defer { ERR_clear_error() }
         guard let context = try? DigestContext() else { return false }
-        guard unsafe shim_start_pss_sha256(context.pointer, pointer) == 1 else { return false }
+        guard unsafe shim_start_pss(context.pointer, digest, pointer) == 1 else { return false }
         return unsafe EVP_DigestVerify(
             context.pointer, signature, signature.count, message, message.count) == 1
     }

@@ -85,7 +85,8 @@ public enum RS256 {
         /// The same for the padding that JOSE calls PS256 (RFC 7518, section 3.5): PSS with SHA-256
         /// and a salt of its length. Others sign so; we verify it only.
         public func isValidPSS(_ signature: [UInt8], for message: [UInt8]) -> Bool {
-            signature.count == modulus.count && key.isValidPSS(signature, for: message)
+            signature.count == modulus.count
+                && key.isValidPSS(signature, for: message, digest: "SHA256")
         }
 
         public static func == (left: PublicKey, right: PublicKey) -> Bool {

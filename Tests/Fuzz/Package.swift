@@ -21,8 +21,12 @@ let package = Package(
         .target(name: "JSON", swiftSettings: instrumented),
         .target(name: "HTTP", dependencies: ["Values"], swiftSettings: instrumented),
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto"),
+        .systemLibrary(name: "CCBOR", pkgConfig: "libcbor"),
         .target(
             name: "Cryptography", dependencies: ["COpenSSL"], swiftSettings: instrumented),
+        .target(
+            name: "SecurityKeys", dependencies: ["CCBOR", "Values", "JSON", "Cryptography"],
+            swiftSettings: instrumented),
         .target(
             name: "JOSE", dependencies: ["Values", "JSON", "Cryptography"],
             swiftSettings: instrumented),
@@ -40,5 +44,8 @@ let package = Package(
         fuzzer("text", "Values"),
         fuzzer("address", "Mail", "Values"),
         fuzzer("message", "Mail", "Values"),
+        .executableTarget(
+            name: "webauthn", dependencies: ["SecurityKeys", "Cryptography", "Values", "JSON"],
+            swiftSettings: instrumented),
     ]
 )

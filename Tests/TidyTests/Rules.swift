@@ -20,6 +20,7 @@ enum Rules {
         "HTTPServer": ["CMicroHTTPD", "HTTP", "Glibc"],
         "HTTPClient": ["CCurl", "HTTP", "Glibc"],
         "Systemd": ["CSystemd", "Glibc"],
+        "SecurityKeys": ["CCBOR", "Values", "JSON", "Cryptography"],
         "QRCode": ["CQREncode"],
         "JOSE": ["Values", "JSON", "Cryptography"],
         "OneTimeCodes": ["Values", "HTTP", "Cryptography"],
@@ -93,6 +94,7 @@ enum Rules {
     /// Wrappers hold what C gave them, and are compiled with `.strictMemorySafety()`.
     private static let wrappers: Set<String> = [
         "Postgres", "Cryptography", "HTTPServer", "HTTPClient", "Systemd", "QRCode",
+        "SecurityKeys",
     ]
 
     private static let bansOutsideWrappers: [(pattern: Pattern, what: String, remedy: String)] = [

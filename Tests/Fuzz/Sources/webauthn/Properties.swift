@@ -1,0 +1,1 @@
+../../../SecurityKeysTests/Properties.swift
