@@ -29,10 +29,12 @@ check: packages-test lint ## format, imports, house rules, fast tests, thread sa
 		--filter '$(CONCURRENCY_SUITES)'
 
 bench: packages-test ## measure, each figure beside the machine's own limit (a few minutes)
+	@swift build --quiet -c release --product urd
 	@swift build --quiet -c release --product urd-bench
 	@.build/release/urd-bench --json bench.json $(ARGS)
 
 bench-full: packages-test ## the same with millions of events
+	@swift build --quiet -c release --product urd
 	@swift build --quiet -c release --product urd-bench
 	@.build/release/urd-bench --full --json bench.json $(ARGS)
 

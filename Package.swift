@@ -78,7 +78,7 @@ let package = Package(
             "API",
             [
                 "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Cryptography",
-                "EventStore", "ReadModels",
+                "Mail", "EventStore", "ReadModels",
             ]),
         .executableTarget(
             name: "urd",

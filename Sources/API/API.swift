@@ -8,8 +8,11 @@ public enum API {
         + ClientRoutes.table + SubjectRoutes.table + AdminKeyRoutes.table + EventRoutes.table
         + LogRoutes.table
 
+    /// What the host's realm answers: signing in, and tokens.
+    public static let realmTable: [Route<RealmContext>] = NativeRoutes.table + TokenRoutes.table
+
     /// Every route of every table.
-    static let outlines: [Outline] = table.map(\.outline)
+    static let outlines: [Outline] = table.map(\.outline) + realmTable.map(\.outline)
 
     /// The bytes of `/openapi.json`.
     public static let document: [UInt8] = OpenAPI.document(

@@ -33,7 +33,7 @@ enum Rules {
         ],
         "API": [
             "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Cryptography",
-            "EventStore", "ReadModels",
+            "Mail", "EventStore", "ReadModels",
         ],
         "urd": [
             "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Postgres",

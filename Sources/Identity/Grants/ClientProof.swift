@@ -8,14 +8,13 @@ public enum ClientProof: Equatable, Sendable {
     case assertion
 }
 
-extension Client {
-    /// Whether this proof is the one that the client registered, and a good one.
-    func accepts(_ proof: ClientProof) -> Bool {
-        switch (metadata?.authenticationMethod, proof) {
-        case (AuthenticationMethod.none?, .none): true
-        case (.privateKeyJWT?, .assertion): true
-        case (.secretBasic?, .secret(let digest, .secretBasic)),
-            (.secretPost?, .secret(let digest, .secretPost)):
+extension ClientProof {
+    /// Whether this is the proof that a client registered to give, and a good one.
+    public func isGood(for method: AuthenticationMethod, _ secret: SecretDigest?) -> Bool {
+        switch (method, self) {
+        case (.none, .none), (.privateKeyJWT, .assertion): true
+        case (.secretBasic, .secret(let digest, .secretBasic)),
+            (.secretPost, .secret(let digest, .secretPost)):
             // Of random digests it tells nothing how long a comparison takes.
             secret == digest
         default: false

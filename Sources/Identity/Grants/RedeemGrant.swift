@@ -76,7 +76,8 @@ public struct RedeemGrant: AnsweringCommand {
         try facts.realm.requireOpen(
             missing: GrantRefusal.realmNotFound, disabled: .realmDisabled)
         guard let metadata = facts.client.aliveMetadata, !facts.client.state.isDisabled,
-            facts.client.state.clientID == clientID, facts.client.state.accepts(proof)
+            facts.client.state.clientID == clientID,
+            proof.isGood(for: metadata.authenticationMethod, facts.client.state.secret)
         else { throw .invalidClient }
         if grant.isNative, !facts.settings[SettingCatalogue.nativeGrants] {
             throw .unsupportedGrant

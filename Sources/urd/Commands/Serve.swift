@@ -1,3 +1,4 @@
+import API
 import HTTPServer
 import Systemd
 import Telemetry
@@ -54,6 +55,9 @@ extension Service.Options {
         drain = settings[Settings.drain]
         readyLag = settings[Settings.readyLag]
         checkpointDirectory = settings[Settings.checkpointDirectory]
+        forwarding = Forwarding(
+            trusted: settings[Settings.trustedProxies],
+            ports: [settings[Settings.listenPort]])
     }
 }
 

@@ -27,6 +27,7 @@ struct DevelopmentRun: DevelopmentSteps {
         var options = Service.Options()
         options.listener.port = place.port
         options.checkpointDirectory = place.checkpointDirectory
+        options.forwarding = Forwarding(ports: [place.port])
         let store = try Store(
             address: place.databaseURL, masterKeyFile: place.masterKeyFile, connections: 4,
             lanes: 2, lines: Log(threshold: .warning))

@@ -51,6 +51,7 @@ struct ReadModelQueries: AdminQueries {
     private let hostModel: ReadModels.Hosts
     private let appModel: Apps
     private let clientModel: Clients
+    private let sessionModel: Sessions
     private let trail: AuditTrail
 
     /// How long a list may wait for the position that it was asked for.
@@ -64,6 +65,7 @@ struct ReadModelQueries: AdminQueries {
         hostModel = ReadModels.Hosts(store.database)
         appModel = Apps(store.database)
         clientModel = Clients(store.database)
+        sessionModel = Sessions(store.database)
         trail = AuditTrail(store.database)
     }
 
@@ -181,6 +183,31 @@ struct ReadModelQueries: AdminQueries {
             return nil
         }
         return try await proving { try await proofs.content(of: address, in: realm) }
+    }
+}
+
+extension ReadModelQueries: RealmQueries {
+    func knownClient(
+        _ clientID: String, in realm: RealmID
+    ) async throws(LogFailure) -> KnownClient? {
+        let found = try await asking { () throws(ReadFailure) in
+            try await clientModel.find(clientID, in: realm)
+        }
+        guard let found else { return nil }
+        guard let method = ClientMetadata.authenticationMethod(askedFor: found.metadata) else {
+            throw .damaged
+        }
+        return KnownClient(
+            id: found.id, method: method, secret: found.secret, isDisabled: found.isDisabled)
+    }
+
+    func session(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> SessionView? {
+        try await asking { () throws(ReadFailure) in
+            try await sessionModel.find(id, in: realm)
+        }.map {
+            SessionView(
+                id: $0.id, terms: $0.terms, generation: $0.generation, isOver: $0.isOver)
+        }
     }
 }
 

@@ -17,6 +17,8 @@ struct Service: Sendable {
         var drain: Duration = .seconds(10)
         var readyLag = 10_000
         var checkpointDirectory: String?
+        /// Whose word on hosts and addresses is taken.
+        var forwarding = Forwarding()
     }
 
     let store: Store
@@ -72,9 +74,14 @@ struct Service: Sendable {
     }
 
     private func start(_ models: Models, _ health: Health) throws -> Servers {
+        let realms = RealmContexts(store: store, queries: models.queries, options.forwarding)
         let router = Router(
-            API.table, context: AdminContext(store: store, queries: models.queries),
-            log: store.lines, metrics: store.metrics)
+            [
+                .init(API.table, context: AdminContext(store: store, queries: models.queries)),
+                .init(API.realmTable) { request throws(Problem) in
+                    try await realms.context(of: request)
+                },
+            ], log: store.lines, metrics: store.metrics)
         let open = try listen(options.listener) { await router.respond(to: $0) }
         guard let inner = options.privateListener else { return Servers(open: open, inner: nil) }
         let privateRouter = Router(
@@ -119,6 +126,21 @@ struct Service: Sendable {
             }
             try await Task.sleep(for: .seconds(3600))
         }
+    }
+}
+
+extension RealmContexts {
+    init(store: Store, queries: ReadModelQueries, _ forwarding: Forwarding) {
+        let start = ContinuousClock.now
+        self.init(
+            places: Places(queries, forwarding: forwarding),
+            mint: { realm throws(LogFailure) in
+                let keys = try await store.keyring.keys(of: realm)
+                return TokenMint { purpose, bytes in keys.derive(purpose, bytes) }
+            },
+            commands: store.dispatcher, queries: queries,
+            clock: RealmContext.Clock(
+                now: Log.systemTime, passed: { ContinuousClock.now - start }))
     }
 }
 

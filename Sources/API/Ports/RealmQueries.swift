@@ -1,0 +1,46 @@
+public import EventSourcing
+public import Identity
+public import Values
+
+/// What signing in reads, each answer as fresh as the log itself.
+public protocol RealmQueries: Sendable {
+    /// By the name that it goes by in OAuth. Deleted clients are not found.
+    func knownClient(
+        _ clientID: String, in realm: RealmID
+    ) async throws(LogFailure) -> KnownClient?
+
+    func session(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> SessionView?
+}
+
+public struct KnownClient: Sendable, Equatable {
+    /// The client's stream.
+    public var id: UUID
+    public var method: AuthenticationMethod
+    public var secret: SecretDigest?
+    public var isDisabled: Bool
+
+    public init(
+        id: UUID, method: AuthenticationMethod, secret: SecretDigest?, isDisabled: Bool
+    ) {
+        self.id = id
+        self.method = method
+        self.secret = secret
+        self.isDisabled = isDisabled
+    }
+}
+
+public struct SessionView: Sendable, Equatable {
+    public var id: UUID
+    public var terms: SessionTerms
+    /// The number of the refresh token that is good now.
+    public var generation: Int
+    /// It ended before its time, or its account, client or realm may not go on.
+    public var isOver: Bool
+
+    public init(id: UUID, terms: SessionTerms, generation: Int, isOver: Bool) {
+        self.id = id
+        self.terms = terms
+        self.generation = generation
+        self.isOver = isOver
+    }
+}

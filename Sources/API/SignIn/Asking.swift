@@ -1,0 +1,85 @@
+internal import Cryptography
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import Values
+
+extension Call<RealmContext> {
+    /// A new name for something: ordered by time, and not to be guessed.
+    func newID() -> UUID {
+        var random = SystemRandom()
+        return .v7(at: context.clock.now(), using: &random)
+    }
+
+    /// Carries a command out for whoever asks here.
+    func ask<C: AnsweringCommand>(
+        _ command: C, as actor: String, client: String? = nil
+    ) async throws(Problem) -> C.Outcome where C.Rejection: Refusal {
+        let origin = Origin(
+            actor: actor, client: client, address: context.place.address,
+            userAgent: request.headers["User-Agent"].map { String($0.unicodeScalars.prefix(512)) },
+            at: context.clock.now())
+        do {
+            let answer = try await context.commands.ask(
+                command, in: context.place.realm, id: newID(), digest: [], origin: origin)
+            // The id is new: there was no earlier one.
+            guard let outcome = answer.outcome else { throw Problem(.internalError) }
+            return outcome
+        } catch let refusal as C.Rejection {
+            throw refusal.problem
+        } catch let failure as LogFailure {
+            throw Problem(of: failure)
+        } catch let problem as Problem {
+            throw problem
+        } catch {
+            throw Problem(.internalError)
+        }
+    }
+
+    /// Counts the request; throws 429 where that is one too many.
+    func count(
+        _ policy: RatePolicy, target: String? = nil, client: String? = nil
+    ) throws(Problem) {
+        try context.limits.count(
+            policy,
+            .init(
+                source: Source(context.place.address), target: target, client: client,
+                app: context.place.app?.description),
+            in: context.place.realm, rates: context.rates, at: context.clock.passed())
+    }
+}
+
+extension RequestOTP.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.unknownHost)
+        case .realmDisabled: Problem(.realmClosed)
+        case .nativeGrantsDisabled: Problem(.nativeGrantsDisabled)
+        case .invalid(let fault): Problem(of: fault)
+        }
+    }
+}
+
+extension GrantRefusal: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.unknownHost)
+        case .realmDisabled: Problem(.realmClosed)
+        case .invalidClient: Problem(.invalidClient)
+        case .unsupportedGrant:
+            Problem(.unsupportedGrantType, "This grant type is not enabled for this realm.")
+        case .unauthorizedClient:
+            Problem(.unauthorizedClient, "The client may not use this grant type.")
+        case .unknownScope: Problem(.invalidScope, "There is no such scope here.")
+        case .scopeNotAllowed:
+            Problem(.invalidRequest, "The client may not ask for this scope.")
+        case .widerScope:
+            Problem(.invalidScope, "A refresh gives no more than there was.")
+        case .invalidResource: Problem(.invalidTarget)
+        case .invalidCode: Problem(.invalidGrant, "Invalid or expired code.")
+        case .accountBlocked: Problem(.invalidGrant, "The account cannot sign in.")
+        case .invalidRefreshToken:
+            Problem(.invalidGrant, "The refresh token is not valid, or is no longer.")
+        }
+    }
+}

@@ -1,0 +1,95 @@
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Mail
+internal import Values
+
+/// Where a native app begins to sign somebody in, without a browser and without a cookie.
+enum NativeRoutes {
+    static let table: [Route<RealmContext>] = [requestOTP, register]
+
+    private static let person: [Member] = [
+        .optional("Email", .text(0...320), "The mail address.", example: "ann@example.org"),
+        .optional("FirstName", .text(0...100), "Asked for where the realm says so."),
+        .optional("LastName", .text(0...100), "Asked for where the realm says so."),
+        .optional("InviteCode", .text(0...100), "Where one is needed to join."),
+    ]
+
+    private static let requestOTP = Route<RealmContext>(
+        .post, "/api/account/native/otp/request", id: "requestOTP", tag: "Native sign-in",
+        summary: "Has a one-time code mailed.",
+        detail: "The answer is the same whether there is an account or not.", right: .nothing,
+        dialect: .native, body: Body(schema: .object(person), example: ["Email": "a@example.org"]),
+        answer: uniform(mailed), refusals: Place.refusals + [.nativeGrantsDisabled, .rateLimited]
+    ) { call throws(Problem) in
+        try await call.requestCode(.signIn, answer: mailed)
+    }
+
+    private static let register = Route<RealmContext>(
+        .post, "/api/account/native/register", id: "registerNatively", tag: "Native sign-in",
+        summary: "Has a one-time code mailed to whoever wants to join.",
+        detail: "Works where registration is `explicit_endpoint`; the answer is always the same.",
+        right: .nothing, dialect: .native,
+        body: Body(schema: .object(person), example: ["Email": "a@example.org"]),
+        answer: uniform(available),
+        refusals: Place.refusals + [.nativeGrantsDisabled, .rateLimited]
+    ) { call throws(Problem) in
+        try await call.requestCode(.registration, answer: available)
+    }
+
+    private static let mailed = "If your email is registered, you will receive a verification code."
+    private static let available =
+        "If registration is available, you will receive a verification code."
+
+    private static func uniform(_ message: String) -> Answer {
+        .ok(
+            "What everybody hears.",
+            .object(.required("Message", .text(1...200), "For people.")),
+            example: ["Message": .string(message)])
+    }
+}
+
+extension Call<RealmContext> {
+    /// Whatever comes of it, the answer says the same at a time that was chosen beforehand.
+    fileprivate func requestCode(
+        _ route: RequestOTP.Route, answer message: String
+    ) async throws(Problem) -> Response {
+        async let pause: Void = context.clock.hesitate()
+        let settings = context.place.settings
+        guard settings[SettingCatalogue.nativeGrants] else { throw Problem(.nativeGrantsDisabled) }
+        let person = Person(
+            email: given("Email").flatMap { try? MailAddress($0).text },
+            firstName: given("FirstName"), lastName: given("LastName"))
+        for (name, demand, value) in [
+            ("FirstName", settings[SettingCatalogue.registrationFirstName], person.firstName),
+            ("LastName", settings[SettingCatalogue.registrationLastName], person.lastName),
+        ] where demand == .required && value == nil {
+            throw Problem(.missingField, "\(name) is required.")
+        }
+        let mailbox = person.email.map(context.mint.mailbox)
+        try count(.nativeOTP, target: mailbox?.description)
+        if let mailbox { try await issue(route, mailbox, person) }
+        await pause
+        return .native(.ok, ["Message": .string(message)])
+    }
+
+    private func issue(
+        _ route: RequestOTP.Route, _ mailbox: UUID, _ person: Person
+    ) async throws(Problem) {
+        let code = newID()
+        guard let digest = context.mint.digest(ofCode: context.mint.code(code), for: mailbox)
+        else { throw Problem(.internalError) }
+        _ = try await ask(
+            RequestOTP(
+                route: route, app: context.place.app, mailbox: mailbox, person: person,
+                code: code, digest: digest, now: context.clock.now()), as: "anonymous")
+    }
+
+    /// A member that says something.
+    private func given(_ name: String) -> String? {
+        guard let text = body[name]?.string,
+            text.unicodeScalars.contains(where: { !$0.properties.isWhitespace })
+        else { return nil }
+        return text
+    }
+}

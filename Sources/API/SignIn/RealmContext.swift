@@ -1,0 +1,137 @@
+internal import Cryptography
+public import EventSourcing
+public import HTTP
+internal import Identity
+public import Values
+
+/// What the routes of a realm stand on: made for each request, for its host decides the realm.
+public struct RealmContext: RouteContext {
+    let place: Place
+    let mint: TokenMint
+    let commands: any CommandPort
+    let queries: any RealmQueries
+    let limits: RateLimits
+    let rates: RateTable
+    let clock: Clock
+
+    /// The time, the time that only goes on, and the pause before an answer that must not tell by its
+    /// speed what was found.
+    public struct Clock: Sendable {
+        let now: @Sendable () -> Timestamp
+        let passed: @Sendable () -> Duration
+        let hesitate: @Sendable () async -> Void
+
+        public init(
+            now: @escaping @Sendable () -> Timestamp,
+            passed: @escaping @Sendable () -> Duration,
+            hesitate: @escaping @Sendable () async -> Void = {
+                try? await Task.sleep(for: .milliseconds(Int.random(in: 100...300)))
+            }
+        ) {
+            self.now = now
+            self.passed = passed
+            self.hesitate = hesitate
+        }
+    }
+
+    public init(
+        place: Place, mint: TokenMint, commands: any CommandPort, queries: any RealmQueries,
+        limits: RateLimits, rates: RateTable = .standard, clock: Clock
+    ) {
+        self.place = place
+        self.mint = mint
+        self.commands = commands
+        self.queries = queries
+        self.limits = limits
+        self.rates = rates
+        self.clock = clock
+    }
+
+    public enum Caller: Sendable {
+        case nobody
+        case client(PresentClient)
+        case account(UUID, SessionView, scope: [String])
+    }
+
+    public func admit(
+        _ request: Request, to right: Right, realm: RealmID?, client: ClientCredentials?
+    ) async throws(Problem) -> Caller {
+        switch right {
+        case .nothing: return .nobody
+        case .client: return .client(try await authenticate(client))
+        case .account: return try await holder(of: request)
+        // Whoever manages realms does it elsewhere.
+        case .realm, .everything: throw Problem(.forbidden)
+        }
+    }
+}
+
+/// A client that showed that it is itself.
+public struct PresentClient: Sendable {
+    let id: UUID
+    let clientID: String
+    let proof: ClientProof
+}
+
+extension RealmContext {
+    private func authenticate(
+        _ credentials: ClientCredentials?
+    ) async throws(Problem) -> PresentClient {
+        guard let credentials, let clientID = credentials.clientID else {
+            throw Problem(.invalidClient, "client_id is required.")
+        }
+        let proof: ClientProof
+        switch credentials.proof {
+        case .basic(let secret): proof = try proven(secret, by: .secretBasic)
+        case .post(let secret): proof = try proven(secret, by: .secretPost)
+        case .assertion: throw Problem(.invalidClient)
+        case .none: proof = .none
+        }
+        let known = try await reading { () throws(LogFailure) in
+            try await queries.knownClient(clientID, in: place.realm)
+        }
+        guard let known, !known.isDisabled, proof.isGood(for: known.method, known.secret) else {
+            throw Problem(.invalidClient)
+        }
+        return PresentClient(id: known.id, clientID: clientID, proof: proof)
+    }
+
+    private func proven(
+        _ secret: String, by method: AuthenticationMethod
+    ) throws(Problem) -> ClientProof {
+        guard let digest = SecretDigest(SHA256.hash(Array(secret.utf8))) else {
+            throw Problem(.internalError)
+        }
+        return .secret(digest, by: method)
+    }
+
+    /// Whose access token this is (RFC 6750): in the header, and nowhere else.
+    private func holder(of request: Request) async throws(Problem) -> Caller {
+        let lines = request.headers.all("Authorization")
+        guard let line = lines.first else { throw Problem(.unauthenticated) }
+        let scheme = "bearer "
+        guard lines.count == 1, line.utf8.count < 256,
+            String(line.unicodeScalars.prefix(scheme.utf8.count)).lowercased() == scheme,
+            let token = mint.readAccessToken(
+                String(line.unicodeScalars.dropFirst(scheme.utf8.count))),
+            let session = try await live(token), let account = session.terms.account
+        else { throw Problem(.invalidToken) }
+        return .account(
+            account, session,
+            scope: TokenMint.chosen(session.terms.scope, by: token.scopes))
+    }
+
+    /// The session of an access token, while both are good.
+    func live(_ token: TokenMint.AccessToken) async throws(Problem) -> SessionView? {
+        guard clock.now() < token.expiresAt else { return nil }
+        return try await live(token.session)
+    }
+
+    func live(_ session: UUID) async throws(Problem) -> SessionView? {
+        let found = try await reading { () throws(LogFailure) in
+            try await queries.session(session, in: place.realm)
+        }
+        guard let found, !found.isOver, clock.now() < found.terms.expiresAt else { return nil }
+        return found
+    }
+}

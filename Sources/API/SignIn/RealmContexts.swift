@@ -1,0 +1,44 @@
+public import EventSourcing
+public import HTTP
+
+/// Makes what the routes of a realm stand on, for each request anew.
+public struct RealmContexts: Sendable {
+    /// The tokens of a realm, which need its keys.
+    public typealias Mints = @Sendable (RealmID) async throws(LogFailure) -> TokenMint
+
+    private let places: Places
+    private let mint: Mints
+    private let commands: any CommandPort
+    private let queries: any RealmQueries
+    private let limits = RateLimits()
+    private let clock: RealmContext.Clock
+
+    public init(
+        places: Places, mint: @escaping Mints, commands: any CommandPort,
+        queries: any RealmQueries, clock: RealmContext.Clock
+    ) {
+        self.places = places
+        self.mint = mint
+        self.commands = commands
+        self.queries = queries
+        self.clock = clock
+    }
+
+    public func context(of request: Request) async throws(Problem) -> RealmContext {
+        let place = try await places.place(of: request)
+        let mint = try await reading { () throws(LogFailure) -> TokenMint in
+            try await self.mint(place.realm)
+        }
+        return RealmContext(
+            place: place, mint: mint, commands: commands, queries: queries, limits: limits,
+            clock: clock)
+    }
+}
+
+extension Place {
+    /// What every route may refuse that has to find its realm first.
+    static let refusals: [ProblemKind] = [
+        .unknownHost, .realmClosed, .malformedHost, .malformedForwarding, .busy, .contended,
+        .unavailable, .logDamaged,
+    ]
+}

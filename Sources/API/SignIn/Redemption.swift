@@ -1,0 +1,148 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Mail
+internal import Values
+
+extension Call<RealmContext> {
+    var presentClient: PresentClient {
+        get throws(Problem) {
+            guard case .client(let client) = caller else { throw Problem(.invalidClient) }
+            return client
+        }
+    }
+
+    /// The command that a token request asks for.
+    func redemption(of client: PresentClient) throws(Problem) -> RedeemGrant {
+        let resources = body["resource"]?.array?.compactMap(\.string) ?? []
+        guard let scope = Scope.parse(body["scope"]?.string ?? "") else {
+            throw Problem(.invalidScope, "The scope is misspelt.")
+        }
+        return RedeemGrant(
+            try grant(), client: client.id, clientID: client.clientID, proof: client.proof,
+            app: context.place.app, scope: scope, resources: resources, session: newID(),
+            now: context.clock.now())
+    }
+
+    private func grant() throws(Problem) -> RedeemGrant.Grant {
+        switch body["grant_type"]?.string.flatMap(GrantType.init(rawValue:)) {
+        case .nativeOTP: return .otp(try otp())
+        case .refreshToken:
+            guard let text = body["refresh_token"]?.string else {
+                throw Problem(.invalidRequest, "refresh_token is required.")
+            }
+            guard let token = context.mint.readRefreshToken(text) else {
+                throw GrantRefusal.invalidRefreshToken.problem
+            }
+            return .refresh(RefreshGrant(session: token.session, generation: token.generation))
+        case .clientCredentials: return .clientCredentials
+        case .authorizationCode, .deviceCode, .nativeMagicLink, .nativePasskey, nil:
+            throw Problem(.unsupportedGrantType)
+        }
+    }
+
+    private func otp() throws(Problem) -> OTPGrant {
+        guard let username = body["username"]?.string, let typed = body["otp_code"]?.string,
+            let address = try? MailAddress(username)
+        else { throw GrantRefusal.invalidCode.problem }
+        let code = typed.filter { $0 != " " }
+        let mailbox = context.mint.mailbox(address.text)
+        guard let digest = context.mint.digest(ofCode: code, for: mailbox) else {
+            throw Problem(.internalError)
+        }
+        return OTPGrant(mailbox: mailbox, digest: digest, account: newID())
+    }
+
+    func answer(_ granted: GrantedTokens) -> Response {
+        let expiry = context.clock.now().adding(seconds: granted.lifetime)
+        var members: [String: JSON] = [
+            "access_token": .string(context.mint.accessToken(granted, expiresAt: expiry)),
+            "token_type": "Bearer", "expires_in": .integer(granted.lifetime),
+            "scope": .string(granted.scope.joined(separator: " ")),
+        ]
+        if granted.terms.isOffline {
+            members["refresh_token"] = .string(context.mint.refreshToken(granted))
+        }
+        return .json(.ok, .object(members))
+    }
+
+    /// Nothing is said of a token that is not good, not even why.
+    func introspect(_ text: String) async throws(Problem) -> Response {
+        let inactive = Response.json(.ok, ["active": false])
+        if let token = context.mint.readAccessToken(text) {
+            guard let session = try await context.live(token) else { return inactive }
+            let terms = session.terms
+            return active(
+                terms, until: min(token.expiresAt, terms.expiresAt),
+                scope: TokenMint.chosen(terms.scope, by: token.scopes),
+                audience: TokenMint.chosen(terms.resources, by: UInt64(token.resources)))
+        }
+        guard let token = context.mint.readRefreshToken(text),
+            let session = try await context.live(token.session), session.terms.isOffline,
+            session.generation == token.generation
+        else { return inactive }
+        return active(
+            session.terms, until: session.terms.expiresAt, scope: session.terms.scope,
+            audience: session.terms.resources)
+    }
+
+    private func active(
+        _ terms: SessionTerms, until expiry: Timestamp, scope: [String], audience: [String]
+    ) -> Response {
+        var members: [String: JSON] = [
+            "active": true, "client_id": .string(terms.clientID), "token_type": "Bearer",
+            "scope": .string(scope.joined(separator: " ")), "exp": .integer(expiry.seconds),
+            "iss": .string(context.place.issuer),
+            "sub": .string(terms.account?.description ?? terms.clientID),
+        ]
+        if !audience.isEmpty { members["aud"] = .array(audience.map { .string($0) }) }
+        return .json(.ok, .object(members))
+    }
+
+    func end(_ session: UUID, as client: PresentClient) async throws(Problem) {
+        let origin = Origin(
+            actor: "client:\(client.clientID)", client: client.clientID,
+            address: context.place.address, at: context.clock.now())
+        do {
+            _ = try await context.commands.dispatch(
+                EndSession(session: session, reason: .revoked), in: context.place.realm,
+                id: newID(), digest: [], origin: origin)
+        } catch let failure as LogFailure {
+            throw Problem(of: failure)
+        } catch {
+            throw Problem(.internalError)
+        }
+    }
+
+    /// What a token's scope lets its holder know of the person. It is read from the events: it
+    /// stands nowhere else.
+    func claims(of account: UUID, _ scope: [String]) async throws(Problem) -> [String: JSON] {
+        let events = try await reading { () throws(LogFailure) in
+            try await context.commands.events.stream(account, after: 0, in: context.place.realm)
+        }
+        var person = Person()
+        var isConfirmed = false
+        for recorded in events {
+            switch AccountEvent(recorded) {
+            case .registered(_, let confirmed, _, let known):
+                (person, isConfirmed) = (known, confirmed)
+            case .personChanged(let known): person = known
+            case .mailboxConfirmed: isConfirmed = true
+            default: break
+            }
+        }
+        var claims: [String: JSON] = ["sub": .string(account.description)]
+        if scope.contains("email"), let email = person.email {
+            claims["email"] = .string(email)
+            claims["email_verified"] = .bool(isConfirmed)
+        }
+        if scope.contains("profile") {
+            claims["given_name"] = person.firstName.map { .string($0) }
+            claims["family_name"] = person.lastName.map { .string($0) }
+            let names = [person.firstName, person.lastName].compactMap { $0 }
+            if !names.isEmpty { claims["name"] = .string(names.joined(separator: " ")) }
+        }
+        return claims
+    }
+}

@@ -1,0 +1,142 @@
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Mail
+internal import Values
+
+/// Where clients get tokens, and where they ask about them and give them back.
+enum TokenRoutes {
+    static let table: [Route<RealmContext>] = [token, introspect, revoke, userInfo]
+
+    private static let token = Route<RealmContext>(
+        .post, "/connect/token", id: "getToken", tag: "OAuth",
+        summary: "Gives a client tokens for what it shows (RFC 6749).", right: .client,
+        dialect: .oauth,
+        body: .form(
+            .object(
+                ClientCredentials.members + [
+                    .required("grant_type", .text(1...255), "What is shown."),
+                    .optional("username", .text(1...320), "Whose code it is: a mail address."),
+                    .optional("otp_code", .text(1...64), "The code that was mailed."),
+                    .optional("refresh_token", .text(1...4096), "The token to be refreshed."),
+                    .optional("scope", .text(1...2048), "What is asked for, by spaces."),
+                    .optional(
+                        "resource", .list(of: .text(1...2048), 0...8),
+                        "Where the tokens shall be good (RFC 8707)."),
+                ]),
+            example: [
+                "grant_type": "urn:cocoar:otp", "client_id": "phone", "otp_code": "123456",
+                "username": "ann@example.org",
+            ]),
+        answer: .ok("The tokens.", tokens, example: exampleTokens),
+        refusals: Place.refusals + [
+            .unsupportedGrantType, .unauthorizedClient, .invalidGrant, .invalidScope,
+            .invalidTarget, .invalidRequest, .rateLimited,
+        ]
+    ) { call throws(Problem) in
+        let client = try call.presentClient
+        try call.count(.oauthToken, client: client.clientID)
+        async let pause: Void = call.context.clock.hesitate()
+        do {
+            let outcome = try await call.ask(
+                try call.redemption(of: client), as: "client:\(client.clientID)",
+                client: client.clientID)
+            return call.answer(try outcome.get())
+        } catch let refusal as GrantRefusal {
+            // Of what was wrong with a code its time tells nothing either.
+            if refusal == .invalidCode { await pause }
+            throw refusal.problem
+        } catch let problem as Problem {
+            if problem.kind == .invalidGrant { await pause }
+            throw problem
+        } catch {
+            throw Problem(.internalError)
+        }
+    }
+
+    private static let introspect = Route<RealmContext>(
+        .post, "/connect/introspect", id: "introspectToken", tag: "OAuth",
+        summary: "Says whether a token is good, and for what (RFC 7662).",
+        detail: "For clients that can keep a secret.", right: .client, dialect: .oauth,
+        body: .form(tokenForm, example: exampleForm),
+        answer: .ok(
+            "What is known of it.",
+            .object(
+                .required("active", .boolean, "Whether it is good."),
+                .optional("scope", .text(0...2048), "What it is good for, by spaces."),
+                .optional("client_id", .text(1...255), "The client that has it."),
+                .optional("sub", .text(1...255), "Whose it is."),
+                .optional("exp", .integer(0...(1 << 53 - 1)), "Until when."),
+                .optional("aud", .list(of: .text(1...2048), 0...8), "Where."),
+                .optional("iss", .text(1...2048), "Who gave it."),
+                .optional("token_type", .text(1...20), "How it is shown.")),
+            example: ["active": false]),
+        refusals: Place.refusals + [.invalidRequest]
+    ) { call throws(Problem) in
+        guard try call.presentClient.proof != .none else { throw Problem(.invalidClient) }
+        guard let text = call.body["token"]?.string else { throw Problem(.invalidRequest) }
+        return try await call.introspect(text)
+    }
+
+    private static let revoke = Route<RealmContext>(
+        .post, "/connect/revoke", id: "revokeToken", tag: "OAuth",
+        summary: "Ends a token and all that belong to the same sign-in (RFC 7009).",
+        detail: "A client ends its own tokens only; of others it hears nothing.", right: .client,
+        dialect: .oauth, body: .form(tokenForm, example: exampleForm),
+        answer: Answer(status: .ok, description: "It is over.", content: .nothing),
+        refusals: Place.refusals + [.invalidRequest]
+    ) { call throws(Problem) in
+        let client = try call.presentClient
+        guard let text = call.body["token"]?.string else { throw Problem(.invalidRequest) }
+        let mint = call.context.mint
+        let session = mint.readRefreshToken(text)?.session ?? mint.readAccessToken(text)?.session
+        if let session, let live = try await call.context.live(session),
+            live.terms.client == client.id
+        {
+            try await call.end(session, as: client)
+        }
+        return Response(status: .ok)
+    }
+
+    private static let userInfo = Route<RealmContext>(
+        .get, "/connect/userinfo", id: "getUserInfo", tag: "OAuth",
+        summary: "Says who is signed in (OpenID Connect Core 5.3).", right: .account,
+        dialect: .oauth,
+        answer: .ok(
+            "As much as the token's scope allows.",
+            .object(
+                .required("sub", .text(1...255), "The account."),
+                .optional("email", .text(1...320), "With `email`."),
+                .optional("email_verified", .boolean, "With `email`."),
+                .optional("given_name", .text(1...100), "With `profile`."),
+                .optional("family_name", .text(1...100), "With `profile`."),
+                .optional("name", .text(1...201), "With `profile`.")),
+            example: ["sub": "0193a0e7-5e0c-7000-9000-2f6b1c1d9a10"]),
+        refusals: Place.refusals + [.invalidToken, .insufficientScope]
+    ) { call throws(Problem) in
+        guard case .account(let account, _, let scope) = call.caller else {
+            throw Problem(.unauthenticated)
+        }
+        guard scope.contains("openid") else { throw Problem(.insufficientScope) }
+        return .json(.ok, .object(try await call.claims(of: account, scope)))
+    }
+
+    private static let tokenForm = Schema.object(
+        ClientCredentials.members + [
+            .required("token", .text(1...4096), "The token."),
+            .optional("token_type_hint", .text(1...255), "What it may be; not needed."),
+        ])
+    private static let exampleForm: JSON = [
+        "client_id": "api", "client_secret": "…", "token": "urd_at_…",
+    ]
+
+    private static let tokens = Schema.object(
+        .required("access_token", .text(1...4096), "For resource servers."),
+        .required("token_type", .text(1...20), "How it is shown."),
+        .required("expires_in", .integer(0...(1 << 40)), "Seconds."),
+        .optional("refresh_token", .text(1...4096), "With `offline_access`."),
+        .required("scope", .text(0...2048), "What was given, by spaces."))
+    private static let exampleTokens: JSON = [
+        "access_token": "urd_at_…", "token_type": "Bearer", "expires_in": 900, "scope": "openid",
+    ]
+}

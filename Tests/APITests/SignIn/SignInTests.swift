@@ -1,0 +1,244 @@
+import HTTP
+import Identity
+import JSON
+import Testing
+import Values
+
+@testable import API
+
+@Suite struct `Signing in by a mailed code` {
+    @Test func `makes an account, and tokens that say whose they are`() async throws {
+        let world = try await SignInWorld()
+        let asked = try await world.requestCode(["Email": " Ann@Example.org ", "FirstName": "Ann"])
+        #expect(asked.status == .ok)
+        let code = try await world.mailedCode()
+        let answer = try await world.redeem(code)
+        #expect(answer.status == .ok)
+        #expect(answer.json["token_type"] == "Bearer")
+        #expect(answer.json["expires_in"] == 900)
+        #expect(answer.json["scope"] == "openid email offline_access")
+        let access = try #require(answer.json["access_token"]?.string)
+        let who = try await world.userInfo(access).json
+        #expect(who["email"] == "ann@example.org")
+        #expect(who["email_verified"] == true)
+        #expect(who["given_name"] == nil, "The scope does not reach that far.")
+        let known = try await world.introspect(access)
+        #expect(known["active"] == true)
+        #expect(known["client_id"] == "phone")
+        #expect(known["sub"] == who["sub"])
+        #expect(try await world.redeem(code).json["error"] == "invalid_grant", "It is used.")
+        // The next code is for the same account.
+        _ = try await world.requestCode(["email": "ann@example.org"])
+        let again = try await world.redeem(try await world.mailedCode())
+        let token = try #require(again.json["access_token"]?.string)
+        #expect(try await world.userInfo(token).json["sub"] == who["sub"])
+    }
+
+    @Test func `says the same whoever asks, and mails nothing where nobody may join`()
+        async throws
+    {
+        let open = try await SignInWorld()
+        let closed = try await SignInWorld(["registration": "off"])
+        let message = try await open.requestCode(["Email": "ann@example.org"])
+        for members: [String: JSON] in [
+            ["Email": "bob@example.org"], ["Email": ""], ["Email": "no address"], [:],
+        ] {
+            let answer = try await closed.requestCode(members)
+            #expect(answer.status == message.status)
+            #expect(answer.response.body == message.response.body)
+        }
+        #expect(try await !closed.events().contains("otp.issued"))
+    }
+
+    @Test func `asks for the names that the realm demands`() async throws {
+        let world = try await SignInWorld(["registration_last_name": "required"])
+        let answer = try await world.requestCode(["Email": "ann@example.org"])
+        #expect(answer.status == .badRequest)
+        #expect(answer.json == ["error": "LastName is required."])
+    }
+
+    @Test func `is closed where the realm has no native grants`() async throws {
+        let world = try await SignInWorld(["native_grants": false])
+        let answer = try await world.requestCode(["Email": "ann@example.org"])
+        #expect(answer.status == .badRequest)
+        #expect(answer.json["title"] == "NativeGrants.Disabled")
+        let refused = try await world.redeem("123456")
+        #expect(refused.json["error"] == "unsupported_grant_type")
+        #expect(
+            refused.json["error_description"]
+                == "This grant type is not enabled for this realm.")
+    }
+
+    @Test func `takes three wrong guesses, and then not even the right one`() async throws {
+        let world = try await SignInWorld()
+        _ = try await world.requestCode(["Email": "ann@example.org"])
+        let code = try await world.mailedCode()
+        let wrong = code == "000000" ? "000001" : "000000"
+        for _ in 0..<3 {
+            let answer = try await world.redeem(wrong)
+            #expect(answer.status == .badRequest)
+            #expect(answer.json["error_description"] == "Invalid or expired code.")
+        }
+        #expect(try await world.redeem(code).json["error"] == "invalid_grant")
+        #expect(try await world.events().filter { $0 == "otp.refused" }.count == 3)
+    }
+
+    @Test func `gives one of fifty that come at once what it asked for`() async throws {
+        let world = try await SignInWorld()
+        _ = try await world.requestCode(["Email": "ann@example.org"])
+        let code = try await world.mailedCode()
+        let answers = try await withThrowingTaskGroup(of: Status.self) { group in
+            for _ in 0..<50 { group.addTask { try await world.redeem(code).status } }
+            return try await group.reduce(into: [Status]()) { $0.append($1) }
+        }
+        #expect(answers.count { $0 == .ok } == 1)
+        #expect(try await world.events().filter { $0 == "session.opened" }.count == 1)
+    }
+}
+
+@Suite struct `A client's tokens` {
+    private func signIn(_ world: SignInWorld) async throws -> JSON {
+        _ = try await world.requestCode(["Email": "ann@example.org"])
+        return try await world.redeem(try await world.mailedCode()).json
+    }
+
+    private func refresh(_ token: JSON?, _ world: SignInWorld) async throws -> Answered {
+        try await world.post(
+            "/connect/token",
+            form: [
+                ("grant_type", "refresh_token"), ("client_id", "phone"),
+                ("refresh_token", token?.string ?? ""),
+            ])
+    }
+
+    @Test func `are refreshed, each refresh token once`() async throws {
+        let world = try await SignInWorld()
+        let first = try await signIn(world)
+        let second = try await refresh(first["refresh_token"], world)
+        #expect(second.status == .ok)
+        let repeated = try await refresh(first["refresh_token"], world)
+        #expect(repeated.json["refresh_token"] == second.json["refresh_token"], "The same again.")
+        let third = try await refresh(second.json["refresh_token"], world)
+        #expect(third.status == .ok)
+        // Its successor was used: whoever has it now is not the one who has the newest.
+        #expect(try await refresh(first["refresh_token"], world).json["error"] == "invalid_grant")
+        #expect(try await refresh(third.json["refresh_token"], world).status == .badRequest)
+        let access = try #require(third.json["access_token"]?.string)
+        #expect(try await world.introspect(access) == ["active": false])
+        #expect(try await world.events().last == "session.ended")
+    }
+
+    @Test func `have one lineage, whoever comes how often at once`() async throws {
+        let world = try await SignInWorld()
+        let first = try await signIn(world)
+        let answers = try await withThrowingTaskGroup(of: JSON?.self) { group in
+            for _ in 0..<50 {
+                group.addTask {
+                    try await refresh(first["refresh_token"], world).json["refresh_token"]
+                }
+            }
+            return try await group.reduce(into: [JSON?]()) { $0.append($1) }
+        }
+        #expect(Set(answers).count == 1 && answers.first != .some(nil))
+    }
+
+    @Test func `are over when they are given back, and only by their own client`() async throws {
+        let world = try await SignInWorld()
+        let tokens = try await signIn(world)
+        let refreshToken = try #require(tokens["refresh_token"]?.string)
+        let access = try #require(tokens["access_token"]?.string)
+        let foreign = try await world.post(
+            "/connect/revoke", form: [("token", refreshToken)],
+            basic: "service:\(SignInWorld.secret)".replacing(" ", with: "+"))
+        #expect(foreign.status == .ok)
+        #expect(try await world.introspect(access)["active"] == true)
+        let own = try await world.post(
+            "/connect/revoke", form: [("token", refreshToken), ("client_id", "phone")])
+        #expect(own.status == .ok)
+        #expect(try await world.introspect(access) == ["active": false])
+        #expect(try await world.userInfo(access).status == .unauthorized)
+        #expect(try await refresh(tokens["refresh_token"], world).status == .badRequest)
+    }
+
+    @Test func `are over when the account's stamp is rotated`() async throws {
+        let world = try await SignInWorld()
+        let tokens = try await signIn(world)
+        let access = try #require(tokens["access_token"]?.string)
+        let account = try #require(
+            try await world.introspect(access)["sub"]?.string.flatMap { UUID($0) })
+        try await world.carryOut(RotateSecurityStamp(account: account))
+        #expect(try await world.introspect(access) == ["active": false])
+        #expect(try await refresh(tokens["refresh_token"], world).status == .badRequest)
+    }
+
+    @Test func `can be its own`() async throws {
+        let world = try await SignInWorld()
+        let basic = "service:\(SignInWorld.secret)".replacing(" ", with: "+")
+        let answer = try await world.post(
+            "/connect/token", form: [("grant_type", "client_credentials"), ("scope", "jobs")],
+            basic: basic)
+        #expect(answer.status == .ok)
+        #expect(answer.json["refresh_token"] == nil)
+        let access = try #require(answer.json["access_token"]?.string)
+        #expect(try await world.introspect(access)["sub"] == "service")
+        #expect(try await world.userInfo(access).status == .unauthorized)
+    }
+
+    @Test func `are refused to whoever is not the client, or asks for what it may not have`()
+        async throws
+    {
+        let world = try await SignInWorld()
+        let basic = "service:\(SignInWorld.secret)".replacing(" ", with: "+")
+        let cases: [([(name: String, value: String)], String?, Status, String)] = [
+            ([("grant_type", "client_credentials")], nil, .unauthorized, "invalid_client"),
+            (
+                [("grant_type", "client_credentials"), ("client_id", "service")], nil,
+                .unauthorized, "invalid_client"
+            ),
+            ([("grant_type", "client_credentials")], "service:no", .unauthorized, "invalid_client"),
+            ([("grant_type", "client_credentials")], "nobody:no", .unauthorized, "invalid_client"),
+            ([("grant_type", "password")], basic, .badRequest, "unsupported_grant_type"),
+            ([("grant_type", "refresh_token")], basic, .badRequest, "invalid_request"),
+            ([], basic, .badRequest, "invalid_request"),
+            (
+                [("grant_type", "client_credentials"), ("scope", "other")], basic, .badRequest,
+                "invalid_scope"
+            ),
+            (
+                [("grant_type", "client_credentials"), ("scope", "openid")], basic, .badRequest,
+                "invalid_request"
+            ),
+            (
+                [("grant_type", "client_credentials"), ("scope", "jobs"), ("scope", "jobs")],
+                basic, .badRequest, "invalid_request"
+            ),
+            (
+                [("grant_type", "client_credentials"), ("resource", "https://a/#b")], basic,
+                .badRequest, "invalid_target"
+            ),
+            (
+                [("grant_type", "client_credentials"), ("client_id", "phone")], nil, .badRequest,
+                "unauthorized_client"
+            ),
+            (
+                [("grant_type", "urn:cocoar:otp"), ("client_id", "phone")], nil, .badRequest,
+                "invalid_grant"
+            ),
+        ]
+        for (form, basic, status, error) in cases {
+            let answer = try await world.post("/connect/token", form: form, basic: basic)
+            #expect(answer.status == status, "\(form)")
+            #expect(answer.json["error"]?.string == error, "\(form)")
+        }
+    }
+
+    @Test func `come from the token endpoint by POST alone`() async throws {
+        let world = try await SignInWorld()
+        let answer = await world.router.respond(
+            to: Request(
+                method: .get, path: "/connect/token", query: nil,
+                headers: ["Host": "id.acme.example"], body: [], source: "203.0.113.7", id: "r"))
+        #expect(answer.status == .methodNotAllowed)
+        #expect(answer.headers["Allow"]?.contains("POST") == true)
+    }
+}

@@ -1,0 +1,191 @@
+import Cryptography
+import EventSourcing
+import HTTP
+import Identity
+import JSON
+import Synchronization
+import Telemetry
+import Testing
+import Values
+
+@testable import API
+
+/// A realm that signs people in, over a log in memory: a phone app, and a service that keeps a
+/// secret. Every answer is checked against what the table says of its route.
+struct SignInWorld {
+    let log = WatchedLog()
+    let directory = HostDirectory()
+    let realm: RealmID
+    let router: Router
+    let mint: TokenMint
+    let clock = Clock()
+    static let secret = "a secret of the service"
+
+    init(_ settings: [String: JSON] = ["registration": "jit_on_otp"]) async throws {
+        realm = try #require(RealmID("acme"))
+        let key = HMACKey(Random.bytes(32))
+        let mint = TokenMint { purpose, bytes in
+            key.authenticate([Array(purpose.utf8), [0], bytes])
+        }
+        self.mint = mint
+        let all = settings.merging(["native_grants": true]) { own, _ in own }
+        directory.add(realm, hosts: ["id.acme.example"], all)
+        let dispatcher = Dispatcher(log: log)
+        let (log, clock) = (log, clock)
+        let contexts = RealmContexts(
+            places: Places(directory), mint: { _ in mint }, commands: dispatcher,
+            queries: FoldedQueries(log: log),
+            clock: RealmContext.Clock(
+                now: { clock.next() }, passed: { .seconds(clock.next().seconds) }, hesitate: {}))
+        router = Router(
+            [
+                .init(API.realmTable) { request throws(Problem) in
+                    try await contexts.context(of: request)
+                }
+            ], log: .silent, metrics: Metrics())
+        try await carryOut(CreateRealm(displayName: "Acme"), dispatcher)
+        try await carryOut(SetRealmSettings(all), dispatcher)
+        try await carryOut(
+            RegisterClient(
+                id: UUID.random(), clientID: "phone",
+                metadata: [
+                    "token_endpoint_auth_method": "none", "application_type": "native",
+                    "grant_types": ["urn:cocoar:otp", "refresh_token"],
+                ]), dispatcher)
+        let digest = try #require(SecretDigest(SHA256.hash(Array(Self.secret.utf8))))
+        try await carryOut(
+            RegisterClient(
+                id: UUID.random(), clientID: "service",
+                metadata: ["grant_types": ["client_credentials"], "scope": "jobs"],
+                secret: digest), dispatcher)
+    }
+
+    func carryOut(_ command: some Command, _ dispatcher: Dispatcher<WatchedLog>) async throws {
+        _ = try await dispatcher.dispatch(
+            command, in: realm, id: UUID.random(),
+            origin: Origin(actor: "system", at: clock.next()))
+    }
+
+    func carryOut(_ command: some Command) async throws {
+        try await carryOut(command, Dispatcher(log: log))
+    }
+
+    func send(_ request: Request) async throws -> Answered {
+        let answer = Answered(await router.respond(to: request))
+        let route = RouteTree(API.realmTable).find(request.path)?.route(for: request.method)
+        if answer.status == .ok, case .json(let schema, _)? = route?.answer.content {
+            do {
+                try schema.check(answer.json)
+            } catch {
+                Issue.record("\(request.path) is not answered as documented: \(error)")
+            }
+        }
+        #expect(answer.response.headers["Set-Cookie"] == nil)
+        #expect(answer.response.headers["Cache-Control"] == "no-store")
+        return answer
+    }
+
+    func post(
+        _ path: String, form: [(name: String, value: String)], basic: String? = nil
+    ) async throws -> Answered {
+        var headers: Headers = [
+            "Host": "id.acme.example", "Content-Type": "application/x-www-form-urlencoded",
+        ]
+        headers["Authorization"] = basic.map { "Basic \(Base64.encode(Array($0.utf8)))" }
+        return try await send(
+            Request(
+                method: .post, path: path, query: nil, headers: headers,
+                body: Array(Form.encode(form).utf8), source: "203.0.113.7", id: "request-1"))
+    }
+
+    func requestCode(_ members: [String: JSON]) async throws -> Answered {
+        try await send(
+            Request(
+                method: .post, path: "/api/account/native/otp/request", query: nil,
+                headers: ["Host": "id.acme.example", "Content-Type": "application/json"],
+                body: JSON.object(members).canonical(), source: "203.0.113.7", id: "request-2"))
+    }
+
+    func userInfo(_ token: String) async throws -> Answered {
+        try await send(
+            Request(
+                method: .get, path: "/connect/userinfo", query: nil,
+                headers: ["Host": "id.acme.example", "Authorization": "Bearer \(token)"],
+                body: [], source: "203.0.113.7", id: "request-3"))
+    }
+
+    func introspect(_ token: String) async throws -> JSON {
+        let answer = try await post(
+            "/connect/introspect", form: [("token", token)],
+            basic: "service:\(Self.secret)"
+                .replacing(" ", with: "+"))
+        #expect(answer.status == .ok)
+        return answer.json
+    }
+
+    func redeem(_ code: String, scope: String = "openid email offline_access") async throws
+        -> Answered
+    {
+        try await post(
+            "/connect/token",
+            form: [
+                ("grant_type", "urn:cocoar:otp"), ("client_id", "phone"),
+                ("username", "Ann@Example.org"), ("otp_code", code), ("scope", scope),
+            ])
+    }
+
+    /// The code that the last mail would bring.
+    func mailedCode() async throws -> String {
+        let events = try await log.events(from: 1, limit: .max, in: realm)
+        let issued = try #require(events.last { $0.name == "otp.issued" })
+        return mint.code(try #require(issued.open["otp"]?.string.flatMap { UUID($0) }))
+    }
+
+    func events() async throws -> [String] {
+        try await log.events(from: 1, limit: .max, in: realm).map(\.name)
+    }
+}
+
+/// The read models of a realm, folded from the log each time.
+private struct FoldedQueries: RealmQueries {
+    let log: WatchedLog
+
+    private func fold<State: StreamState>(
+        _ type: State.Type, _ stream: UUID, _ realm: RealmID
+    ) async throws(LogFailure) -> State {
+        var state = State()
+        for recorded in try await log.stream(stream, after: 0, in: realm) {
+            guard let event = State.Event(recorded) else { throw .damaged }
+            state.apply(event)
+        }
+        return state
+    }
+
+    func knownClient(
+        _ clientID: String, in realm: RealmID
+    ) async throws(LogFailure) -> KnownClient? {
+        for event in try await log.events(from: 1, limit: .max, in: realm)
+        where event.open["client_id"]?.string == clientID && event.name == "client.registered" {
+            let client = try await fold(Client.self, event.stream, realm)
+            guard let metadata = client.metadata, !client.isDeleted else { continue }
+            return KnownClient(
+                id: event.stream, method: metadata.authenticationMethod, secret: client.secret,
+                isDisabled: client.isDisabled)
+        }
+        return nil
+    }
+
+    func session(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> SessionView? {
+        let session = try await fold(Session.self, id, realm)
+        guard let terms = session.terms else { return nil }
+        var isOver = session.end != nil
+        if let holder = terms.account {
+            let account = try await fold(Account.self, holder, realm)
+            isOver =
+                isOver || account.isDisabled || account.isDeleted
+                || account.stamp != terms.stamp
+        }
+        return SessionView(
+            id: id, terms: terms, generation: session.generation, isOver: isOver)
+    }
+}
