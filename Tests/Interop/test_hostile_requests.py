@@ -181,7 +181,8 @@ class Keys(Hostile):
             place = path.replace("{", "%(").replace("}", ")s") % collections.defaultdict(
                 lambda: "1", names)
             for method, operation in operations.items():
-                if "security" not in operation or not operation["security"]:
+                # What a realm's host answers knows other callers.
+                if not path.startswith("/api/admin/") or not operation.get("security"):
                     continue
                 seen += 1
                 with self.subTest(operation=operation["operationId"]):
