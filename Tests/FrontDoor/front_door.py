@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import pathlib
 import shutil
 import signal
@@ -19,9 +20,16 @@ PATIENCE = 90  # a slow machine under load; a test never waits longer than it mu
 
 
 def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
+    """Not from where the system takes ports for connections that go out: one of those could have
+    it by the time that it is listened on, or listened on again."""
+    while True:
+        port = random.randrange(20_000, 32_000)
+        with socket.socket() as listener:
+            try:
+                listener.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
 
 
 def environment(**more):
