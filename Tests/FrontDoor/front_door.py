@@ -2,8 +2,8 @@
 
 import json
 import os
-import random
 import pathlib
+import random
 import shutil
 import signal
 import socket
@@ -16,14 +16,16 @@ import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BINARY = pathlib.Path(os.environ.get("URD_BINARY", ROOT / ".build" / "debug" / "urd"))
+PORTS = 300
+FIRST_PORT = 20_000 + PORTS * int(os.environ.get("FRONT_DOOR_RUN", "39"))
 PATIENCE = 90  # a slow machine under load; a test never waits longer than it must
 
 
 def free_port():
-    """Not from where the system takes ports for connections that go out: one of those could have
-    it by the time that it is listened on, or listened on again."""
+    """From a range that is this run's own, and not from where the system takes ports for
+    connections that go out: nobody else has it by the time that it is listened on again."""
     while True:
-        port = random.randrange(20_000, 32_000)
+        port = FIRST_PORT + random.SystemRandom().randrange(PORTS)
         with socket.socket() as listener:
             try:
                 listener.bind(("127.0.0.1", port))

@@ -105,7 +105,7 @@ struct Service: Sendable {
             guard error.code == .socket || error.code == .address else { throw error }
             throw CommandFailure(
                 "Cannot listen on \(place.address), port \(place.port): it is taken, not allowed, "
-                    + "or no address of this machine",
+                    + "or no address of this machine (\(error.debugDescription))",
                 remedy: "Choose another with URD_LISTEN_… or URD_PRIVATE_… (urd config print).")
         }
     }
