@@ -49,6 +49,27 @@ import Values
         #expect(kept <= 12)
     }
 
+    @Test func `moves a state by what was appended to it, and by nothing else`() throws {
+        let realm = try #require(RealmID("acme"))
+        let cache = StateCache(capacity: 100)
+        let (counter, other) = (UUID(high: 1, low: 1), UUID(high: 1, low: 2))
+        cache.store(
+            Versioned(stream: counter, version: 3, state: Counter(total: 5)), in: realm, epoch: 1)
+        let raised = NewEvent(CounterEvent.raised(by: 2), in: counter)
+        let closed = NewEvent(CounterEvent.closed, in: counter)
+        cache.move(by: [raised, closed], from: [counter: 3, other: 0], in: realm, epoch: 1)
+        let moved = try #require(cache.find(Counter.self, counter, in: realm, epoch: 1))
+        #expect(moved.version == 5)
+        #expect(moved.state.total == 7 && moved.state.isClosed)
+        // Somebody read further meanwhile: that is not moved again.
+        cache.move(by: [raised], from: [counter: 3], in: realm, epoch: 1)
+        let same = try #require(cache.find(Counter.self, counter, in: realm, epoch: 1))
+        #expect(same.version == 5 && same.state.total == 7)
+        // What is behind what was read is not known any more.
+        cache.move(by: [raised], from: [counter: 9], in: realm, epoch: 1)
+        #expect(cache.find(Counter.self, counter, in: realm, epoch: 1) == nil)
+    }
+
     @Test func `is empty after it was cleared`() {
         let cache = StateCache(capacity: 10)
         for number in 1...8 as ClosedRange<UInt64> {
