@@ -48,7 +48,11 @@ private func signInSamples() throws -> [any Event] {
     let terms = SessionTerms(
         account: account, stamp: 1, client: client, clientID: "web", app: app, scope: ["openid"],
         resources: ["https://api.example.org"], factors: [.mailedCode], openedAt: noon,
-        expiresAt: noon.adding(seconds: 86_400), isOffline: true)
+        expiresAt: noon.adding(seconds: 86_400), isOffline: true,
+        from: SignInPlace(source: "AAAA", device: "iPhone"))
+    let refused = RefusedSignIn(
+        method: .nativeOTP, reason: "invalid_code", account: account, client: client,
+        clientID: "web", app: app, from: SignInPlace(source: "AAAA", device: "iPhone"))
     return [
         AccountEvent.registered(
             mailbox: mailbox, isConfirmed: true, origin: .administrator, person: person),
@@ -58,6 +62,7 @@ private func signInSamples() throws -> [any Event] {
         MailboxEvent.codeIssued(issued), MailboxEvent.codeRefused(code, at: noon),
         MailboxEvent.codeRedeemed(code), SessionEvent.opened(terms),
         SessionEvent.refreshed(generation: 1, at: noon), SessionEvent.ended(.reuse),
+        SessionEvent.refused(refused),
         MailEvent.sent(attempt: 1), MailEvent.deferred(attempt: 1, until: noon, code: 451),
         MailEvent.failed(attempt: 2, code: 550), MailEvent.requeued,
         SigningKeyEvent.published(signingKey("a")), SigningKeyEvent.activated("a"),

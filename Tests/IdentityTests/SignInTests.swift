@@ -109,10 +109,12 @@ func registeredAccount(isConfirmed: Bool = true) -> AccountEvent {
 @Suite struct `Redeeming a one-time code` {
     func redeem(
         _ byte: UInt8 = 1, at: Timestamp = noon, scope: [String] = []
-    ) throws -> RedeemGrant {
+    ) throws -> RedeemGrant<OTPGrant> {
         RedeemGrant(
-            .otp(OTPGrant(mailbox: mailbox, digest: try digest(byte), account: account)),
-            client: client, clientID: "web", proof: .none, scope: scope, session: session, now: at)
+            OTPGrant(mailbox: mailbox, digest: try digest(byte), account: account),
+            GrantRequest(
+                client: client, clientID: "web", proof: .none, scope: scope, session: session,
+                now: at))
     }
 
     func opened(stamp: Int = 0, scope: [String] = [], offline: Bool = false) -> SessionEvent {
@@ -127,6 +129,15 @@ func registeredAccount(isConfirmed: Bool = true) -> AccountEvent {
         var decision = Decision()
         for (event, stream) in events { decision.append(event, in: stream) }
         return decision
+    }
+
+    func refused(_ reason: String = "invalid_code", account: UUID? = nil) -> (any Event, UUID) {
+        (
+            SessionEvent.refused(
+                RefusedSignIn(
+                    method: .nativeOTP, reason: reason, account: account, client: client,
+                    clientID: "web", app: nil, from: SignInPlace())), session
+        )
     }
 
     @Test func `makes an account for whoever proves a new mailbox`() async throws {
@@ -152,36 +163,39 @@ func registeredAccount(isConfirmed: Bool = true) -> AccountEvent {
     }
 
     @Test func `puts a wrong guess on record, and takes no more than three`() async throws {
-        let refused = MailboxEvent.codeRefused(code, at: noon)
+        let wrong = MailboxEvent.codeRefused(code, at: noon)
         var realm = try givenNativeRealm().given(issued(), in: mailbox)
         for _ in 0..<3 {
-            try await realm.when(redeem(2)).then(refused, in: mailbox)
-            realm = realm.given(refused, in: mailbox)
+            try await realm.when(redeem(2)).then(decided((wrong, mailbox), refused()))
+            realm = realm.given(wrong, in: mailbox)
         }
-        try await realm.when(redeem(2)).thenRejected(.invalidCode)
-        try await realm.when(redeem()).thenRejected(.invalidCode)
+        try await realm.when(redeem(2)).then(decided(refused()))
+        try await realm.when(redeem()).then(decided(refused()))
     }
 
     @Test func `takes no code that is used, expired, or was never mailed`() async throws {
         let realm = try givenNativeRealm()
-        try await realm.when(redeem()).thenRejected(.invalidCode)
+        try await realm.when(redeem()).then(decided(refused()))
         try await realm.given(issued(), MailboxEvent.codeRedeemed(code), in: mailbox)
-            .when(redeem()).thenRejected(.invalidCode)
+            .when(redeem()).then(decided(refused()))
         try await realm.given(issued(), in: mailbox)
-            .when(redeem(at: noon.adding(seconds: 600))).thenRejected(.invalidCode)
+            .when(redeem(at: noon.adding(seconds: 600))).then(decided(refused()))
     }
 
     @Test func `uses the code up for an account that may not sign in`() async throws {
         let verdict = try await givenNativeRealm().given(issued(.signIn), in: mailbox)
             .given(MailboxEvent.assigned(account), in: mailbox)
             .given(registeredAccount(), AccountEvent.disabled, in: account).when(redeem())
-        verdict.then(MailboxEvent.codeRedeemed(code), in: mailbox)
+        verdict.then(
+            decided(
+                (MailboxEvent.codeRedeemed(code), mailbox),
+                refused("account_blocked", account: account)))
     }
 
     @Test func `makes no account with a code that was mailed to sign in`() async throws {
         try await givenNativeRealm()
             .given(issued(.signIn), MailboxEvent.released(account), in: mailbox)
-            .when(redeem()).thenRejected(.invalidCode)
+            .when(redeem()).then(decided(refused()))
     }
 
     @Test func `needs the realm's and the client's consent`() async throws {
@@ -199,11 +213,12 @@ func registeredAccount(isConfirmed: Bool = true) -> AccountEvent {
 @Suite struct `Redeeming a refresh token` {
     func refresh(
         _ generation: Int, at: Timestamp = noon, scope: [String] = [], from other: UUID? = nil
-    ) -> RedeemGrant {
+    ) -> RedeemGrant<RefreshGrant> {
         RedeemGrant(
-            .refresh(RefreshGrant(session: session, generation: generation)),
-            client: other ?? client, clientID: "web", proof: .none, scope: scope,
-            session: UUID.zero, now: at)
+            RefreshGrant(session: session, generation: generation),
+            GrantRequest(
+                client: other ?? client, clientID: "web", proof: .none, scope: scope,
+                session: UUID.zero, now: at))
     }
 
     func given(_ events: SessionEvent...) throws -> Scenario {

@@ -2,7 +2,6 @@ internal import EventSourcing
 internal import HTTP
 internal import Identity
 internal import JSON
-internal import Mail
 internal import Values
 
 extension Call<RealmContext> {
@@ -13,45 +12,22 @@ extension Call<RealmContext> {
         }
     }
 
-    /// The command that a token request asks for.
-    func redemption(of client: PresentClient) throws(Problem) -> RedeemGrant {
+    /// A token request without the grant itself.
+    func grantRequest(of client: PresentClient) throws(Problem) -> GrantRequest {
         let resources = body["resource"]?.array?.compactMap(\.string) ?? []
         guard let scope = Scope.parse(body["scope"]?.string ?? "") else {
             throw Problem(.invalidScope, "The scope is misspelt.")
         }
-        return RedeemGrant(
-            try grant(), client: client.id, clientID: client.clientID, proof: client.proof,
+        return GrantRequest(
+            client: client.id, clientID: client.clientID, proof: client.proof,
             app: context.place.app, scope: scope, resources: resources, session: newID(),
-            now: context.clock.now())
+            from: signInPlace, now: context.clock.now())
     }
 
-    private func grant() throws(Problem) -> RedeemGrant.Grant {
-        switch body["grant_type"]?.string.flatMap(GrantType.init(rawValue:)) {
-        case .nativeOTP: return .otp(try otp())
-        case .refreshToken:
-            guard let text = body["refresh_token"]?.string else {
-                throw Problem(.invalidRequest, "refresh_token is required.")
-            }
-            guard let token = context.mint.readRefreshToken(text) else {
-                throw GrantRefusal.invalidRefreshToken.problem
-            }
-            return .refresh(RefreshGrant(session: token.session, generation: token.generation))
-        case .clientCredentials: return .clientCredentials
-        case .authorizationCode, .deviceCode, .nativeMagicLink, .nativePasskey, nil:
-            throw Problem(.unsupportedGrantType)
-        }
-    }
-
-    private func otp() throws(Problem) -> OTPGrant {
-        guard let username = body["username"]?.string, let typed = body["otp_code"]?.string,
-            let address = try? MailAddress(username)
-        else { throw GrantRefusal.invalidCode.problem }
-        let code = typed.filter { $0 != " " }
-        let mailbox = context.mint.mailbox(address.text)
-        guard let digest = context.mint.digest(ofCode: code, for: mailbox) else {
-            throw Problem(.internalError)
-        }
-        return OTPGrant(mailbox: mailbox, digest: digest, account: newID())
+    /// Where the caller is, without saying who.
+    private var signInPlace: SignInPlace {
+        let network = Source(context.place.address).network
+        return SignInPlace(source: context.mint.pseudonym(ofNetwork: network))
     }
 
     func answer(_ granted: GrantedTokens) -> Response {

@@ -1,7 +1,6 @@
 internal import HTTP
 internal import Identity
 internal import JSON
-internal import Mail
 internal import Values
 
 /// Where clients get tokens, and where they ask about them and give them back.
@@ -16,14 +15,11 @@ enum TokenRoutes {
             .object(
                 ClientCredentials.members + [
                     .required("grant_type", .text(1...255), "What is shown."),
-                    .optional("username", .text(1...320), "Whose code it is: a mail address."),
-                    .optional("otp_code", .text(1...64), "The code that was mailed."),
-                    .optional("refresh_token", .text(1...4096), "The token to be refreshed."),
                     .optional("scope", .text(1...2048), "What is asked for, by spaces."),
                     .optional(
                         "resource", .list(of: .text(1...2048), 0...8),
                         "Where the tokens shall be good (RFC 8707)."),
-                ]),
+                ] + GrantForm.allMembers),
             example: [
                 "grant_type": "urn:cocoar:otp", "client_id": "phone", "otp_code": "123456",
                 "username": "ann@example.org",
@@ -36,21 +32,20 @@ enum TokenRoutes {
     ) { call throws(Problem) in
         let client = try call.presentClient
         try call.count(.oauthToken, client: client.clientID)
+        guard let form = GrantForm.find(call.body["grant_type"]?.string ?? "") else {
+            throw Problem(.unsupportedGrantType)
+        }
+        let request = try call.grantRequest(of: client)
+        guard form.signsIn else {
+            return call.answer(try await form.redeem(call, request).orProblem())
+        }
         async let pause: Void = call.context.clock.hesitate()
-        do {
-            let outcome = try await call.ask(
-                try call.redemption(of: client), as: "client:\(client.clientID)",
-                client: client.clientID)
-            return call.answer(try outcome.get())
-        } catch let refusal as GrantRefusal {
-            // Of what was wrong with a code its time tells nothing either.
-            if refusal == .invalidCode { await pause }
-            throw refusal.problem
-        } catch let problem as Problem {
-            if problem.kind == .invalidGrant { await pause }
-            throw problem
+        do throws(Problem) {
+            return call.answer(try await form.redeem(call, request).orProblem())
         } catch {
-            throw Problem(.internalError)
+            // Of what was wrong its time tells nothing either.
+            if error.kind == .invalidGrant { await pause }
+            throw error
         }
     }
 
@@ -139,4 +134,13 @@ enum TokenRoutes {
     private static let exampleTokens: JSON = [
         "access_token": "urd_at_…", "token_type": "Bearer", "expires_in": 900, "scope": "openid",
     ]
+}
+
+extension GrantOutcome {
+    fileprivate func orProblem() throws(Problem) -> GrantedTokens {
+        switch self {
+        case .success(let granted): granted
+        case .failure(let refusal): throw refusal.problem
+        }
+    }
 }

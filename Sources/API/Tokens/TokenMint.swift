@@ -101,6 +101,11 @@ public struct TokenMint: Sendable {
         bytes.reduce(0) { $0 << 8 | UInt64($1) }
     }
 
+    /// The same for the same network, and to nobody without the key a way back to it.
+    func pseudonym(ofNetwork network: String) -> String {
+        Base64URL.encode(Array(derive("source", Array(network.utf8)).prefix(9)))
+    }
+
     // MARK: - Mailboxes and codes
 
     /// The stream of a mail address, which has been brought into its one form.

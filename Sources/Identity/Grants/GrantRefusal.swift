@@ -22,3 +22,17 @@ public enum GrantRefusal: Error, Equatable, Sendable {
     /// A refresh token that is not good, or not any more.
     case invalidRefreshToken
 }
+
+extension GrantRefusal {
+    /// What the record says of an attempt to sign in; nil of what is no attempt yet.
+    var recordedReason: String? {
+        switch self {
+        case .invalidCode: "invalid_code"
+        case .accountBlocked: "account_blocked"
+        case .realmNotFound, .realmDisabled, .invalidClient, .unsupportedGrant,
+            .unauthorizedClient, .unknownScope, .scopeNotAllowed, .widerScope, .invalidResource,
+            .invalidRefreshToken:
+            nil
+        }
+    }
+}

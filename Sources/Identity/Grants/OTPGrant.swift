@@ -1,9 +1,9 @@
-internal import EventSourcing
+public import EventSourcing
 public import Values
 
 /// A mailed code that came back. Whoever guesses right signs in; who proves a mailbox that nobody
 /// holds yet gets an account for it, where such a code was mailed.
-public struct OTPGrant: Sendable {
+public struct OTPGrant: Grant {
     public var mailbox: UUID
     /// The keyed digest of mailbox and code as they were given.
     public var digest: SecretDigest
@@ -16,30 +16,37 @@ public struct OTPGrant: Sendable {
         self.account = account
     }
 
-    func gather(
-        _ streams: some StreamReader
-    ) async throws(LogFailure) -> RedeemGrant.ProofFacts {
+    public static let type = GrantType.nativeOTP
+
+    public struct Facts: Sendable {
+        let mailbox: Versioned<Mailbox>
+        let account: Versioned<Account>
+    }
+
+    public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
         let mailbox = try await streams.read(Mailbox.self, mailbox)
         // An account that is to be made is written, so it has to be read as well.
         let holder = mailbox.state.account ?? account
-        return .mailbox(mailbox, try await streams.read(Account.self, holder))
+        return Facts(mailbox: mailbox, account: try await streams.read(Account.self, holder))
     }
 
-    func settle(
-        _ command: RedeemGrant, _ facts: RedeemGrant.Facts, _ mailbox: Versioned<Mailbox>,
-        _ account: Versioned<Account>?, scope: [String]
-    ) throws(GrantRefusal) -> Settled<RedeemGrant.Outcome> {
-        let attempts = facts.settings[SettingCatalogue.otpAttempts]
-        guard let code = mailbox.state.liveCode(at: command.now, attempts: attempts) else {
+    public func account(_ facts: Facts) -> UUID? { facts.mailbox.state.account }
+
+    public func settle(
+        _ facts: Facts, at desk: GrantDesk
+    ) throws(GrantRefusal) -> Settled<GrantOutcome> {
+        let (mailbox, account, now) = (facts.mailbox, facts.account, desk.request.now)
+        let scope = try desk.grantedScope()
+        let attempts = desk.settings[SettingCatalogue.otpAttempts]
+        guard let code = mailbox.state.liveCode(at: now, attempts: attempts) else {
             throw .invalidCode
         }
         guard code.digest == digest else {
             return Settled(
-                Decision(MailboxEvent.codeRefused(code.id, at: command.now), in: mailbox.stream),
+                Decision(MailboxEvent.codeRefused(code.id, at: now), in: mailbox.stream),
                 .failure(.invalidCode))
         }
         var decision = Decision(MailboxEvent.codeRedeemed(code.id), in: mailbox.stream)
-        guard let account else { throw .invalidCode }
         guard account.exists else {
             // A code that was mailed for an account that is gone makes no new one.
             guard code.purpose == .registration else {
@@ -50,16 +57,16 @@ public struct OTPGrant: Sendable {
                     mailbox: mailbox.stream, isConfirmed: true, origin: .code,
                     person: code.person), in: account.stream)
             decision.append(MailboxEvent.assigned(account.stream), in: mailbox.stream)
-            return command.open(
-                facts, after: decision, account: (account.stream, 0), scope: scope,
+            return desk.open(
+                after: decision, account: (account.stream, 0), scope: scope,
                 factors: [.mailedCode])
         }
         guard account.isWelcome else { return Settled(decision, .failure(.accountBlocked)) }
         if !account.state.isConfirmed {
             decision.append(AccountEvent.mailboxConfirmed, in: account.stream)
         }
-        return command.open(
-            facts, after: decision, account: (account.stream, account.state.stamp), scope: scope,
+        return desk.open(
+            after: decision, account: (account.stream, account.state.stamp), scope: scope,
             factors: [.mailedCode])
     }
 }

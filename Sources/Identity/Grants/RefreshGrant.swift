@@ -1,10 +1,10 @@
-internal import EventSourcing
+public import EventSourcing
 public import Values
 
 /// A refresh token that came back. Each is good once: the next one takes its place. One that was
 /// used before ends its family, except that a client which lost the answer may ask again for a
 /// moment, and gets the same successor, as long as nobody has used that.
-public struct RefreshGrant: Sendable {
+public struct RefreshGrant: Grant {
     public var session: UUID
     /// The number of the token that was shown; that it is authentic is known already.
     public var generation: Int
@@ -14,37 +14,50 @@ public struct RefreshGrant: Sendable {
         self.generation = generation
     }
 
-    func gather(
-        _ streams: some StreamReader
-    ) async throws(LogFailure) -> RedeemGrant.ProofFacts {
-        let session = try await streams.read(Session.self, session)
-        guard let holder = session.state.terms?.account else { return .session(session, nil) }
-        return .session(session, try await streams.read(Account.self, holder))
+    public static let type = GrantType.refreshToken
+    public static let signsIn = false
+    public static let opensSession = false
+
+    public struct Facts: Sendable {
+        let session: Versioned<Session>
+        let account: Versioned<Account>?
     }
 
-    func settle(
-        _ command: RedeemGrant, _ facts: RedeemGrant.Facts, _ session: Versioned<Session>,
-        _ account: Versioned<Account>?
-    ) throws(GrantRefusal) -> Settled<RedeemGrant.Outcome> {
-        guard let terms = session.state.terms, terms.client == command.client, terms.isOffline,
-            session.state.end == nil, command.now < terms.expiresAt, let account,
-            account.isWelcome, account.state.stamp == terms.stamp, isFresh(session, command, facts)
+    public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
+        let session = try await streams.read(Session.self, session)
+        guard let holder = session.state.terms?.account else {
+            return Facts(session: session, account: nil)
+        }
+        return Facts(session: session, account: try await streams.read(Account.self, holder))
+    }
+
+    public func account(_ facts: Facts) -> UUID? { facts.account?.stream }
+
+    public func settle(
+        _ facts: Facts, at desk: GrantDesk
+    ) throws(GrantRefusal) -> Settled<GrantOutcome> {
+        let (session, now) = (facts.session, desk.request.now)
+        guard let terms = session.state.terms, terms.client == desk.request.client,
+            terms.isOffline, session.state.end == nil, now < terms.expiresAt,
+            let account = facts.account, account.isWelcome, account.state.stamp == terms.stamp,
+            isFresh(session, desk)
         else { throw .invalidRefreshToken }
-        let scope = try narrowed(command, terms)
+        let scope = try narrowed(desk.request, terms)
         let next = generation + 1
         let granted = GrantedTokens(
             session: session.stream, generation: next, terms: terms, scope: scope,
-            resources: command.resources.isEmpty ? terms.resources : command.resources,
-            lifetime: command.accessLifetime(facts))
+            resources: desk.request.resources.isEmpty
+                ? terms.resources : desk.request.resources,
+            lifetime: desk.accessLifetime)
         if generation == session.state.generation {
             return Settled(
                 Decision(
-                    SessionEvent.refreshed(generation: next, at: command.now), in: session.stream),
+                    SessionEvent.refreshed(generation: next, at: now), in: session.stream),
                 .success(granted))
         }
-        let leeway = facts.settings[SettingCatalogue.refreshTokenLeeway]
+        let leeway = desk.settings[SettingCatalogue.refreshTokenLeeway]
         if next == session.state.generation, let at = session.state.refreshedAt,
-            command.now < at.adding(seconds: leeway)
+            now < at.adding(seconds: leeway)
         {
             return Settled(.success(granted))
         }
@@ -56,25 +69,25 @@ public struct RefreshGrant: Sendable {
 
     /// A token that nobody used for long is not good any more.
     private func isFresh(
-        _ session: Versioned<Session>, _ command: RedeemGrant, _ facts: RedeemGrant.Facts
+        _ session: Versioned<Session>, _ desk: GrantDesk
     ) -> Bool {
         guard let used = session.state.refreshedAt ?? session.state.terms?.openedAt else {
             return false
         }
         let patience =
-            facts.client.state.metadata?.refreshTokenLifetime
-            ?? facts.settings[SettingCatalogue.refreshTokenLifetime]
-        return command.now < used.adding(seconds: patience)
+            desk.metadata.refreshTokenLifetime
+            ?? desk.settings[SettingCatalogue.refreshTokenLifetime]
+        return desk.request.now < used.adding(seconds: patience)
     }
 
     /// A refresh may ask for less than the session has, and never for more.
     private func narrowed(
-        _ command: RedeemGrant, _ terms: SessionTerms
+        _ request: GrantRequest, _ terms: SessionTerms
     ) throws(GrantRefusal) -> [String] {
-        for scope in command.scope where !terms.scope.contains(scope) { throw .widerScope }
-        for resource in command.resources where !terms.resources.contains(resource) {
+        for scope in request.scope where !terms.scope.contains(scope) { throw .widerScope }
+        for resource in request.resources where !terms.resources.contains(resource) {
             throw .invalidResource
         }
-        return command.scope.isEmpty ? terms.scope : command.scope
+        return request.scope.isEmpty ? terms.scope : request.scope
     }
 }

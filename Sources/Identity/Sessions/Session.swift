@@ -19,6 +19,7 @@ public struct Session: StreamState {
             self.generation = generation
             refreshedAt = at
         case .ended(let reason): end = reason
+        case .refused: break
         }
     }
 }

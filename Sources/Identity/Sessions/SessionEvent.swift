@@ -28,11 +28,12 @@ public struct SessionTerms: Sendable, Equatable {
     public var expiresAt: Timestamp
     /// Whether it can be refreshed.
     public var isOffline: Bool
+    public var from: SignInPlace
 
     public init(
         account: UUID?, stamp: Int, client: UUID, clientID: String, app: UUID?, scope: [String],
         resources: [String], factors: [AuthenticationFactor], openedAt: Timestamp,
-        expiresAt: Timestamp, isOffline: Bool
+        expiresAt: Timestamp, isOffline: Bool, from: SignInPlace = SignInPlace()
     ) {
         self.account = account
         self.stamp = stamp
@@ -45,6 +46,33 @@ public struct SessionTerms: Sendable, Equatable {
         self.openedAt = openedAt
         self.expiresAt = expiresAt
         self.isOffline = isOffline
+        self.from = from
+    }
+}
+
+/// Somebody who could not sign in.
+public struct RefusedSignIn: Sendable, Equatable {
+    public var method: GrantType
+    /// For programs, in words of our own.
+    public var reason: String
+    /// Whose account it would have been, where that is known.
+    public var account: UUID?
+    public var client: UUID
+    public var clientID: String
+    public var app: UUID?
+    public var from: SignInPlace
+
+    public init(
+        method: GrantType, reason: String, account: UUID?, client: UUID, clientID: String,
+        app: UUID?, from: SignInPlace
+    ) {
+        self.method = method
+        self.reason = reason
+        self.account = account
+        self.client = client
+        self.clientID = clientID
+        self.app = app
+        self.from = from
     }
 }
 
@@ -63,16 +91,23 @@ public enum SessionEvent: Event {
     /// A refresh token was redeemed: the next one has this number.
     case refreshed(generation: Int, at: Timestamp)
     case ended(SessionEnd)
+    /// An attempt that opened none: it has the name that the session would have had.
+    case refused(RefusedSignIn)
 
     public static let catalogue = [
         EventShape(
             "session.opened",
             open: [
                 "account", "stamp", "client", "client_id", "app", "scope", "resources", "amr",
-                "opened_at", "expires_at", "offline",
+                "opened_at", "expires_at", "offline", "source", "device",
             ]),
         EventShape("session.refreshed", open: ["generation", "refreshed_at"]),
         EventShape("session.ended", open: ["reason"]),
+        EventShape(
+            "session.refused",
+            open: [
+                "method", "reason", "account", "client", "client_id", "app", "source", "device",
+            ]),
     ]
 
     public var name: String {
@@ -80,6 +115,7 @@ public enum SessionEvent: Event {
         case .opened: "session.opened"
         case .refreshed: "session.refreshed"
         case .ended: "session.ended"
+        case .refused: "session.refused"
         }
     }
 
@@ -95,6 +131,7 @@ public enum SessionEvent: Event {
                 "generation": .integer(Int64(generation)), "refreshed_at": .integer(at.seconds),
             ]
         case .ended(let reason): return ["reason": .string(reason.rawValue)]
+        case .refused(let refused): return refused.fields
         }
     }
 
@@ -111,6 +148,9 @@ public enum SessionEvent: Event {
         case "session.ended":
             guard let reason: SessionEnd = fields.choice("reason") else { return nil }
             self = .ended(reason)
+        case "session.refused":
+            guard let refused = RefusedSignIn(recorded: fields) else { return nil }
+            self = .refused(refused)
         default: return nil
         }
     }
@@ -127,7 +167,7 @@ extension SessionTerms {
         ]
         fields["account"] = account.map { .uuid($0) }
         fields["app"] = app.map { .uuid($0) }
-        return fields
+        return fields.merging(from.fields) { own, _ in own }
     }
 
     /// Reads what the log or a read model holds.
@@ -142,6 +182,42 @@ extension SessionTerms {
             account: fields.uuid("account"), stamp: Int(clamping: stamp), client: client,
             clientID: clientID, app: fields.uuid("app"), scope: scope, resources: resources,
             factors: factors.compactMap(AuthenticationFactor.init), openedAt: openedAt,
-            expiresAt: expiresAt, isOffline: isOffline)
+            expiresAt: expiresAt, isOffline: isOffline, from: SignInPlace(recorded: fields))
+    }
+}
+
+extension RefusedSignIn {
+    var fields: [String: JSON] {
+        var fields = from.fields
+        fields["method"] = .string(method.rawValue)
+        fields["reason"] = .string(reason)
+        fields["account"] = account.map { .uuid($0) }
+        fields["client"] = .uuid(client)
+        fields["client_id"] = .string(clientID)
+        fields["app"] = app.map { .uuid($0) }
+        return fields
+    }
+
+    init?(recorded fields: [String: JSON]) {
+        guard let method: GrantType = fields.choice("method"),
+            let reason = fields["reason"]?.string, let client = fields.uuid("client"),
+            let clientID = fields["client_id"]?.string
+        else { return nil }
+        self.init(
+            method: method, reason: reason, account: fields.uuid("account"), client: client,
+            clientID: clientID, app: fields.uuid("app"), from: SignInPlace(recorded: fields))
+    }
+}
+
+extension SignInPlace {
+    fileprivate var fields: [String: JSON] {
+        var fields: [String: JSON] = [:]
+        fields["source"] = source.map { .string($0) }
+        fields["device"] = device.map { .string($0) }
+        return fields
+    }
+
+    fileprivate init(recorded fields: [String: JSON]) {
+        self.init(source: fields["source"]?.string, device: fields["device"]?.string)
     }
 }

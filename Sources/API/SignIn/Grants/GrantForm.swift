@@ -1,0 +1,35 @@
+internal import Identity
+
+/// How one kind of grant stands in a token request: its members, and how it is read from them.
+struct GrantForm: Sendable {
+    let type: GrantType
+    let members: [Member]
+    /// Somebody signs in by it: of a refusal its time must tell nothing.
+    let signsIn: Bool
+    let redeem: @Sendable (Call<RealmContext>, GrantRequest) async throws(Problem) -> GrantOutcome
+
+    init<G: Grant>(
+        _ members: [Member] = [],
+        read: @escaping @Sendable (Call<RealmContext>) async throws(Problem) -> G
+    ) {
+        type = G.type
+        self.members = members
+        signsIn = G.signsIn
+        redeem = { call, request throws(Problem) in
+            try await call.ask(
+                RedeemGrant(try await read(call), request), as: "client:\(request.clientID)",
+                client: request.clientID)
+        }
+    }
+
+    /// All that this server offers. A new grant is a file here, one in the domain, and this line.
+    static let all: [GrantForm] = [otp, refresh, clientCredentials]
+
+    static func find(_ type: String) -> GrantForm? { all.first { $0.type.rawValue == type } }
+
+    /// The members of all grants: some stand in several.
+    static var allMembers: [Member] {
+        var names: Set<String> = []
+        return all.flatMap(\.members).filter { names.insert($0.name).inserted }
+    }
+}

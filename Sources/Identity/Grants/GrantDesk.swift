@@ -1,0 +1,47 @@
+internal import EventSourcing
+internal import Values
+
+/// Where a grant is settled: the request, what holds for it, and how a session is opened.
+public struct GrantDesk: Sendable {
+    let request: GrantRequest
+    let settings: Settings
+    let metadata: ClientMetadata
+
+    /// The scope that this client gets of what it asked for.
+    func grantedScope() throws(GrantRefusal) -> [String] {
+        try Scope.granted(request.scope, to: metadata)
+    }
+
+    /// The session that a grant opens, behind whatever else it decided.
+    func open(
+        after decision: Decision = Decision(), account: (id: UUID, stamp: Int)?,
+        scope: [String], factors: [AuthenticationFactor]
+    ) -> Settled<GrantOutcome> {
+        let lifetime = settings[SettingCatalogue.sessionLifetime]
+        let terms = SessionTerms(
+            account: account?.id, stamp: account?.stamp ?? 0, client: request.client,
+            clientID: request.clientID, app: metadata.appID ?? request.app, scope: scope,
+            resources: request.resources, factors: factors, openedAt: request.now,
+            expiresAt: request.now.adding(seconds: lifetime),
+            isOffline: scope.contains("offline_access")
+                && metadata.grantTypes.contains(.refreshToken), from: request.from)
+        var decision = decision
+        decision.append(SessionEvent.opened(terms), in: request.session)
+        return Settled(
+            decision,
+            .success(
+                GrantedTokens(
+                    session: request.session, generation: 0, terms: terms, scope: scope,
+                    resources: request.resources, lifetime: accessLifetime)))
+    }
+
+    /// Seconds that an access token is good for.
+    var accessLifetime: Int64 {
+        let isNative = metadata.grantTypes.contains { $0.isNative }
+        return metadata.accessTokenLifetime
+            ?? settings[
+                isNative
+                    ? SettingCatalogue.nativeAccessTokenLifetime
+                    : SettingCatalogue.accessTokenLifetime]
+    }
+}

@@ -1,0 +1,26 @@
+public import Values
+
+/// What a client gets: the tokens follow from it under the realm's key.
+public struct GrantedTokens: Sendable, Equatable {
+    public let session: UUID
+    /// The number of the refresh token, and of the access token that goes with it.
+    public let generation: Int
+    public let terms: SessionTerms
+    /// What this access token is good for: all of the session's, or less.
+    public let scope: [String]
+    public let resources: [String]
+    /// Seconds.
+    public let lifetime: Int64
+
+    public init(
+        session: UUID, generation: Int, terms: SessionTerms, scope: [String],
+        resources: [String], lifetime: Int64
+    ) {
+        self.session = session
+        self.generation = generation
+        self.terms = terms
+        self.scope = scope
+        self.resources = resources
+        self.lifetime = lifetime
+    }
+}
