@@ -78,13 +78,14 @@ let package = Package(
             "API",
             [
                 "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Cryptography",
-                "Mail", "EventStore", "ReadModels",
+                "HTML", "Mail", "EventStore", "ReadModels",
             ]),
         .executableTarget(
             name: "urd",
             dependencies: [
                 "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Postgres",
-                "Cryptography", "HTTPServer", "Systemd", "EventStore", "ReadModels", "API",
+                "Cryptography", "HTML", "Mail", "HTTPServer", "HTTPClient", "Systemd",
+                "EventStore", "ReadModels", "API",
             ],
             swiftSettings: strict),
 
