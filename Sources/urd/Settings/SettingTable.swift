@@ -102,8 +102,13 @@ extension Settings {
         trustedProxies,
         maximumConnections, maximumConnectionsPerSource, maximumHeader, maximumBody,
         idleTimeout, transferTimeout, requestDeadline, commandQueue, queryQueue, drain, readyLag,
+        logFormat, logLevel,
+    ] + mailing
+
+    /// What `urd dev` hears as well: with a mail server, mails go there and not to the inbox.
+    static let mailing: [any AnySetting] = [
         smtpHost, smtpPort, smtpSecurity, smtpUser, smtpPassword, smtpAuthorities, smtpHello,
-        mailSender, logFormat, logLevel,
+        mailSender,
     ]
 
     /// What `dev.env` and the commands call by such names without being a setting of the server.
