@@ -46,7 +46,8 @@ public final class PostgresLog: EventLog {
         let epoch = commit.epoch == 0 ? epochs.of(commit.realm) : commit.epoch
         let encoded = try await encoder.encode(commit, epoch: epoch)
         let outcome = try await committer.append(encoded).get()
-        if case .won(let positions) = outcome, commit.events.contains(where: { configures($0.name) })
+        if case .won(let positions) = outcome,
+            commit.events.contains(where: { configures($0.name) })
         {
             hub.publishConfiguration(positions.last, of: commit.realm)
         }
