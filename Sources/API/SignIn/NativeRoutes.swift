@@ -41,7 +41,7 @@ enum NativeRoutes {
     private static let available =
         "If registration is available, you will receive a verification code."
 
-    private static func uniform(_ message: String) -> Answer {
+    static func uniform(_ message: String) -> Answer {
         .ok(
             "What everybody hears.",
             .object(.required("Message", .text(1...200), "For people.")),
@@ -87,7 +87,7 @@ extension Call<RealmContext> {
     }
 
     /// A member that says something.
-    private func given(_ name: String) -> String? {
+    func given(_ name: String) -> String? {
         guard let text = body[name]?.string,
             text.unicodeScalars.contains(where: { !$0.properties.isWhitespace })
         else { return nil }
