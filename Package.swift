@@ -78,13 +78,13 @@ let package = Package(
             "API",
             [
                 "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Cryptography",
-                "Mail", "EventStore", "ReadModels",
+                "JOSE", "Mail", "EventStore", "ReadModels",
             ]),
         .executableTarget(
             name: "urd",
             dependencies: [
                 "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Postgres",
-                "Cryptography", "HTTPServer", "Systemd", "EventStore", "ReadModels", "API",
+                "Cryptography", "JOSE", "HTTPServer", "Systemd", "EventStore", "ReadModels", "API",
             ],
             swiftSettings: strict),
 
@@ -164,7 +164,7 @@ let package = Package(
         tests(
             "API",
             [
-                "API", "HTTP", "Identity", "EventStore", "EventSourcing", "Cryptography",
+                "API", "HTTP", "Identity", "EventStore", "EventSourcing", "Cryptography", "JOSE",
                 "Telemetry", "Values", "JSON", "LogTesting",
             ]),
         tests("Tidy", []),

@@ -33,11 +33,12 @@ enum Rules {
         ],
         "API": [
             "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Cryptography",
-            "Mail", "EventStore", "ReadModels",
+            "JOSE", "Mail", "EventStore", "ReadModels",
         ],
         "urd": [
             "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Postgres",
-            "Cryptography", "HTTPServer", "Systemd", "EventStore", "ReadModels", "API", "Glibc",
+            "Cryptography", "JOSE", "HTTPServer", "Systemd", "EventStore", "ReadModels", "API",
+            "Glibc",
         ],
     ]
 

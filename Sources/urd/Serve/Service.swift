@@ -3,6 +3,7 @@ import EventSourcing
 import EventStore
 import HTTP
 import HTTPServer
+import JOSE
 import JSON
 import Synchronization
 import Systemd
@@ -132,15 +133,18 @@ struct Service: Sendable {
 extension RealmContexts {
     init(store: Store, queries: ReadModelQueries, _ forwarding: Forwarding) {
         let start = ContinuousClock.now
+        let clock = RealmContext.Clock(
+            now: Log.systemTime, passed: { ContinuousClock.now - start })
         self.init(
             places: Places(queries, forwarding: forwarding),
             mint: { realm throws(LogFailure) in
                 let keys = try await store.keyring.keys(of: realm)
                 return TokenMint { purpose, bytes in keys.derive(purpose, bytes) }
             },
-            commands: store.dispatcher, queries: queries,
-            clock: RealmContext.Clock(
-                now: Log.systemTime, passed: { ContinuousClock.now - start }))
+            keys: TokenKeys(
+                commands: store.dispatcher, clock: clock,
+                revision: { queries.revision(of: $0) }, generate: newSigningKey),
+            commands: store.dispatcher, queries: queries, clock: clock)
     }
 }
 
@@ -155,6 +159,11 @@ extension AdminContext {
             destroyKey: { realm, subject throws(LogFailure) in
                 try await store.keyring.destroyKey(of: subject, in: realm)
             },
-            operator: `operator`)
+            makeSigningKey: newSigningKey, operator: `operator`)
     }
+}
+
+/// An RSA key takes a tenth of a second, and now and then much longer.
+@Sendable private func newSigningKey(_ algorithm: SigningAlgorithm) async throws -> SigningKey {
+    try await OwnThread.run { try SigningKey.generate(algorithm) }
 }

@@ -2,6 +2,7 @@ import Cryptography
 import EventSourcing
 import HTTP
 import Identity
+import JOSE
 import JSON
 import Synchronization
 import Telemetry
@@ -44,7 +45,8 @@ struct World {
                     Array("\(realm)|\(purpose)|".utf8) + command.bytes)
             },
             now: { clock.next() },
-            destroyKey: { _, subject throws(LogFailure) in destroyed.add(subject) })
+            destroyKey: { _, subject throws(LogFailure) in destroyed.add(subject) },
+            makeSigningKey: { try SigningKey.generate($0) })
         let lines = lines
         router = Router(
             API.table, context: context,
