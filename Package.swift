@@ -78,13 +78,14 @@ let package = Package(
             "API",
             [
                 "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Cryptography",
-                "JOSE", "Mail", "EventStore", "ReadModels",
+                "HTML", "JOSE", "Mail", "EventStore", "ReadModels",
             ]),
         .executableTarget(
             name: "urd",
             dependencies: [
                 "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Postgres",
-                "Cryptography", "JOSE", "HTTPServer", "Systemd", "EventStore", "ReadModels", "API",
+                "Cryptography", "HTML", "JOSE", "Mail", "HTTPServer", "HTTPClient", "Systemd",
+                "EventStore", "ReadModels", "API",
             ],
             swiftSettings: strict),
 

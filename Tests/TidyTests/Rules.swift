@@ -33,12 +33,12 @@ enum Rules {
         ],
         "API": [
             "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Cryptography",
-            "JOSE", "Mail", "EventStore", "ReadModels",
+            "HTML", "JOSE", "Mail", "EventStore", "ReadModels",
         ],
         "urd": [
             "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Postgres",
-            "Cryptography", "JOSE", "HTTPServer", "Systemd", "EventStore", "ReadModels", "API",
-            "Glibc",
+            "Cryptography", "HTML", "JOSE", "Mail", "HTTPServer", "HTTPClient", "Systemd",
+            "EventStore", "ReadModels", "API", "Glibc",
         ],
     ]
 

@@ -59,7 +59,8 @@ extension Call<RealmContext> {
         guard settings[SettingCatalogue.nativeGrants] else { throw Problem(.nativeGrantsDisabled) }
         let person = Person(
             email: given("Email").flatMap { try? MailAddress($0).text },
-            firstName: given("FirstName"), lastName: given("LastName"))
+            firstName: given("FirstName"), lastName: given("LastName"),
+            language: MailLanguage(accepted: request.headers["Accept-Language"])?.rawValue)
         for (name, demand, value) in [
             ("FirstName", settings[SettingCatalogue.registrationFirstName], person.firstName),
             ("LastName", settings[SettingCatalogue.registrationLastName], person.lastName),

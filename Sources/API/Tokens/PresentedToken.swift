@@ -39,11 +39,11 @@ extension RealmContext {
     }
 
     private func presentSigned(_ text: String) async throws(Problem) -> PresentedToken? {
-        let keys = try await reading { () throws(LogFailure) in
-            try await self.keys.published(in: place.realm)
+        let now = clock.now()
+        let token = try await reading { () throws(LogFailure) in
+            try await keys.verify(text, of: place.realm, at: now)
         }
-        guard let token = try? AccessToken.own(text, keys: keys.set, at: clock.now()),
-            let name = token.additional["sid"]?.string, let id = UUID(name),
+        guard let token, let name = token.additional["sid"]?.string, let id = UUID(name),
             let session = try await live(id), session.terms.subject == token.subject,
             session.terms.clientID == token.clientID
         else { return nil }
@@ -66,10 +66,9 @@ extension RealmContext {
             return session
         }
         guard text.utf8.contains(UInt8(ascii: ".")) else { return nil }
-        let keys = try await reading { () throws(LogFailure) in
-            try await self.keys.published(in: place.realm)
+        let token = try await reading { () throws(LogFailure) in
+            try await keys.verify(text, of: place.realm, at: nil)
         }
-        return (try? AccessToken.own(text, keys: keys.set, at: nil))?.additional["sid"]?.string
-            .flatMap { UUID($0) }
+        return token?.additional["sid"]?.string.flatMap { UUID($0) }
     }
 }

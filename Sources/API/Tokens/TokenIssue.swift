@@ -54,10 +54,12 @@ extension Call<RealmContext> {
     private func signed(
         by signature: TokenSignature, _ sign: (SigningKey) throws -> String
     ) async throws(Problem) -> String {
-        let key = try await reading { () throws(LogFailure) in
-            try await context.keys.signing(signature.algorithm, in: context.place.realm)
+        let keys = try await reading { () throws(LogFailure) in
+            try await context.keys.keys(of: context.place.realm)
         }
-        guard let text = try? sign(key) else { throw Problem(.internalError) }
+        guard let key = keys.active[signature.algorithm], let text = try? sign(key) else {
+            throw Problem(.internalError)
+        }
         return text
     }
 }

@@ -9,21 +9,21 @@ internal import Values
 /// The keys that the tokens of each realm are signed with, as this process knows them. A realm that
 /// has none gets its first ones when somebody asks for them.
 ///
-/// Who verifies sees what the log says now. Who signs may be a second behind: a key that was retired
-/// meanwhile is shown for a month yet, so that what it signed is good, and a signature costs no look
-/// into the database.
+/// They are kept until they change, so that a signature costs no look into the database. What another
+/// node changes may be known here a moment later: a key that was retired meanwhile is shown for a month
+/// yet, so that what it signed is good; and for a key that nobody knows here, one looks again.
 public final class TokenKeys: Sendable {
     /// Makes a key. It may take a while, and must not do so on the pool that runs tasks.
     public typealias Generation = @Sendable (SigningAlgorithm) async throws -> SigningKey
-    /// A number that moves with everything that happens in a realm.
+    /// A number that moves with whatever happens to a realm's keys.
     public typealias Revision = @Sendable (RealmID) -> Int64
 
     private let commands: any CommandPort
     private let revision: Revision
     private let clock: RealmContext.Clock
     private let generate: Generation
-    private let fresh = RevisionCache<RealmID, RealmTokenKeys>(capacity: 4096)
-    private let recent = RevisionCache<RealmID, RealmTokenKeys>(capacity: 4096)
+    private let known = RevisionCache<RealmID, RealmTokenKeys>(capacity: 4096)
+    private let lookedUp = RevisionCache<RealmID, RealmTokenKeys>(capacity: 4096)
     /// Ready to sign, by `kid`: to read one costs as much as several signatures.
     private let ready = Mutex(LeastRecent<String, SigningKey>(capacity: 8192))
 
@@ -37,24 +37,30 @@ public final class TokenKeys: Sendable {
         self.generate = generate
     }
 
-    /// What everybody may know now.
-    func published(in realm: RealmID) async throws(LogFailure) -> RealmTokenKeys {
+    func keys(of realm: RealmID) async throws(LogFailure) -> RealmTokenKeys {
         let revision = revision
-        return try await fresh.value(
+        return try await known.value(
             of: realm, at: { revision(realm) },
             read: { () throws(LogFailure) in try await self.read(realm) })
     }
 
-    /// The key that signs.
-    func signing(
-        _ algorithm: SigningAlgorithm, in realm: RealmID
-    ) async throws(LogFailure) -> SigningKey {
-        let clock = clock
-        let known = try await recent.value(
-            of: realm, at: { clock.passed().components.seconds },
-            read: { () throws(LogFailure) in try await self.read(realm) })
-        guard let key = known.active[algorithm] else { throw .damaged }
-        return key
+    /// An access token of this realm's own. A key that another node made just now may not be known
+    /// here yet; but whoever shows unknown keys has the log looked at once a second and no more.
+    func verify(
+        _ text: String, of realm: RealmID, at now: Timestamp?
+    ) async throws(LogFailure) -> AccessToken? {
+        let known = try await keys(of: realm).set
+        do throws(TokenRejection) {
+            return try AccessToken.own(text, keys: known, at: now)
+        } catch .unknownKey {
+            let clock = clock
+            let found = try await lookedUp.value(
+                of: realm, at: { clock.passed().components.seconds },
+                read: { () throws(LogFailure) in try await self.read(realm) })
+            return try? AccessToken.own(text, keys: found.set, at: now)
+        } catch {
+            return nil
+        }
     }
 
     private func read(_ realm: RealmID) async throws(LogFailure) -> RealmTokenKeys {

@@ -37,5 +37,7 @@ struct Demo: Equatable, Sendable {
     let realm: String
     let clientID: String
     let clientSecret: String
+    /// For apps on phones: it keeps no secret.
+    let nativeClientID: String
     let adminKey: String
 }

@@ -124,7 +124,7 @@ struct World {
 
 /// Every look at it is a millisecond later.
 final class Clock: Sendable {
-    private let now = Mutex<Int64>(1_795_224_225_000_000)
+    let now = Mutex<Int64>(1_795_224_225_000_000)
 
     func next() -> Timestamp {
         now.withLock {

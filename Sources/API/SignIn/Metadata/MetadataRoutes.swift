@@ -46,7 +46,7 @@ enum MetadataRoutes {
             refusals: Place.refusals
         ) { call throws(Problem) in
             let keys = try await reading { () throws(LogFailure) in
-                try await call.context.keys.published(in: call.context.place.realm)
+                try await call.context.keys.keys(of: call.context.place.realm)
             }
             return published(keys.document)
         }
