@@ -3,7 +3,7 @@
 -- Read by: the mailer, `urd mail`.
 --
 -- kind: following
--- types: otp.issued mail.sent mail.deferred mail.failed mail.requeued
+-- types: otp.issued account.disabled account.stamp_rotated account.deletion_scheduled mail.sent mail.deferred mail.failed mail.requeued
 
 -- section: tables
 
@@ -28,10 +28,13 @@ create function urd.mails_{build}_apply(
 returns void language plpgsql as $$
 begin
     insert into urd.mails_{build} (realm, mail, position, kind, due_at)
-        select p_realm, (e.data ->> 'otp')::uuid, e.position, e.type, e.at
+        select p_realm, coalesce(e.data ->> 'mail', e.data ->> 'otp')::uuid, e.position, e.type,
+            e.at
         from urd.event e
         where e.realm = p_realm and e.position between p_first and p_last
-            and e.type = 'otp.issued';
+            and e.type = any ({types}) and e.type not like 'mail.%'
+            -- Not everybody can be told.
+            and (e.type = 'otp.issued' or e.data ->> 'mail' is not null);
 
     -- Of several things that happened to a mail the last one counts.
     update urd.mails_{build} m
@@ -57,6 +60,7 @@ end $$;
 -- section: finish
 
 create index on urd.mails_{build} (due_at) where not failed;
+create index on urd.mails_{build} (realm, mail) where failed;
 
 -- section: readers
 

@@ -50,6 +50,7 @@ struct Service: Sendable {
                 group.addTask { try await sealer.run() }
                 group.addTask { try await models.run() }
                 group.addTask { try await forgetOldCommands() }
+                group.addTask { try await DeletionService(store).run() }
                 if let watchdog = Watchdog.configured() {
                     group.addTask { await watchdog.run() }
                 }
@@ -134,13 +135,19 @@ extension RealmContexts {
         let start = ContinuousClock.now
         self.init(
             places: Places(queries, forwarding: forwarding),
-            mint: { realm throws(LogFailure) in
-                let keys = try await store.keyring.keys(of: realm)
-                return TokenMint { purpose, bytes in keys.derive(purpose, bytes) }
-            },
+            mint: store.mint,
             commands: store.dispatcher, queries: queries,
             clock: RealmContext.Clock(
                 now: Log.systemTime, passed: { ContinuousClock.now - start }))
+    }
+}
+
+extension Store {
+    var mint: RealmContexts.Mints {
+        { realm throws(LogFailure) in
+            let keys = try await keyring.keys(of: realm)
+            return TokenMint { purpose, bytes in keys.derive(purpose, bytes) }
+        }
     }
 }
 
@@ -154,7 +161,6 @@ extension AdminContext {
             now: Log.systemTime,
             destroyKey: { realm, subject throws(LogFailure) in
                 try await store.keyring.destroyKey(of: subject, in: realm)
-            },
-            operator: `operator`)
+            }, mint: store.mint, operator: `operator`)
     }
 }
