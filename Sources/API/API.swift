@@ -9,7 +9,9 @@ public enum API {
         + LogRoutes.table
 
     /// What the host's realm answers: signing in, and tokens.
-    public static let realmTable: [Route<RealmContext>] = NativeRoutes.table + TokenRoutes.table
+    public static let realmTable: [Route<RealmContext>] =
+        NativeRoutes.table + TokenRoutes.table
+        + PasskeyRoutes.table + PasskeyListRoutes.table
 
     /// Every route of every table.
     static let outlines: [Outline] = table.map(\.outline) + realmTable.map(\.outline)

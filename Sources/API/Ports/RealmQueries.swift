@@ -10,6 +10,22 @@ public protocol RealmQueries: Sendable {
     ) async throws(LogFailure) -> KnownClient?
 
     func session(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> SessionView?
+
+    /// What holds in an app: its own settings where it has some, else the realm's. Nil where there
+    /// is no realm.
+    func settings(
+        ofApp app: UUID, in realm: RealmID
+    ) async throws(LogFailure) -> Settings?
+
+    /// By the id that its authenticator gave it, whoever has it. Removed ones are not found.
+    func passkey(
+        ofCredential credential: [UInt8], in realm: RealmID
+    ) async throws(LogFailure) -> PasskeyView?
+
+    /// Newest first.
+    func passkeys(
+        of account: UUID, in realm: RealmID
+    ) async throws(LogFailure) -> [PasskeyView]
 }
 
 public struct KnownClient: Sendable, Equatable {
@@ -18,6 +34,9 @@ public struct KnownClient: Sendable, Equatable {
     public var method: AuthenticationMethod
     public var secret: SecretDigest?
     public var isDisabled: Bool
+    /// The app that it belongs to, and the domain that it chose for passkeys.
+    public var app: UUID?
+    public var passkeyDomain: String?
 
     public init(
         id: UUID, method: AuthenticationMethod, secret: SecretDigest?, isDisabled: Bool

@@ -36,6 +36,7 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case internalLoginDisabled = "internal-login-disabled"
     case passkeyUnavailable = "passkey-unavailable"
     case invalidEnrollment = "invalid-enrollment"
+    case signInTooOld = "sign-in-too-old"
 
     case unknownHost = "unknown-host"
     case realmClosed = "realm-closed"
@@ -47,6 +48,7 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case noSuchApp = "no-such-app"
     case noSuchClient = "no-such-client"
     case noSuchKey = "no-such-key"
+    case noSuchPasskey = "no-such-passkey"
     case noSuchEvent = "no-such-event"
     case noSuchCheckpoint = "no-such-checkpoint"
     case noSuchProblem = "no-such-problem"
@@ -86,12 +88,12 @@ extension ProblemKind {
             .unauthorizedClient, .unsupportedGrantType, .unsupportedTokenType, .invalidScope,
             .invalidTarget, .mfaRequired, .nativeGrantsDisabled, .invalidEnrollment:
             .badRequest
-        case .unauthenticated, .invalidClient, .invalidToken: .unauthorized
+        case .unauthenticated, .invalidClient, .invalidToken, .signInTooOld: .unauthorized
         case .forbidden, .insufficientScope, .internalLoginDisabled, .realmClosed: .forbidden
         case .bodyTooLarge: .contentTooLarge
         case .rateLimited: .tooManyRequests
         case .unknownHost, .noSuchRoute, .noSuchRealm, .noSuchHost, .noSuchApp, .noSuchClient,
-            .noSuchKey,
+            .noSuchKey, .noSuchPasskey,
             .noSuchEvent, .noSuchCheckpoint, .noSuchProblem:
             .notFound
         case .methodNotAllowed: .methodNotAllowed
@@ -137,6 +139,7 @@ extension ProblemKind {
         case .internalLoginDisabled: "People sign in elsewhere here."
         case .passkeyUnavailable: "Passkeys need a domain, which is not set here."
         case .invalidEnrollment: "The enrolment is not valid, or is no longer."
+        case .signInTooOld: "This needs somebody who signed in a short time ago."
         case .unknownHost: "No realm answers at this host."
         case .realmClosed: "The realm of this host is disabled."
         case .rateLimited: "Too much was asked in too short a time."
@@ -148,6 +151,7 @@ extension ProblemKind {
         case .noSuchApp: "The realm has no such app."
         case .noSuchClient: "The realm has no such client."
         case .noSuchKey: "There is no such admin key."
+        case .noSuchPasskey: "The account has no such passkey."
         case .noSuchEvent: "The log has no event at this position."
         case .noSuchCheckpoint: "The log has not been sealed that far yet."
         case .noSuchProblem: "There is no such kind of problem."

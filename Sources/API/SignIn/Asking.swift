@@ -78,6 +78,9 @@ extension GrantRefusal: Refusal {
         case .invalidResource: Problem(.invalidTarget)
         case .invalidCode: Problem(.invalidGrant, "Invalid or expired code.")
         case .accountBlocked: Problem(.invalidGrant, "The account cannot sign in.")
+        case .unknownCeremony, .invalidCeremony:
+            Problem(.invalidGrant, "Invalid or expired passkey ceremony.")
+        case .passkeyRefused: Problem(.invalidGrant, "Passkey verification failed.")
         case .invalidRefreshToken:
             Problem(.invalidGrant, "The refresh token is not valid, or is no longer.")
         }

@@ -71,6 +71,9 @@ public struct PresentClient: Sendable {
     let id: UUID
     let clientID: String
     let proof: ClientProof
+    /// The app that it belongs to, and the domain that it chose for passkeys.
+    var app: UUID?
+    var passkeyDomain: String?
 }
 
 extension RealmContext {
@@ -93,7 +96,9 @@ extension RealmContext {
         guard let known, !known.isDisabled, proof.isGood(for: known.method, known.secret) else {
             throw Problem(.invalidClient)
         }
-        return PresentClient(id: known.id, clientID: clientID, proof: proof)
+        return PresentClient(
+            id: known.id, clientID: clientID, proof: proof, app: known.app,
+            passkeyDomain: known.passkeyDomain)
     }
 
     private func proven(

@@ -79,15 +79,16 @@ public enum SettingCatalogue {
         "invite_lifetime", 14 * day, in: hour...(365 * day), perApp: true,
         "How long an invite code is valid")
 
-    public static let all: [Setting] = [
-        displayName.setting, primaryDomain.setting, linksBaseURL.setting, mailFrom.setting,
-        mailFromName.setting, nativeGrants.setting, registration.setting,
-        registrationFirstName.setting, registrationLastName.setting, codeLifetime.setting,
-        accessTokenLifetime.setting, nativeAccessTokenLifetime.setting,
-        refreshTokenLifetime.setting, refreshTokenLeeway.setting, sessionLifetime.setting,
-        otpLifetime.setting, otpAttempts.setting, otpResendDelay.setting,
-        magicLinkLifetime.setting, inviteLifetime.setting,
-    ]
+    public static let all: [Setting] =
+        [
+            displayName.setting, primaryDomain.setting, linksBaseURL.setting, mailFrom.setting,
+            mailFromName.setting, nativeGrants.setting, registration.setting,
+            registrationFirstName.setting, registrationLastName.setting, codeLifetime.setting,
+            accessTokenLifetime.setting, nativeAccessTokenLifetime.setting,
+            refreshTokenLifetime.setting, refreshTokenLeeway.setting, sessionLifetime.setting,
+            otpLifetime.setting, otpAttempts.setting, otpResendDelay.setting,
+            magicLinkLifetime.setting, inviteLifetime.setting,
+        ] + passkeys
 
     public static func find(_ name: String) -> Setting? { byName[name] }
 

@@ -9,6 +9,7 @@ extension Projection {
         embedded("daily_counts", PackageResources.daily_counts_sql),
         embedded("hosts", PackageResources.hosts_sql),
         embedded("mails", PackageResources.mails_sql),
+        embedded("passkeys", PackageResources.passkeys_sql),
         embedded("realms", PackageResources.realms_sql),
         embedded("sessions", PackageResources.sessions_sql),
     ]

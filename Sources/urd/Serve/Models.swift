@@ -2,6 +2,7 @@ import API
 import EventSourcing
 import EventStore
 import Identity
+import JSON
 import Postgres
 import ReadModels
 import Values
@@ -52,6 +53,7 @@ struct ReadModelQueries: AdminQueries {
     private let appModel: Apps
     private let clientModel: Clients
     private let sessionModel: Sessions
+    let passkeyModel: Passkeys
     private let trail: AuditTrail
 
     /// How long a list may wait for the position that it was asked for.
@@ -66,6 +68,7 @@ struct ReadModelQueries: AdminQueries {
         appModel = Apps(store.database)
         clientModel = Clients(store.database)
         sessionModel = Sessions(store.database)
+        passkeyModel = Passkeys(store.database)
         trail = AuditTrail(store.database)
     }
 
@@ -197,8 +200,11 @@ extension ReadModelQueries: RealmQueries {
         guard let method = ClientMetadata.authenticationMethod(askedFor: found.metadata) else {
             throw .damaged
         }
-        return KnownClient(
+        var client = KnownClient(
             id: found.id, method: method, secret: found.secret, isDisabled: found.isDisabled)
+        client.app = found.metadata["app_id"]?.string.flatMap { UUID($0) }
+        client.passkeyDomain = found.metadata["webauthn_rp_id"]?.string
+        return client
     }
 
     func session(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> SessionView? {
@@ -246,7 +252,7 @@ extension ReadModelQueries {
         }
     }
 
-    private func asking<Value: Sendable>(
+    func asking<Value: Sendable>(
         _ read: () async throws(ReadFailure) -> Value
     ) async throws(LogFailure) -> Value {
         do {

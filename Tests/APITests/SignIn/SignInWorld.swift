@@ -147,10 +147,10 @@ struct SignInWorld {
 }
 
 /// The read models of a realm, folded from the log each time.
-private struct FoldedQueries: RealmQueries {
+struct FoldedQueries: RealmQueries {
     let log: WatchedLog
 
-    private func fold<State: StreamState>(
+    func fold<State: StreamState>(
         _ type: State.Type, _ stream: UUID, _ realm: RealmID
     ) async throws(LogFailure) -> State {
         var state = State()
@@ -168,9 +168,12 @@ private struct FoldedQueries: RealmQueries {
         where event.open["client_id"]?.string == clientID && event.name == "client.registered" {
             let client = try await fold(Client.self, event.stream, realm)
             guard let metadata = client.metadata, !client.isDeleted else { continue }
-            return KnownClient(
+            var known = KnownClient(
                 id: event.stream, method: metadata.authenticationMethod, secret: client.secret,
                 isDisabled: client.isDisabled)
+            known.app = metadata.appID
+            known.passkeyDomain = metadata.passkeyDomain
+            return known
         }
         return nil
     }
