@@ -38,11 +38,12 @@ private func samples() throws -> [any Event] {
         AdminKeyEvent.created(name: "Ada", digest: try digest(1), scope: .only([acme])),
         AdminKeyEvent.created(name: "Ada", digest: try digest(1), scope: .all),
         AdminKeyEvent.revoked,
-    ] + (try signInSamples())
+    ] + (try signInSamples()) + (try factorSamples())
 }
 
 private func signInSamples() throws -> [any Event] {
-    let person = Person(email: "ada@example.org", firstName: "Ada", lastName: "Byron")
+    let person = Person(
+        email: "ada@example.org", firstName: "Ada", lastName: "Byron", language: "en")
     let issued = IssuedCode(
         id: code, purpose: .registration, digest: try digest(3), app: app, issuedAt: noon,
         expiresAt: noon.adding(seconds: 600), person: person)

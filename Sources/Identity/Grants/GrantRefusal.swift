@@ -17,6 +17,8 @@ public enum GrantRefusal: Error, Equatable, Sendable {
     case invalidResource
     /// Wrong, expired, used, or never issued.
     case invalidCode
+    /// A link that is wrong, expired, used, or was never mailed.
+    case invalidLink
     /// The account may not sign in.
     case accountBlocked
     /// Nobody has begun this ceremony here, or not for this client: it is not even put on record.
@@ -34,6 +36,7 @@ extension GrantRefusal {
     var recordedReason: String? {
         switch self {
         case .invalidCode: "invalid_code"
+        case .invalidLink: "invalid_link"
         case .accountBlocked: "account_blocked"
         case .invalidCeremony(let reason), .passkeyRefused(let reason): reason
         case .realmNotFound, .realmDisabled, .invalidClient, .unsupportedGrant,

@@ -21,6 +21,8 @@ public struct Setting: Sendable {
         case selection([String])
         /// X.509, each as PEM or plain base 64.
         case certificates(limit: Int)
+        /// `#rrggbb`.
+        case colour
     }
 
     public let name: String
@@ -48,7 +50,7 @@ public struct Setting: Sendable {
             guard (lowest...highest).contains(number) else {
                 throw .outOfRange(lowest: lowest, highest: highest)
             }
-        case .choice, .label, .webAddress, .mailAddress, .hostName, .domain:
+        case .choice, .label, .webAddress, .mailAddress, .hostName, .domain, .colour:
             guard let text = value.string else { throw .wrongType(expected: .text) }
             try check(text)
         case .origins(let limit):
@@ -89,6 +91,11 @@ public struct Setting: Sendable {
             guard HostName(text) != nil else { throw .malformed }
         case .domain:
             guard PasskeyDomain.isDomain(text) else { throw .malformed }
+        case .colour:
+            let digits = text.utf8.dropFirst()
+            guard text.utf8.first == UInt8(ascii: "#"), digits.count == 6,
+                digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit })
+            else { throw .malformed }
         case .flag, .seconds, .count, .origins, .selection, .certificates: break
         }
     }
@@ -124,6 +131,9 @@ public struct Setting: Sendable {
         case .selection(let choices):
             type = "array"
             schema["items"] = ["type": "string", "enum": .array(choices.map { .string($0) })]
+        case .colour:
+            type = "string"
+            schema["pattern"] = "^#[0-9a-fA-F]{6}$"
         }
         schema["type"] = isRequired ? type : [type, "null"]
         if !fallback.isNull { schema["default"] = fallback }
@@ -146,6 +156,7 @@ public struct Setting: Sendable {
             case .origins: "list of origins"
             case .selection(let choices): "list of \(choices.joined(separator: ", "))"
             case .certificates: "list of certificates, PEM or base 64"
+            case .colour: "colour as #rrggbb"
             }
         let usual: String? =
             switch fallback {
