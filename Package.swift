@@ -79,13 +79,13 @@ let package = Package(
             "API",
             [
                 "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Cryptography",
-                "HTML", "Mail", "EventStore", "ReadModels", "SecurityKeys",
+                "HTML", "JOSE", "Mail", "EventStore", "ReadModels", "SecurityKeys",
             ]),
         .executableTarget(
             name: "urd",
             dependencies: [
                 "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Postgres",
-                "Cryptography", "HTML", "Mail", "HTTPServer", "HTTPClient", "Systemd",
+                "Cryptography", "HTML", "JOSE", "Mail", "HTTPServer", "HTTPClient", "Systemd",
                 "EventStore", "ReadModels", "API",
             ],
             swiftSettings: strict),
@@ -176,7 +176,7 @@ let package = Package(
         tests(
             "API",
             [
-                "API", "HTTP", "Identity", "EventStore", "EventSourcing", "Cryptography",
+                "API", "HTTP", "Identity", "EventStore", "EventSourcing", "Cryptography", "JOSE",
                 "Telemetry", "Values", "JSON", "LogTesting", "SecurityKeys", "SecurityKeysTesting",
             ]),
         tests("Tidy", []),

@@ -28,6 +28,16 @@ struct MailOrder {
             kind = .magicLink(link, minutes: minutes(issued.issuedAt, issued.expiresAt))
             app = issued.app
             deadline = issued.expiresAt
+        case "passkey.enrolled", "passkey.removed":
+            switch PasskeyEvent(event) {
+            case .enrolled(let passkey):
+                kind = .passkeyEnrolled(device: "Passkey", at: event.at)
+                account = passkey.account
+            case .removed(let owner, _):
+                kind = .passkeyRemoved(device: "Passkey", at: event.at)
+                account = owner
+            case .enrollmentRefused, .used, .renamed, nil: return nil
+            }
         default: return nil
         }
     }

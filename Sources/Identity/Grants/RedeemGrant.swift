@@ -70,7 +70,7 @@ public struct RedeemGrant<Shown: Grant>: AnsweringCommand {
             throw .unsupportedGrant
         }
         guard metadata.grantTypes.contains(Shown.type) else { throw .unauthorizedClient }
-        for resource in request.resources where !Self.isResource(resource) {
+        for resource in request.resources where !ResourceRule.isResource(resource) {
             throw .invalidResource
         }
         var request = request
@@ -87,11 +87,6 @@ public struct RedeemGrant<Shown: Grant>: AnsweringCommand {
                 app: facts.client.state.metadata?.appID ?? request.app, from: request.from))
     }
 
-    /// RFC 8707: an absolute URI without a fragment.
-    private static func isResource(_ text: String) -> Bool {
-        guard text.utf8.count <= 2048, let uri = AbsoluteURI(text) else { return false }
-        return !uri.hasFragment
-    }
 }
 
 extension GrantType {

@@ -65,11 +65,11 @@ extension Call<RealmContext> {
     func enrolling() async throws(Problem) -> Enrolling {
         let (account, terms) = try signedIn()
         let client = try await client(named: terms.clientID)
-        let app = client?.app ?? terms.app
+        let app = client?.metadata.appID ?? terms.app
         return Enrolling(
             account: account, client: terms.clientID,
             session: SignedIn(client: terms.client, app: app, at: terms.openedAt),
-            party: try await passkeyParty(app: app, domain: client?.passkeyDomain))
+            party: try await passkeyParty(app: app, domain: client?.metadata.passkeyDomain))
     }
 
     func enroll(

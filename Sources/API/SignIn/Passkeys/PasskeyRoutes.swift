@@ -38,7 +38,7 @@ enum PasskeyRoutes {
         let client = try await call.client(named: name)
         guard
             let party = try await call.passkeyParty(
-                app: client?.app, domain: client?.passkeyDomain)
+                app: client?.metadata.appID, domain: client?.metadata.passkeyDomain)
         else { throw Problem(.passkeyUnavailable) }
         return call.begin(
             Ceremony(kind: .signIn, client: name, account: nil, relyingParty: party.id)
