@@ -13,6 +13,7 @@ public enum API {
     /// What the host's realm answers: signing in, and tokens.
     public static let realmTable: [Route<RealmContext>] =
         NativeRoutes.table + MagicLinkRoutes.table + TokenRoutes.table
+        + PasskeyRoutes.table + PasskeyListRoutes.table
         + MetadataRoutes.table
         + OwnAccountRoutes.table
 
