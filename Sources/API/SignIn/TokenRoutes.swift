@@ -7,8 +7,10 @@ internal import Values
 enum TokenRoutes {
     static let table: [Route<RealmContext>] = [token, introspect, revoke, userInfo]
 
+    static let tokenPath = "/connect/token"
+
     private static let token = Route<RealmContext>(
-        .post, "/connect/token", id: "getToken", tag: "OAuth",
+        .post, PathTemplate(stringLiteral: tokenPath), id: "getToken", tag: "OAuth",
         summary: "Gives a client tokens for what it shows (RFC 6749).", right: .client,
         dialect: .oauth,
         body: .form(

@@ -4,6 +4,8 @@ public enum GrantRefusal: Error, Equatable, Sendable {
     case realmDisabled
     /// There is no such client, it is disabled, or it did not show that it is itself.
     case invalidClient
+    /// The client showed that it is itself by something that it had used before.
+    case usedAssertion
     /// The realm does not offer the grant.
     case unsupportedGrant
     /// The client may not use the grant.
@@ -29,7 +31,7 @@ extension GrantRefusal {
         switch self {
         case .invalidCode: "invalid_code"
         case .accountBlocked: "account_blocked"
-        case .realmNotFound, .realmDisabled, .invalidClient, .unsupportedGrant,
+        case .realmNotFound, .realmDisabled, .invalidClient, .usedAssertion, .unsupportedGrant,
             .unauthorizedClient, .unknownScope, .scopeNotAllowed, .widerScope, .invalidResource,
             .invalidRefreshToken:
             nil

@@ -65,6 +65,9 @@ public enum SettingCatalogue {
         "registration_last_name", FieldDemand.optional, perApp: true,
         "Whether registration asks for the last name")
 
+    public static let assertionForTokenURL = Declare.flag(
+        "client_assertion_for_token_url", false,
+        "Whether a client's assertion may name the token endpoint instead of the issuer")
     public static let codeLifetime = Declare.seconds(
         "code_lifetime", 60, in: 10...600, "How long an authorization code can be redeemed")
     public static let accessTokenLifetime = Declare.seconds(
@@ -100,7 +103,8 @@ public enum SettingCatalogue {
         displayName.setting, primaryDomain.setting, linksBaseURL.setting, mailFrom.setting,
         mailFromName.setting, mailFooter.setting, language.setting, accentColour.setting,
         logoURL.setting, nativeGrants.setting, registration.setting,
-        registrationFirstName.setting, registrationLastName.setting, codeLifetime.setting,
+        registrationFirstName.setting, registrationLastName.setting, assertionForTokenURL.setting,
+        codeLifetime.setting,
         accessTokenLifetime.setting, nativeAccessTokenLifetime.setting,
         refreshTokenLifetime.setting, refreshTokenLeeway.setting, sessionLifetime.setting,
         otpLifetime.setting, otpAttempts.setting, otpResendDelay.setting,
