@@ -11,7 +11,7 @@ public enum API {
     /// What the host's realm answers: signing in, and tokens.
     public static let realmTable: [Route<RealmContext>] =
         NativeRoutes.table + TokenRoutes.table
-        + MetadataRoutes.table
+        + MetadataRoutes.table + AppInfoRoutes.table
 
     /// Every route of every table.
     static let outlines: [Outline] = table.map(\.outline) + realmTable.map(\.outline)

@@ -29,7 +29,8 @@ extension RealmContext {
             throw Problem(.invalidClient)
         }
         return PresentClient(
-            id: known.id, clientID: clientID, proof: proof, audiences: known.metadata.audiences,
+            id: known.id, clientID: clientID, proof: proof,
+            grantTypes: known.metadata.grantTypes, audiences: known.metadata.audiences,
             introspectsAllTokens: known.metadata.introspectsAllTokens)
     }
 

@@ -62,11 +62,26 @@ public struct RealmContext: RouteContext {
     ) async throws(Problem) -> Caller {
         switch right {
         case .nothing: return .nobody
-        case .client: return .client(try await authenticate(client, for: request))
+        case .client:
+            do throws(Problem) {
+                return .client(try await authenticate(client, for: request))
+            } catch {
+                // A client's own rate is for the client alone: nobody else can use it up.
+                if error.kind == .invalidClient { try countSource() }
+                throw error
+            }
         case .account: return try await holder(of: request)
         // Whoever manages realms does it elsewhere.
         case .realm, .everything: throw Problem(.forbidden)
         }
+    }
+}
+
+extension RealmContext {
+    private func countSource() throws(Problem) {
+        try limits.count(
+            .oauthToken, .init(source: Source(place.address)), in: place.realm, rates: rates,
+            at: clock.passed())
     }
 }
 
@@ -75,6 +90,7 @@ public struct PresentClient: Sendable {
     let id: UUID
     let clientID: String
     let proof: ClientProof
+    let grantTypes: [GrantType]
     /// The resources that it speaks for.
     let audiences: [String]
     let introspectsAllTokens: Bool

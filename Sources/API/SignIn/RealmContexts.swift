@@ -34,7 +34,7 @@ public struct RealmContexts: Sendable {
         }
         return RealmContext(
             place: place, mint: mint, keys: keys, assertions: assertions, commands: commands,
-            queries: queries, limits: limits, clock: clock)
+            queries: queries, limits: limits, rates: place.rates, clock: clock)
     }
 }
 

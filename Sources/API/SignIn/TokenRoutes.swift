@@ -37,6 +37,14 @@ enum TokenRoutes {
         guard let form = GrantForm.find(call.body["grant_type"]?.string ?? "") else {
             throw Problem(.unsupportedGrantType)
         }
+        // What the realm or the client does not do is told before the grant is looked at. The decision
+        // checks it again: this may be a moment old.
+        if form.type.isNative, !call.context.place.settings[SettingCatalogue.nativeGrants] {
+            throw GrantRefusal.unsupportedGrant.problem
+        }
+        guard client.grantTypes.contains(form.type) else {
+            throw GrantRefusal.unauthorizedClient.problem
+        }
         let request = try call.grantRequest(of: client)
         guard form.signsIn else {
             return try await call.answer(form.redeem(call, request).orProblem())

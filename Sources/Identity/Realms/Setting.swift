@@ -15,6 +15,8 @@ public struct Setting: Sendable {
         case hostName
         /// `#rrggbb`.
         case colour
+        /// By policy and dimension: see `RateRule`.
+        case rates
     }
 
     public let name: String
@@ -45,6 +47,7 @@ public struct Setting: Sendable {
         case .choice, .label, .webAddress, .mailAddress, .hostName, .colour:
             guard let text = value.string else { throw .wrongType(expected: .text) }
             try check(text)
+        case .rates: try RateRule.check(value)
         }
     }
 
@@ -62,7 +65,7 @@ public struct Setting: Sendable {
             guard text.utf8.first == UInt8(ascii: "#"), digits.count == 6,
                 digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit })
             else { throw .malformed }
-        case .flag, .seconds, .count: break
+        case .flag, .seconds, .count, .rates: break
         }
     }
 
@@ -93,6 +96,7 @@ public struct Setting: Sendable {
         case .colour:
             type = "string"
             schema["pattern"] = "^#[0-9a-fA-F]{6}$"
+        case .rates: type = "object"
         }
         schema["type"] = isRequired ? type : [type, "null"]
         if !fallback.isNull { schema["default"] = fallback }
@@ -112,6 +116,8 @@ public struct Setting: Sendable {
             case .mailAddress: "mail address"
             case .hostName: "host name"
             case .colour: "colour as #rrggbb"
+            case .rates:
+                #"JSON, such as {"oauth-token": {"client": {"amount": 60, "seconds": 60}}}"#
             }
         let usual: String? =
             switch fallback {

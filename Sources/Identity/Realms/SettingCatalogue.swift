@@ -99,6 +99,9 @@ public enum SettingCatalogue {
         "invite_lifetime", 14 * day, in: hour...(365 * day), perApp: true,
         "How long an invite code is valid")
 
+    public static let rateLimits = Declare.rates(
+        "rate_limits", "How often what may be asked, where it differs from the usual rates")
+
     public static let all: [Setting] = [
         displayName.setting, primaryDomain.setting, linksBaseURL.setting, mailFrom.setting,
         mailFromName.setting, mailFooter.setting, language.setting, accentColour.setting,
@@ -108,7 +111,7 @@ public enum SettingCatalogue {
         accessTokenLifetime.setting, nativeAccessTokenLifetime.setting,
         refreshTokenLifetime.setting, refreshTokenLeeway.setting, sessionLifetime.setting,
         otpLifetime.setting, otpAttempts.setting, otpResendDelay.setting,
-        magicLinkLifetime.setting, inviteLifetime.setting,
+        magicLinkLifetime.setting, rateLimits.setting, inviteLifetime.setting,
     ]
 
     public static func find(_ name: String) -> Setting? { byName[name] }
