@@ -26,7 +26,8 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 let package = Package(
     name: "urd",
     products: [
-        .executable(name: "urd", targets: ["urd"])
+        .executable(name: "urd", targets: ["urd"]),
+        .library(name: "UrdClient", targets: ["UrdClient"]),
     ],
     targets: [
         // C libraries: a module map and a shim, nothing else.
@@ -89,6 +90,10 @@ let package = Package(
             ],
             swiftSettings: strict),
 
+        // For apps: the toolchain and nothing else.
+        module("UrdClient"),
+
+        tests("UrdClient", ["UrdClient"]),
         tests("Values", ["Values"]),
         tests("JSON", ["JSON"]),
         tests("HTTP", ["HTTP"]),

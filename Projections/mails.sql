@@ -3,7 +3,7 @@
 -- Read by: the mailer, `urd mail`.
 --
 -- kind: following
--- types: otp.issued mail.sent mail.deferred mail.failed mail.requeued
+-- types: otp.issued link.issued mail.sent mail.deferred mail.failed mail.requeued
 
 -- section: tables
 
@@ -28,10 +28,11 @@ create function urd.mails_{build}_apply(
 returns void language plpgsql as $$
 begin
     insert into urd.mails_{build} (realm, mail, position, kind, due_at)
-        select p_realm, (e.data ->> 'otp')::uuid, e.position, e.type, e.at
+        select p_realm, coalesce(e.data ->> 'mail', e.data ->> 'otp')::uuid, e.position, e.type,
+            e.at
         from urd.event e
         where e.realm = p_realm and e.position between p_first and p_last
-            and e.type = 'otp.issued';
+            and e.type in ('otp.issued', 'link.issued');
 
     -- Of several things that happened to a mail the last one counts.
     update urd.mails_{build} m

@@ -10,7 +10,7 @@ public enum API {
 
     /// What the host's realm answers: signing in, and tokens.
     public static let realmTable: [Route<RealmContext>] =
-        NativeRoutes.table + TokenRoutes.table
+        NativeRoutes.table + MagicLinkRoutes.table + TokenRoutes.table
         + MetadataRoutes.table + AppInfoRoutes.table
 
     /// Every route of every table.

@@ -170,6 +170,11 @@ struct RandomHistory {
         if mails.isEmpty || chance(40) {
             let mail = fresh()
             mails.append(mail)
+            if chance(30) {
+                return happening(
+                    "link.issued", fresh(),
+                    #"{"link":"\#(fresh())","mail":"\#(mail)"}"#)
+            }
             return happening(
                 "otp.issued", fresh(),
                 """

@@ -35,6 +35,8 @@ enum Rules {
             "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Cryptography",
             "HTML", "JOSE", "Mail", "EventStore", "ReadModels",
         ],
+        // What apps take in: they have Foundation and know nothing of our modules.
+        "UrdClient": ["Foundation", "FoundationNetworking"],
         "urd": [
             "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Postgres",
             "Cryptography", "HTML", "JOSE", "Mail", "HTTPServer", "HTTPClient", "Systemd",

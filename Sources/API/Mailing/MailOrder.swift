@@ -21,6 +21,13 @@ struct MailOrder {
                 code: mint.code(code.id), minutes: minutes(code.issuedAt, code.expiresAt))
             app = code.app
             deadline = code.expiresAt
+        case "link.issued":
+            guard case .linkIssued(let issued) = MailboxEvent(event),
+                let link = MailLink(mint.address(of: issued))
+            else { return nil }
+            kind = .magicLink(link, minutes: minutes(issued.issuedAt, issued.expiresAt))
+            app = issued.app
+            deadline = issued.expiresAt
         default: return nil
         }
     }

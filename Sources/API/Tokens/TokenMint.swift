@@ -6,7 +6,7 @@ public import Values
 /// both: it can be given again without being kept, and a forged one is known without a look-up.
 public struct TokenMint: Sendable {
     /// A keyed digest under the realm's key, for a purpose.
-    private let derive: @Sendable (_ purpose: String, _ bytes: [UInt8]) -> [UInt8]
+    let derive: @Sendable (_ purpose: String, _ bytes: [UInt8]) -> [UInt8]
 
     public init(derive: @escaping @Sendable (_ purpose: String, _ bytes: [UInt8]) -> [UInt8]) {
         self.derive = derive

@@ -8,6 +8,8 @@ public struct Mailbox: StreamState {
     public private(set) var account: UUID?
     /// The one code that can be redeemed.
     public private(set) var code: IssuedCode?
+    /// The one link that can be redeemed.
+    public private(set) var link: IssuedLink?
     /// Wrong guesses at that code.
     public private(set) var wrongGuesses = 0
     /// When the last wrong guesses were made, whatever the code: newest last.
@@ -24,6 +26,7 @@ public struct Mailbox: StreamState {
         case .released(let account):
             if self.account == account { self.account = nil }
             code = nil
+            link = nil
         case .codeIssued(let code):
             self.code = code
             wrongGuesses = 0
@@ -33,6 +36,9 @@ public struct Mailbox: StreamState {
         case .codeRedeemed(let id):
             if code?.id == id { code = nil }
             refusals = []
+        case .linkIssued(let link): self.link = link
+        case .linkRedeemed(let id):
+            if link?.id == id { link = nil }
         }
     }
 

@@ -119,7 +119,7 @@ final class Development: Sendable {
 
     private func greet(_ listening: Listening, _ demo: Demo) {
         let url = "http://127.0.0.1:\(listening.port)"
-        let inbox = listening.privatePort.map { "http://127.0.0.1:\($0)/inbox" } ?? ""
+        let inbox = listening.inbox ?? "mails go to the mail server of URD_SMTP_HOST"
         say(
             """
 

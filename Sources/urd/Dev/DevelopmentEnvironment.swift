@@ -19,8 +19,8 @@ struct DevelopmentEnvironment: Equatable, Sendable {
         ]
         if let port = listening.privatePort {
             lines.insert(("URD_PRIVATE_URL", "http://127.0.0.1:\(port)"), at: 1)
-            lines.insert(("URD_INBOX_URL", "http://127.0.0.1:\(port)/inbox"), at: 2)
         }
+        if let inbox = listening.inbox { lines.insert(("URD_INBOX_URL", inbox), at: 2) }
     }
 
     var text: String {

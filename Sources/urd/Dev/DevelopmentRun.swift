@@ -10,6 +10,8 @@ import Values
 /// What `urd dev` has the rest of Urd do.
 struct DevelopmentRun: DevelopmentSteps {
     let console: Console
+    /// Those of mailing.
+    let settings: Settings
 
     func migrate(_ place: DevelopmentPlace) async throws {
         _ = try await Migrate.migrate(place.ownerURL, console: console)
@@ -28,12 +30,16 @@ struct DevelopmentRun: DevelopmentSteps {
         options.listener.port = place.port
         options.checkpointDirectory = place.checkpointDirectory
         options.forwarding = Forwarding(ports: [place.port])
-        let inbox = Inbox()
-        options.inbox = inbox
-        options.mailCarrier = inbox
+        let lines = Log(threshold: .warning)
+        options.mailCarrier = try SMTPCarrier(settings, lines)
+        if options.mailCarrier == nil {
+            let inbox = Inbox()
+            options.inbox = inbox
+            options.mailCarrier = inbox
+        }
         let store = try Store(
             address: place.databaseURL, masterKeyFile: place.masterKeyFile, connections: 4,
-            lanes: 2, lines: Log(threshold: .warning))
+            lanes: 2, lines: lines)
         try await Service(store: store, options: options).run(ready: ready)
     }
 }

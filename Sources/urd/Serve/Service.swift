@@ -65,7 +65,9 @@ struct Service: Sendable {
                     group.addTask { await watchdog.run() }
                 }
                 try await ready(
-                    Listening(port: servers.open.port, privatePort: servers.inner?.port))
+                    Listening(
+                        port: servers.open.port, privatePort: servers.inner?.port,
+                        hasInbox: options.inbox != nil))
                 Notification.ready(status: "serving")
                 // Services end when they are asked to; one that ends by itself takes all with it.
                 try await group.next()

@@ -96,14 +96,21 @@ extension Settings {
         "log-level", ["debug", "info", "notice", "warning", "error"], default: "info",
         "The least that is logged")
 
-    static let table: [any AnySetting] = [
-        databaseURL, databaseOwnerURL, databaseConnections, masterKeyFile, checkpointDirectory,
-        listenAddress, listenPort, privateAddress, privatePort, listenThreads,
-        trustedProxies,
-        maximumConnections, maximumConnectionsPerSource, maximumHeader, maximumBody,
-        idleTimeout, transferTimeout, requestDeadline, commandQueue, queryQueue, drain, readyLag,
+    static let table: [any AnySetting] =
+        [
+            databaseURL, databaseOwnerURL, databaseConnections, masterKeyFile, checkpointDirectory,
+            listenAddress, listenPort, privateAddress, privatePort, listenThreads,
+            trustedProxies,
+            maximumConnections, maximumConnectionsPerSource, maximumHeader, maximumBody,
+            idleTimeout, transferTimeout, requestDeadline, commandQueue, queryQueue, drain,
+            readyLag,
+            logFormat, logLevel,
+        ] + mailing
+
+    /// What `urd dev` hears as well: with a mail server, mails go there and not to the inbox.
+    static let mailing: [any AnySetting] = [
         smtpHost, smtpPort, smtpSecurity, smtpUser, smtpPassword, smtpAuthorities, smtpHello,
-        mailSender, logFormat, logLevel,
+        mailSender,
     ]
 
     /// What `dev.env` and the commands call by such names without being a setting of the server.

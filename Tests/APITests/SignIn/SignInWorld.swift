@@ -34,7 +34,7 @@ struct SignInWorld {
         let dispatcher = Dispatcher(log: log)
         let (log, clock) = (log, clock)
         let realmClock = RealmContext.Clock(
-            now: { clock.next() }, passed: { .seconds(clock.next().seconds) }, hesitate: {})
+            now: { clock.next() }, passed: { .seconds(clock.next().seconds) }, hesitate: { _ in })
         let contexts = RealmContexts(
             places: Places(directory), mint: { _ in mint },
             keys: TokenKeys(
@@ -54,7 +54,7 @@ struct SignInWorld {
                 id: UUID.random(), clientID: "phone",
                 metadata: [
                     "token_endpoint_auth_method": "none", "application_type": "native",
-                    "grant_types": ["urn:cocoar:otp", "refresh_token"],
+                    "grant_types": ["urn:cocoar:otp", "urn:cocoar:magic", "refresh_token"],
                 ]), dispatcher)
         let digest = try #require(SecretDigest(SHA256.hash(Array(Self.secret.utf8))))
         try await carryOut(
@@ -109,9 +109,13 @@ struct SignInWorld {
     }
 
     func requestCode(_ members: [String: JSON]) async throws -> Answered {
+        try await post("/api/account/native/otp/request", json: members)
+    }
+
+    func post(_ path: String, json members: [String: JSON]) async throws -> Answered {
         try await send(
             Request(
-                method: .post, path: "/api/account/native/otp/request", query: nil,
+                method: .post, path: path, query: nil,
                 headers: ["Host": "id.acme.example", "Content-Type": "application/json"],
                 body: JSON.object(members).canonical(), source: "203.0.113.7", id: "request-2"))
     }
