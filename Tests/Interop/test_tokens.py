@@ -41,6 +41,9 @@ ASSERTION = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 def setUpModule():
     global urd, issuer, metadata
     urd = Urd()
+    status, answer, _ = urd.api.call(
+        "PATCH", f"{urd.realm}/settings", {"registration": "jit_on_otp"})
+    assert status == 200, answer
     place = urd.values["URD_URL"].rsplit(":", 1)
     # As a stranger does: nothing is known but an address.
     base = f"http://localhost:{place[1].strip('/')}"
@@ -222,7 +225,8 @@ class Authlib(unittest.TestCase):
         for method in ("client_secret_basic", "client_secret_post"):
             name, secret = register_service(token_endpoint_auth_method=method)
             with OAuth2Session(
-                    name, secret, scope="jobs", token_endpoint_auth_method=method) as session:
+                    name, secret, scope="jobs", token_endpoint_auth_method=method,
+                    revocation_endpoint_auth_method=method) as session:
                 token = session.fetch_token(
                     metadata["token_endpoint"], grant_type="client_credentials")
                 self.assertEqual((token["token_type"], token["scope"]), ("Bearer", "jobs"))
@@ -291,6 +295,15 @@ class Authlib(unittest.TestCase):
         self.assertEqual(status, 200)
 
 
+if not MISSING:
+    class ForTheIssuer(PrivateKeyJWT):
+        """Authlib would sign for an hour, and would give the next assertion the same name."""
+
+        def sign(self, auth, token_endpoint):
+            self.claims = {"exp": int(time.time()) + 60}
+            return super().sign(auth, token_endpoint)
+
+
 class Signer:
     """A client that signs that it is itself."""
 
@@ -311,10 +324,7 @@ class Signer:
         session = OAuth2Session(
             self.name, self.pem(), scope="jobs", token_endpoint_auth_method="private_key_jwt",
             revocation_endpoint_auth_method="private_key_jwt")
-        session.register_client_auth_method(
-            PrivateKeyJWT(
-                metadata["token_endpoint"], claims={"aud": issuer}, headers={"kid": "k1"},
-                alg=self.algorithm))
+        session.register_client_auth_method(ForTheIssuer(issuer, alg=self.algorithm))
         return session
 
     def assertion(self, **claims):
