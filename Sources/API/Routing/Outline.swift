@@ -132,7 +132,7 @@ extension Outline {
         switch right {
         case .nothing: break
         case .realm, .everything: kinds.formUnion([.unauthenticated, .forbidden])
-        case .client: kinds.formUnion([.invalidRequest, .invalidClient])
+        case .client: kinds.formUnion([.invalidRequest, .invalidClient, .rateLimited])
         case .account: kinds.formUnion([.unauthenticated, .invalidToken])
         }
         if right != .nothing {
