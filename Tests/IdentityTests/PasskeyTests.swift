@@ -89,10 +89,11 @@ func givenPasskeyRealm(
         try await givenPasskeyRealm(["native_grants": .null]).when(enroll()).thenRejected(
             .nativeGrantsDisabled)
         let realm = try givenPasskeyRealm()
-        try await realm.given(AccountEvent.disabled, in: account).when(enroll()).thenRejected(
+        try await realm.given(AccountEvent.disabled(), in: account).when(enroll()).thenRejected(
             .notWelcome)
-        try await realm.given(AccountEvent.deleted, in: account).when(enroll()).thenRejected(
-            .notWelcome)
+        try await realm.given(AccountEvent.deleted(subjects: []), in: account).when(enroll())
+            .thenRejected(
+                .notWelcome)
         try await realm.given(ClientEvent.disabled, in: client).when(enroll()).thenRejected(
             .notWelcome)
         try await realm.given(ClientEvent.deleted, in: client).when(enroll()).thenRejected(
@@ -205,7 +206,8 @@ func givenPasskeyRealm(
                 SessionTerms(
                     account: account, stamp: 0, client: client, clientID: "web", app: nil,
                     scope: [], resources: [], factors: [.passkey], openedAt: noon,
-                    expiresAt: noon.adding(seconds: 365 * 86_400), isOffline: false)),
+                    expiresAt: noon.adding(seconds: 365 * 86_400), isOffline: false,
+                    method: .nativePasskey)),
             in: ceremony)
         return decision
     }
@@ -232,7 +234,7 @@ func givenPasskeyRealm(
             refused("other_relying_party"))
         try await known.when(redeem(use(counter: 5), at: noon.adding(seconds: 300))).then(
             refused("ceremony_expired"))
-        try await known.given(AccountEvent.disabled, in: account)
+        try await known.given(AccountEvent.disabled(), in: account)
             .when(redeem(use(counter: 5))).then(refused("account_blocked"))
         try await known.given(PasskeyEvent.removed(account: account, mail: code), in: passkey)
             .when(redeem(use(counter: 5))).then(refused("unknown_passkey"))

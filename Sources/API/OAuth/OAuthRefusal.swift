@@ -19,7 +19,7 @@ extension ProblemKind {
         case .unauthenticated: "missing_token"
         case .insufficientScope: "insufficient_scope"
         // RFC 9470.
-        case .signInTooOld: "insufficient_user_authentication"
+        case .reauthenticationRequired: "insufficient_user_authentication"
         case .mfaRequired: "mfa_required"
         case .rateLimited: "rate_limited"
         case .forbidden, .realmClosed, .realmDisabled, .nativeGrantsDisabled,
@@ -34,6 +34,7 @@ extension ProblemKind {
             .malformedForwarding, .invalidEnrollment, .unknownHost, .noSuchRoute, .noSuchRealm,
             .noSuchHost, .noSuchApp, .noSuchClient, .noSuchKey, .noSuchPasskey, .noSuchEvent,
             .noSuchCheckpoint,
+            .noSuchAccount, .noSuchSession, .noSuchMail, .accountExists, .mailNotFailed,
             .noSuchProblem, .methodNotAllowed, .realmExists, .reservedRealm, .hostTaken,
             .appExists, .clientExists, .clientHasNoSecret, .positionLost, .unsupportedMediaType,
             .idempotencyKeyReused:

@@ -75,7 +75,8 @@ public struct RedeemGrant<Shown: Grant>: AnsweringCommand {
         }
         var request = request
         request.session = grant.sessionName ?? request.session
-        return GrantDesk(request: request, settings: facts.settings, metadata: metadata)
+        return GrantDesk(
+            request: request, settings: facts.settings, metadata: metadata, method: Shown.type)
     }
 
     private func record(_ refusal: GrantRefusal, _ facts: Facts) -> SessionEvent? {

@@ -100,6 +100,13 @@ public enum SettingCatalogue {
         "invite_lifetime", 14 * day, in: hour...(365 * day), perApp: true,
         "How long an invite code is valid")
 
+    public static let recentSignIn = Declare.seconds(
+        "recent_sign_in", 900, in: 60...day,
+        "How long after signing in a person may do what a stolen token must not")
+    public static let accountDeletionGrace = Declare.seconds(
+        "account_deletion_grace", 30 * day, in: 0...(365 * day),
+        "How long a deletion of an account can be called off")
+
     public static let all: [Setting] =
         [
             displayName.setting, primaryDomain.setting, linksBaseURL.setting, mailFrom.setting,
@@ -109,7 +116,8 @@ public enum SettingCatalogue {
             accessTokenLifetime.setting, nativeAccessTokenLifetime.setting,
             refreshTokenLifetime.setting, refreshTokenLeeway.setting, sessionLifetime.setting,
             otpLifetime.setting, otpAttempts.setting, otpResendDelay.setting, uniformDelay.setting,
-            magicLinkLifetime.setting, inviteLifetime.setting,
+            magicLinkLifetime.setting, inviteLifetime.setting, recentSignIn.setting,
+            accountDeletionGrace.setting,
         ] + passkeys
 
     public static func find(_ name: String) -> Setting? { byName[name] }

@@ -161,7 +161,7 @@ struct SignInWorld {
 }
 
 /// The read models of a realm, folded from the log each time.
-struct FoldedQueries: RealmQueries {
+struct FoldedQueries: RealmQueries, Folding {
     let log: WatchedLog
 
     func fold<State: StreamState>(

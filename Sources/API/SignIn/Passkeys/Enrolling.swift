@@ -31,7 +31,7 @@ extension Problem {
 
     /// RFC 9470: signing in again helps, and how short a time ago that has to be.
     static func signInTooOld(_ limit: Int64) -> Problem {
-        var problem = Problem(.signInTooOld)
+        var problem = Problem(.reauthenticationRequired)
         problem.headers = problem.headers.map { name, value in
             name == "WWW-Authenticate" ? (name, "\(value), max_age=\"\(limit)\"") : (name, value)
         }
@@ -55,7 +55,7 @@ extension EnrollPasskey.Rejection: Refusal {
 
 extension Call<RealmContext> {
     /// The account and the session that the token stands for.
-    func signedIn() throws(Problem) -> (account: UUID, terms: SessionTerms) {
+    func owner() throws(Problem) -> (account: UUID, terms: SessionTerms) {
         guard case .account(let account, let session, _) = caller else {
             throw Problem(.unauthenticated)
         }
@@ -63,7 +63,7 @@ extension Call<RealmContext> {
     }
 
     func enrolling() async throws(Problem) -> Enrolling {
-        let (account, terms) = try signedIn()
+        let (account, terms) = try owner()
         let client = try await client(named: terms.clientID)
         let app = client?.metadata.appID ?? terms.app
         return Enrolling(

@@ -29,7 +29,7 @@ enum PasskeyListRoutes {
     ) { call throws(Problem) in
         try call.requireNativeGrants()
         var items: [JSON] = []
-        for passkey in try await call.passkeys(of: try call.signedIn().account) {
+        for passkey in try await call.passkeys(of: try call.owner().account) {
             items.append([
                 "Id": .string(passkey.id.description),
                 "DisplayName": .string(try await call.name(of: passkey)),
@@ -51,7 +51,7 @@ enum PasskeyListRoutes {
         refusals: Place.refusals + [.nativeGrantsDisabled, .noSuchPasskey]
     ) { call throws(Problem) in
         try call.requireNativeGrants()
-        let (account, terms) = try call.signedIn()
+        let (account, terms) = try call.owner()
         guard let passkey = UUID(try call.required("id")) else { throw Problem(.noSuchPasskey) }
         try await call.carryOut(
             RenamePasskey(
@@ -66,10 +66,12 @@ enum PasskeyListRoutes {
         detail: "The account's person is told by mail.", right: .account, dialect: .native,
         parameters: [id],
         answer: Answer(status: .noContent, description: "It is gone.", content: .nothing),
-        refusals: Place.refusals + [.nativeGrantsDisabled, .noSuchPasskey, .signInTooOld]
+        refusals: Place.refusals + [
+            .nativeGrantsDisabled, .noSuchPasskey, .reauthenticationRequired,
+        ]
     ) { call throws(Problem) in
         try call.requireNativeGrants()
-        let (account, terms) = try call.signedIn()
+        let (account, terms) = try call.owner()
         guard let passkey = UUID(try call.required("id")) else { throw Problem(.noSuchPasskey) }
         try await call.carryOut(
             DeletePasskey(

@@ -55,7 +55,7 @@ enum PasskeyRoutes {
                 "ceremonyId": "0193a0e7-5e0c-7000-9000-2f6b1c1d9a10",
                 "options": ["attestation": "none"],
             ]),
-        refusals: refusals + [.signInTooOld, .invalidEnrollment]
+        refusals: refusals + [.reauthenticationRequired, .invalidEnrollment]
     ) { call throws(Problem) in
         try call.requireNativeGrants()
         let enrolling = try await call.enrolling()
@@ -93,7 +93,7 @@ enum PasskeyRoutes {
         answer: .ok(
             "It is enrolled.", .object(.required("Message", .text(1...200), "For people.")),
             example: ["Message": "Passkey enrolled successfully."]),
-        refusals: refusals + [.invalidEnrollment, .signInTooOld, .invalidToken]
+        refusals: refusals + [.invalidEnrollment, .reauthenticationRequired, .invalidToken]
     ) { call throws(Problem) in
         try call.requireNativeGrants()
         guard let id = call.body["ceremonyId"]?.string.flatMap({ UUID($0) }),
