@@ -101,12 +101,12 @@ func givenPasskeyRealm(
     }
 
     @Test func `needs a sign-in that is not too old`() async throws {
-        let realm = try givenPasskeyRealm(["passkey_change_max_age": 60])
+        let realm = try givenPasskeyRealm(["recent_sign_in": 60])
         let old = noon.adding(seconds: -60)
         try await realm.when(enroll(signedIn: old)).thenRejected(.signInTooOld(limit: 60))
         try await realm.when(enroll(signedIn: old.adding(seconds: 1))).then(
             enrolled(), in: ceremony, taking: [Passkey.claim([1, 2, 3])])
-        try await givenPasskeyRealm(["passkey_change_max_age": 0])
+        try await givenPasskeyRealm(["recent_sign_in": 0])
             .when(enroll(signedIn: Timestamp(seconds: 0))).then(
                 enrolled(), in: ceremony, taking: [Passkey.claim([1, 2, 3])])
     }

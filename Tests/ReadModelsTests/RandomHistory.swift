@@ -252,6 +252,18 @@ struct RandomHistory {
         return happening("session.ended", stream, #"{"reason":"revoked"}"#)
     }
 
+    private mutating func refusedSignIn() -> Happening {
+        let account =
+            chance(50)
+            ? accounts.randomElement(using: &random).map { #""account":"\#($0)","# } ?? "" : ""
+        return happening(
+            "session.refused", fresh(),
+            """
+            {\(account)"client":"\(fresh())","client_id":"c","method":"urn:cocoar:otp",
+            "reason":"invalid_code","source":"s\(serial)"}
+            """)
+    }
+
     private mutating func passkey() -> Happening {
         if passkeys.isEmpty || chance(30) {
             let stream = fresh()
@@ -288,18 +300,6 @@ struct RandomHistory {
                 "passkey.removed", stream,
                 #"{"account":"\#(fresh())","mail":"\#(fresh())"}"#)
         }
-    }
-
-    private mutating func refusedSignIn() -> Happening {
-        let account =
-            chance(50)
-            ? accounts.randomElement(using: &random).map { #""account":"\#($0)","# } ?? "" : ""
-        return happening(
-            "session.refused", fresh(),
-            """
-            {\(account)"client":"\(fresh())","client_id":"c","method":"urn:cocoar:otp",
-            "reason":"invalid_code","source":"s\(serial)"}
-            """)
     }
 
     private mutating func key() -> Happening {

@@ -25,18 +25,18 @@ struct MailOrder {
                 MailOrder(
                     kind: .accountDeletion(at: Timestamp(seconds: $0)), account: event.stream)
             }
-        case "passkey.enrolled", "passkey.removed": toOwner(ofPasskey: event)
+        case "passkey.enrolled", "passkey.removed": ofPasskey(event)
         default: nil
         }
     }
 
-    private static func toOwner(ofPasskey event: Recorded) -> MailOrder? {
+    private static func ofPasskey(_ event: Recorded) -> MailOrder? {
         switch PasskeyEvent(event) {
         case .enrolled(let passkey):
             MailOrder(
                 kind: .passkeyEnrolled(device: "Passkey", at: event.at), account: passkey.account)
-        case .removed(let account, _):
-            MailOrder(kind: .passkeyRemoved(device: "Passkey", at: event.at), account: account)
+        case .removed(let owner, _):
+            MailOrder(kind: .passkeyRemoved(device: "Passkey", at: event.at), account: owner)
         case .enrollmentRefused, .used, .renamed, nil: nil
         }
     }

@@ -99,7 +99,7 @@ extension ProblemKind {
         case .bodyTooLarge: .contentTooLarge
         case .rateLimited: .tooManyRequests
         case .unknownHost, .noSuchRoute, .noSuchRealm, .noSuchHost, .noSuchApp, .noSuchClient,
-            .noSuchKey, .noSuchAccount, .noSuchSession, .noSuchMail, .noSuchPasskey,
+            .noSuchKey, .noSuchPasskey, .noSuchAccount, .noSuchSession, .noSuchMail,
             .noSuchEvent, .noSuchCheckpoint, .noSuchProblem:
             .notFound
         case .methodNotAllowed: .methodNotAllowed

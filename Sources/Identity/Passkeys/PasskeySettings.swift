@@ -26,13 +26,10 @@ extension SettingCatalogue {
     public static let passkeyAttestationRoots = Declare.texts(
         "passkey_attestation_roots", .certificates(limit: 50),
         "Who is believed to vouch for authenticators; anybody where none is set")
-    public static let passkeyChangeMaxAge = Declare.seconds(
-        "passkey_change_max_age", 86_400, in: 0...(365 * 86_400), perApp: true,
-        "How old a sign-in may be to enrol or remove a passkey; 0 for any age")
 
     static let passkeys: [Setting] = [
         passkeyDomain.setting, passkeySubdomains.setting, passkeyOrigins.setting,
         passkeyAttestation.setting, passkeyAttestationFormats.setting,
-        passkeyAttestationRoots.setting, passkeyChangeMaxAge.setting,
+        passkeyAttestationRoots.setting,
     ]
 }

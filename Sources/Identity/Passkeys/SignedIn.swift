@@ -16,7 +16,7 @@ public struct SignedIn: Sendable, Equatable {
     /// Whoever finds a session that was opened long ago shall not stay in for ever, nor lock its
     /// owner out. Returns the limit in seconds where it is passed; zero is no limit.
     public func isTooOld(at now: Timestamp, _ settings: Settings) -> Int64? {
-        let limit = settings[SettingCatalogue.passkeyChangeMaxAge]
+        let limit = settings[SettingCatalogue.recentSignIn]
         return limit > 0 && now >= at.adding(seconds: limit) ? limit : nil
     }
 }

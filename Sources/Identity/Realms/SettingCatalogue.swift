@@ -101,8 +101,9 @@ public enum SettingCatalogue {
         "How long an invite code is valid")
 
     public static let recentSignIn = Declare.seconds(
-        "recent_sign_in", 900, in: 60...day,
-        "How long after signing in a person may do what a stolen token must not")
+        "recent_sign_in", day, in: 0...(365 * day), perApp: true,
+        "How long after signing in a person may change how they sign in, or delete the account; "
+            + "0 for ever")
     public static let accountDeletionGrace = Declare.seconds(
         "account_deletion_grace", 30 * day, in: 0...(365 * day),
         "How long a deletion of an account can be called off")

@@ -198,7 +198,7 @@ import Values
     }
 
     @Test func `needs somebody who signed in a short time ago`() async throws {
-        let world = try await PasskeyWorld(["passkey_change_max_age": 600])
+        let world = try await PasskeyWorld(["recent_sign_in": 600])
         let key = try SoftKey(of: world.account)
         world.world.clock.advance(seconds: 500)
         let begun = try await world.beginEnrollment()

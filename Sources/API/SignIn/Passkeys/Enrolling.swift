@@ -54,16 +54,9 @@ extension EnrollPasskey.Rejection: Refusal {
 }
 
 extension Call<RealmContext> {
-    /// The account and the session that the token stands for.
-    func owner() throws(Problem) -> (account: UUID, terms: SessionTerms) {
-        guard case .account(let account, let session, _) = caller else {
-            throw Problem(.unauthenticated)
-        }
-        return (account, session.terms)
-    }
-
     func enrolling() async throws(Problem) -> Enrolling {
-        let (account, terms) = try owner()
+        let (account, session) = try signedIn
+        let terms = session.terms
         let client = try await client(named: terms.clientID)
         let app = client?.metadata.appID ?? terms.app
         return Enrolling(

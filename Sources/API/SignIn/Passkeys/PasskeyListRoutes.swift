@@ -29,7 +29,7 @@ enum PasskeyListRoutes {
     ) { call throws(Problem) in
         try call.requireNativeGrants()
         var items: [JSON] = []
-        for passkey in try await call.passkeys(of: try call.owner().account) {
+        for passkey in try await call.passkeys(of: try call.signedIn.account) {
             items.append([
                 "Id": .string(passkey.id.description),
                 "DisplayName": .string(try await call.name(of: passkey)),
@@ -51,12 +51,12 @@ enum PasskeyListRoutes {
         refusals: Place.refusals + [.nativeGrantsDisabled, .noSuchPasskey]
     ) { call throws(Problem) in
         try call.requireNativeGrants()
-        let (account, terms) = try call.owner()
+        let (account, session) = try call.signedIn
         guard let passkey = UUID(try call.required("id")) else { throw Problem(.noSuchPasskey) }
         try await call.carryOut(
             RenamePasskey(
                 passkey: passkey, account: account,
-                name: call.body["DisplayName"]?.string ?? ""), for: account, terms)
+                name: call.body["DisplayName"]?.string ?? ""), for: account, session.terms)
         return Response(status: .noContent)
     }
 
@@ -71,13 +71,15 @@ enum PasskeyListRoutes {
         ]
     ) { call throws(Problem) in
         try call.requireNativeGrants()
-        let (account, terms) = try call.owner()
+        let (account, session) = try call.signedIn
         guard let passkey = UUID(try call.required("id")) else { throw Problem(.noSuchPasskey) }
         try await call.carryOut(
             DeletePasskey(
                 passkey: passkey, account: account,
-                session: SignedIn(client: terms.client, app: terms.app, at: terms.openedAt),
-                mail: call.newID(), now: call.context.clock.now()), for: account, terms)
+                session: SignedIn(
+                    client: session.terms.client, app: session.terms.app, at: session.terms.openedAt
+                ),
+                mail: call.newID(), now: call.context.clock.now()), for: account, session.terms)
         return Response(status: .noContent)
     }
 }
