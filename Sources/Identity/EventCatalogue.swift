@@ -5,7 +5,7 @@ public enum EventCatalogue {
     public static let all: [EventShape] =
         RealmEvent.catalogue + HostEvent.catalogue + AppEvent.catalogue + ClientEvent.catalogue
         + AdminKeyEvent.catalogue + AccountEvent.catalogue + MailboxEvent.catalogue
-        + SessionEvent.catalogue + MailEvent.catalogue
+        + SessionEvent.catalogue + MailEvent.catalogue + DisclosureEvent.catalogue
         + SigningKeyEvent.catalogue
 
     /// What every request looks at, so that nodes keep it: see `Projections/configurations.sql`.

@@ -51,20 +51,24 @@ private func signInSamples() throws -> [any Event] {
         account: account, stamp: 1, client: client, clientID: "web", app: app, scope: ["openid"],
         resources: ["https://api.example.org"], factors: [.mailedCode], openedAt: noon,
         expiresAt: noon.adding(seconds: 86_400), isOffline: true,
-        from: SignInPlace(source: "AAAA", device: "iPhone"))
+        from: SignInPlace(source: "AAAA", device: "iPhone"), method: .nativeOTP)
     let refused = RefusedSignIn(
         method: .nativeOTP, reason: "invalid_code", account: account, client: client,
         clientID: "web", app: app, from: SignInPlace(source: "AAAA", device: "iPhone"))
     return [
         AccountEvent.registered(
             mailbox: mailbox, isConfirmed: true, origin: .administrator, person: person),
-        AccountEvent.mailboxConfirmed, AccountEvent.personChanged(person), AccountEvent.disabled,
-        AccountEvent.enabled, AccountEvent.stampRotated, AccountEvent.deleted,
-        MailboxEvent.assigned(account), MailboxEvent.released(account),
+        AccountEvent.mailboxConfirmed, AccountEvent.personChanged(person),
+        AccountEvent.mailboxChanged(mailbox: mailbox, isConfirmed: true, left: mailbox),
+        AccountEvent.disabled(mail: code), AccountEvent.enabled,
+        AccountEvent.stampRotated(mail: code),
+        AccountEvent.deletionScheduled(due: noon, mail: code), AccountEvent.deletionCancelled,
+        AccountEvent.deleted(subjects: [mailbox]), AccountEvent.erased,
+        MailboxEvent.assigned(account), MailboxEvent.released(account, next: client),
         MailboxEvent.codeIssued(issued), MailboxEvent.codeRefused(code, at: noon),
         MailboxEvent.codeRedeemed(code), SessionEvent.opened(terms),
         SessionEvent.refreshed(generation: 1, at: noon), SessionEvent.ended(.reuse),
-        SessionEvent.refused(refused),
+        SessionEvent.refused(refused), DisclosureEvent.made(.person, accounts: [account]),
         MailEvent.sent(attempt: 1), MailEvent.deferred(attempt: 1, until: noon, code: 451),
         MailEvent.failed(attempt: 2, code: 550), MailEvent.requeued,
         SigningKeyEvent.published(signingKey("a")), SigningKeyEvent.activated("a"),

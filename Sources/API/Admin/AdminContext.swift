@@ -18,6 +18,8 @@ public struct AdminContext: RouteContext {
     let destroyKey: @Sendable (_ realm: RealmID, _ subject: UUID) async throws(LogFailure) -> Void
     /// Makes a key to sign tokens with, which may take a while.
     let makeSigningKey: TokenKeys.Generation
+    /// What mail addresses are found by in a realm.
+    let mint: RealmContexts.Mints
     let now: @Sendable () -> Timestamp
     /// Set in a process whose user has the database and the master key in hand: nobody needs to ask
     /// him for an admin key.
@@ -28,9 +30,12 @@ public struct AdminContext: RouteContext {
         deriveSecret: @escaping SecretDerivation, now: @escaping @Sendable () -> Timestamp,
         destroyKey: @escaping @Sendable (RealmID, UUID) async throws(LogFailure) -> Void = {
             _, _ throws(LogFailure) in throw .unavailable
-        }, makeSigningKey: @escaping TokenKeys.Generation, operator: String? = nil
+        }, makeSigningKey: @escaping TokenKeys.Generation,
+        mint: @escaping RealmContexts.Mints = { _ throws(LogFailure) in throw .unavailable },
+        operator: String? = nil
     ) {
         self.makeSigningKey = makeSigningKey
+        self.mint = mint
         self.destroyKey = destroyKey
         self.operator = `operator`
         self.commands = commands

@@ -12,6 +12,17 @@ extension Call<RealmContext> {
         }
     }
 
+    /// What is known of the client may be old by a moment: that is no reason to refuse.
+    func require(_ grant: GrantType, of client: PresentClient) async throws(Problem) {
+        if client.grantTypes.contains(grant) { return }
+        let known = try await reading { () throws(LogFailure) in
+            try await context.clients.fresh(client.clientID, in: context.place.realm)
+        }
+        guard let known, known.metadata.grantTypes.contains(grant) else {
+            throw GrantRefusal.unauthorizedClient.problem
+        }
+    }
+
     /// A token request without the grant itself.
     func grantRequest(of client: PresentClient) throws(Problem) -> GrantRequest {
         let resources = body["resource"]?.array?.compactMap(\.string) ?? []
@@ -27,7 +38,9 @@ extension Call<RealmContext> {
     /// Where the caller is, without saying who.
     private var signInPlace: SignInPlace {
         let network = Source(context.place.address).network
-        return SignInPlace(source: context.mint.pseudonym(ofNetwork: network))
+        return SignInPlace(
+            source: context.mint.pseudonym(ofNetwork: network),
+            device: DeviceKind.of(userAgent: request.headers["User-Agent"]))
     }
 
     func answer(_ granted: GrantedTokens) async throws(Problem) -> Response {
@@ -68,17 +81,8 @@ extension Call<RealmContext> {
         let events = try await reading { () throws(LogFailure) in
             try await context.commands.events.stream(account, after: 0, in: context.place.realm)
         }
-        var person = Person()
-        var isConfirmed = false
-        for recorded in events {
-            switch AccountEvent(recorded) {
-            case .registered(_, let confirmed, _, let known):
-                (person, isConfirmed) = (known, confirmed)
-            case .personChanged(let known): person = known
-            case .mailboxConfirmed: isConfirmed = true
-            default: break
-            }
-        }
+        let known = KnownPerson(events)
+        let (person, isConfirmed) = (known?.person ?? Person(), known?.isConfirmed ?? false)
         var claims: [String: JSON] = ["sub": .string(account.description)]
         if scope.contains("email"), let email = person.email {
             claims["email"] = .string(email)

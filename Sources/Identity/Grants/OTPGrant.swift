@@ -43,10 +43,13 @@ public struct OTPGrant: Grant {
         }
         guard code.digest == digest else {
             return Settled(
-                Decision(MailboxEvent.codeRefused(code.id, at: now), in: mailbox.stream),
+                Decision(
+                    MailboxEvent.codeRefused(code.id, at: now), in: mailbox.stream,
+                    of: mailbox.subject),
                 .failure(.invalidCode))
         }
-        var decision = Decision(MailboxEvent.codeRedeemed(code.id), in: mailbox.stream)
+        var decision = Decision(
+            MailboxEvent.codeRedeemed(code.id), in: mailbox.stream, of: mailbox.subject)
         guard account.exists else {
             // A code that was mailed for an account that is gone makes no new one.
             guard code.purpose == .registration else {

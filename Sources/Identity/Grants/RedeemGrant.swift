@@ -75,7 +75,8 @@ public struct RedeemGrant<Shown: Grant>: AnsweringCommand {
         for resource in request.resources where !ResourceRule.isResource(resource) {
             throw .invalidResource
         }
-        return GrantDesk(request: request, settings: facts.settings, metadata: metadata)
+        return GrantDesk(
+            request: request, settings: facts.settings, metadata: metadata, method: Shown.type)
     }
 
     private func record(_ refusal: GrantRefusal, _ facts: Facts) -> SessionEvent? {

@@ -6,6 +6,9 @@ public import Values
 public struct Mailbox: StreamState {
     /// The account that holds it.
     public private(set) var account: UUID?
+    /// Whose is what is mailed to it, where that is not the mailbox itself: the key of an earlier holder
+    /// may be gone.
+    public private(set) var subject: UUID?
     /// The one code that can be redeemed.
     public private(set) var code: IssuedCode?
     /// The one link that can be redeemed.
@@ -23,8 +26,9 @@ public struct Mailbox: StreamState {
     public mutating func apply(_ event: MailboxEvent) {
         switch event {
         case .assigned(let account): self.account = account
-        case .released(let account):
+        case .released(let account, let next):
             if self.account == account { self.account = nil }
+            subject = next ?? subject
             code = nil
             link = nil
         case .codeIssued(let code):
@@ -57,4 +61,9 @@ public struct Mailbox: StreamState {
         }
         return code
     }
+}
+
+extension Versioned<Mailbox> {
+    /// Whose is what is mailed to it.
+    var subject: UUID { state.subject ?? stream }
 }

@@ -86,7 +86,9 @@ public struct RequestOTP: AnsweringCommand {
                 id: code, purpose: purpose, digest: digest, app: app, issuedAt: now,
                 expiresAt: now.adding(seconds: lifetime), person: person)
             return Settled(
-                Decision(MailboxEvent.codeIssued(issued), in: mailbox), .issued(purpose))
+                Decision(
+                    MailboxEvent.codeIssued(issued), in: mailbox, of: facts.mailbox.subject),
+                .issued(purpose))
         }
     }
 

@@ -105,6 +105,12 @@ public enum SettingCatalogue {
 
     public static let rateLimits = Declare.rates(
         "rate_limits", "How often what may be asked, where it differs from the usual rates")
+    public static let recentSignIn = Declare.seconds(
+        "recent_sign_in", 900, in: 60...day,
+        "How long after signing in a person may do what a stolen token must not")
+    public static let accountDeletionGrace = Declare.seconds(
+        "account_deletion_grace", 30 * day, in: 0...(365 * day),
+        "How long a deletion of an account can be called off")
 
     public static let all: [Setting] = [
         displayName.setting, primaryDomain.setting, linksBaseURL.setting, mailFrom.setting,
@@ -115,7 +121,8 @@ public enum SettingCatalogue {
         accessTokenLifetime.setting, nativeAccessTokenLifetime.setting,
         refreshTokenLifetime.setting, refreshTokenLeeway.setting, sessionLifetime.setting,
         otpLifetime.setting, otpAttempts.setting, otpResendDelay.setting, uniformDelay.setting,
-        magicLinkLifetime.setting, rateLimits.setting, inviteLifetime.setting,
+        magicLinkLifetime.setting, inviteLifetime.setting, recentSignIn.setting,
+        accountDeletionGrace.setting, rateLimits.setting,
     ]
 
     public static func find(_ name: String) -> Setting? { byName[name] }

@@ -49,6 +49,7 @@ struct Models: Sendable {
 
 /// Answers the admin API from the read models, and from the log where it is asked for the log.
 struct ReadModelQueries: AdminQueries {
+    let database: Database
     private let log: PostgresLog
     private let proofs: LogProofs
     private let keys: AdminKeys
@@ -60,9 +61,10 @@ struct ReadModelQueries: AdminQueries {
     private let trail: AuditTrail
 
     /// How long a list may wait for the position that it was asked for.
-    private static let patience: Duration = .seconds(3)
+    static let patience: Duration = .seconds(3)
 
     init(_ store: Store) {
+        database = store.database
         log = store.log
         proofs = LogProofs(store.database, keyring: store.keyring)
         keys = AdminKeys(store.database)
@@ -250,7 +252,7 @@ extension ReadModelQueries {
         }
     }
 
-    private func asking<Value: Sendable>(
+    func asking<Value: Sendable>(
         _ read: () async throws(ReadFailure) -> Value
     ) async throws(LogFailure) -> Value {
         do {

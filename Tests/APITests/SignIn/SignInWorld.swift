@@ -161,7 +161,7 @@ struct SignInWorld {
 }
 
 /// The read models of a realm, folded from the log each time.
-private struct FoldedQueries: RealmQueries {
+private struct FoldedQueries: RealmQueries, Folding {
     let log: WatchedLog
 
     private func fold<State: StreamState>(
