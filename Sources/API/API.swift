@@ -8,12 +8,12 @@ public enum API {
         + ClientRoutes.table + AccountRoutes.table + AccountDeletionRoutes.table
         + AccountSessionRoutes.table + LoginHistoryRoutes.table + MailRoutes.table
         + SubjectRoutes.table + AdminKeyRoutes.table + EventRoutes.table
-        + LogRoutes.table
+        + LogRoutes.table + SigningKeyRoutes.table
 
     /// What the host's realm answers: signing in, and tokens.
     public static let realmTable: [Route<RealmContext>] =
-        NativeRoutes.table + TokenRoutes.table
-        + OwnAccountRoutes.table
+        NativeRoutes.table + MagicLinkRoutes.table + TokenRoutes.table
+        + MetadataRoutes.table + OwnAccountRoutes.table
 
     /// Every route of every table.
     static let outlines: [Outline] = table.map(\.outline) + realmTable.map(\.outline)

@@ -7,4 +7,14 @@ public enum EventCatalogue {
         + AdminKeyEvent.catalogue + AccountEvent.catalogue + MailboxEvent.catalogue
         + SessionEvent.catalogue + MailEvent.catalogue + DisclosureEvent.catalogue
         + SigningKeyEvent.catalogue
+
+    /// What every request looks at, so that nodes keep it: see `Projections/configurations.sql`.
+    public static func isConfiguration(_ name: String) -> Bool {
+        configurationStreams.contains { name.utf8.starts(with: $0.utf8) }
+            && name != "realm.subject_erased"
+    }
+
+    private static let configurationStreams = [
+        "realm.", "host.", "app.", "client.", "signing_key.",
+    ]
 }

@@ -194,6 +194,11 @@ struct RandomHistory {
     /// A mail is asked for by one stream and followed by its own.
     private mutating func mail() -> Happening {
         if mails.isEmpty || chance(40) {
+            if chance(30) {
+                return happening(
+                    "link.issued", fresh(),
+                    #"{"link":"\#(fresh())","mail":"\#(newMail())"}"#)
+            }
             return happening(
                 "otp.issued", fresh(),
                 """

@@ -33,11 +33,14 @@ enum Rules {
         ],
         "API": [
             "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Cryptography",
-            "Mail", "EventStore", "ReadModels",
+            "HTML", "JOSE", "Mail", "EventStore", "ReadModels",
         ],
+        // What apps take in: they have Foundation and know nothing of our modules.
+        "UrdClient": ["Foundation", "FoundationNetworking"],
         "urd": [
             "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Postgres",
-            "Cryptography", "HTTPServer", "Systemd", "EventStore", "ReadModels", "API", "Glibc",
+            "Cryptography", "HTML", "JOSE", "Mail", "HTTPServer", "HTTPClient", "Systemd",
+            "EventStore", "ReadModels", "API", "Glibc",
         ],
     ]
 

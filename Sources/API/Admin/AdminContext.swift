@@ -18,6 +18,8 @@ public struct AdminContext: RouteContext {
     let destroyKey: @Sendable (_ realm: RealmID, _ subject: UUID) async throws(LogFailure) -> Void
     /// What mail addresses are found by in a realm.
     let mint: RealmContexts.Mints
+    /// Makes a key to sign tokens with, which may take a while.
+    let makeSigningKey: TokenKeys.Generation
     let now: @Sendable () -> Timestamp
     /// Set in a process whose user has the database and the master key in hand: nobody needs to ask
     /// him for an admin key.
@@ -30,9 +32,10 @@ public struct AdminContext: RouteContext {
             _, _ throws(LogFailure) in throw .unavailable
         },
         mint: @escaping RealmContexts.Mints = { _ throws(LogFailure) in throw .unavailable },
-        operator: String? = nil
+        makeSigningKey: @escaping TokenKeys.Generation, operator: String? = nil
     ) {
         self.mint = mint
+        self.makeSigningKey = makeSigningKey
         self.destroyKey = destroyKey
         self.operator = `operator`
         self.commands = commands

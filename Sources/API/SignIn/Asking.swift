@@ -60,6 +60,16 @@ extension RequestOTP.Rejection: Refusal {
     }
 }
 
+extension RequestMagicLink.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.unknownHost)
+        case .realmDisabled: Problem(.realmClosed)
+        case .invalid(let fault): Problem(of: fault)
+        }
+    }
+}
+
 extension GrantRefusal: Refusal {
     var problem: Problem {
         switch self {
@@ -77,6 +87,7 @@ extension GrantRefusal: Refusal {
             Problem(.invalidScope, "A refresh gives no more than there was.")
         case .invalidResource: Problem(.invalidTarget)
         case .invalidCode: Problem(.invalidGrant, "Invalid or expired code.")
+        case .invalidLink: Problem(.invalidGrant, "Invalid or expired link.")
         case .accountBlocked: Problem(.invalidGrant, "The account cannot sign in.")
         case .invalidRefreshToken:
             Problem(.invalidGrant, "The refresh token is not valid, or is no longer.")

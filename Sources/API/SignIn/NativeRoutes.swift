@@ -41,7 +41,7 @@ enum NativeRoutes {
     private static let available =
         "If registration is available, you will receive a verification code."
 
-    private static func uniform(_ message: String) -> Answer {
+    static func uniform(_ message: String) -> Answer {
         .ok(
             "What everybody hears.",
             .object(.required("Message", .text(1...200), "For people.")),
@@ -59,7 +59,8 @@ extension Call<RealmContext> {
         guard settings[SettingCatalogue.nativeGrants] else { throw Problem(.nativeGrantsDisabled) }
         let person = Person(
             email: given("Email").flatMap { try? MailAddress($0).text },
-            firstName: given("FirstName"), lastName: given("LastName"))
+            firstName: given("FirstName"), lastName: given("LastName"),
+            language: readersLanguage)
         for (name, demand, value) in [
             ("FirstName", settings[SettingCatalogue.registrationFirstName], person.firstName),
             ("LastName", settings[SettingCatalogue.registrationLastName], person.lastName),
@@ -85,8 +86,13 @@ extension Call<RealmContext> {
                 code: code, digest: digest, now: context.clock.now()), as: "anonymous")
     }
 
+    /// The language that the caller would like to read.
+    var readersLanguage: String? {
+        MailLanguage(accepted: request.headers["Accept-Language"])?.rawValue
+    }
+
     /// A member that says something.
-    private func given(_ name: String) -> String? {
+    func given(_ name: String) -> String? {
         guard let text = body[name]?.string,
             text.unicodeScalars.contains(where: { !$0.properties.isWhitespace })
         else { return nil }

@@ -17,6 +17,8 @@ public enum GrantRefusal: Error, Equatable, Sendable {
     case invalidResource
     /// Wrong, expired, used, or never issued.
     case invalidCode
+    /// A link that is wrong, expired, used, or was never mailed.
+    case invalidLink
     /// The account may not sign in.
     case accountBlocked
     /// A refresh token that is not good, or not any more.
@@ -28,6 +30,7 @@ extension GrantRefusal {
     var recordedReason: String? {
         switch self {
         case .invalidCode: "invalid_code"
+        case .invalidLink: "invalid_link"
         case .accountBlocked: "account_blocked"
         case .realmNotFound, .realmDisabled, .invalidClient, .unsupportedGrant,
             .unauthorizedClient, .unknownScope, .scopeNotAllowed, .widerScope, .invalidResource,

@@ -11,6 +11,8 @@ public struct Mailbox: StreamState {
     public private(set) var subject: UUID?
     /// The one code that can be redeemed.
     public private(set) var code: IssuedCode?
+    /// The one link that can be redeemed.
+    public private(set) var link: IssuedLink?
     /// Wrong guesses at that code.
     public private(set) var wrongGuesses = 0
     /// When the last wrong guesses were made, whatever the code: newest last.
@@ -28,6 +30,7 @@ public struct Mailbox: StreamState {
             if self.account == account { self.account = nil }
             subject = next ?? subject
             code = nil
+            link = nil
         case .codeIssued(let code):
             self.code = code
             wrongGuesses = 0
@@ -37,6 +40,9 @@ public struct Mailbox: StreamState {
         case .codeRedeemed(let id):
             if code?.id == id { code = nil }
             refusals = []
+        case .linkIssued(let link): self.link = link
+        case .linkRedeemed(let id):
+            if link?.id == id { link = nil }
         }
     }
 

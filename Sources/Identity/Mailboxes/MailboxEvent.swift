@@ -46,6 +46,8 @@ public enum MailboxEvent: Event {
     /// Somebody guessed wrong.
     case codeRefused(UUID, at: Timestamp)
     case codeRedeemed(UUID)
+    case linkIssued(IssuedLink)
+    case linkRedeemed(UUID)
 
     public static let catalogue = [
         EventShape("mailbox.assigned", open: ["account"]),
@@ -55,6 +57,9 @@ public enum MailboxEvent: Event {
             personal: Person.fieldNames),
         EventShape("otp.refused", open: ["otp", "refused_at"]),
         EventShape("otp.redeemed", open: ["otp"]),
+        EventShape(
+            "link.issued", open: IssuedLink.openFields, personal: IssuedLink.personalFields),
+        EventShape("link.redeemed", open: ["link"]),
     ]
 
     public var name: String {
@@ -64,6 +69,8 @@ public enum MailboxEvent: Event {
         case .codeIssued: "otp.issued"
         case .codeRefused: "otp.refused"
         case .codeRedeemed: "otp.redeemed"
+        case .linkIssued: "link.issued"
+        case .linkRedeemed: "link.redeemed"
         }
     }
 
@@ -91,6 +98,8 @@ public enum MailboxEvent: Event {
         case .codeRefused(let id, let at):
             return ["otp": .uuid(id), "refused_at": .integer(at.seconds)]
         case .codeRedeemed(let id): return ["otp": .uuid(id)]
+        case .linkIssued(let link): return link.fields
+        case .linkRedeemed(let id): return ["link": .uuid(id)]
         }
     }
 
@@ -119,6 +128,12 @@ public enum MailboxEvent: Event {
         case "otp.redeemed":
             guard let id = fields.uuid("otp") else { return nil }
             self = .codeRedeemed(id)
+        case "link.issued":
+            guard let link = IssuedLink(fields: fields) else { return nil }
+            self = .linkIssued(link)
+        case "link.redeemed":
+            guard let id = fields.uuid("link") else { return nil }
+            self = .linkRedeemed(id)
         default: return nil
         }
     }

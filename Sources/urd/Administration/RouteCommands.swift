@@ -27,6 +27,7 @@ enum RouteCommands {
         "listAdminKeys": "admin key list",
         "getAdminKey": "admin key show", "revokeAdminKey": "admin key revoke",
         "listAuditTrail": "audit list", "eraseSubject": "subject erase",
+        "listSigningKeys": "signing-key list", "rotateSigningKey": "signing-key rotate",
     ]
 
     static let all: [any AnySubcommand] =

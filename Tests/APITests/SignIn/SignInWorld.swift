@@ -2,6 +2,7 @@ import Cryptography
 import EventSourcing
 import HTTP
 import Identity
+import JOSE
 import JSON
 import Synchronization
 import Telemetry
@@ -32,11 +33,14 @@ struct SignInWorld {
         directory.add(realm, hosts: ["id.acme.example"], all)
         let dispatcher = Dispatcher(log: log)
         let (log, clock) = (log, clock)
+        let realmClock = RealmContext.Clock(
+            now: { clock.next() }, passed: { .seconds(clock.next().seconds) }, hesitate: {})
         let contexts = RealmContexts(
-            places: Places(directory), mint: { _ in mint }, commands: dispatcher,
-            queries: FoldedQueries(log: log),
-            clock: RealmContext.Clock(
-                now: { clock.next() }, passed: { .seconds(clock.next().seconds) }, hesitate: {}))
+            places: Places(directory), mint: { _ in mint },
+            keys: TokenKeys(
+                commands: dispatcher, clock: realmClock, revision: { _ in log.revision },
+                generate: { try SigningKey.generate($0) }),
+            commands: dispatcher, queries: FoldedQueries(log: log), clock: realmClock)
         router = Router(
             [
                 .init(API.realmTable) { request throws(Problem) in
@@ -50,13 +54,16 @@ struct SignInWorld {
                 id: UUID.random(), clientID: "phone",
                 metadata: [
                     "token_endpoint_auth_method": "none", "application_type": "native",
-                    "grant_types": ["urn:cocoar:otp", "refresh_token"],
+                    "grant_types": ["urn:cocoar:otp", "urn:cocoar:magic", "refresh_token"],
                 ]), dispatcher)
         let digest = try #require(SecretDigest(SHA256.hash(Array(Self.secret.utf8))))
         try await carryOut(
             RegisterClient(
                 id: UUID.random(), clientID: "service",
-                metadata: ["grant_types": ["client_credentials"], "scope": "jobs"],
+                metadata: [
+                    "grant_types": ["client_credentials"], "scope": "jobs",
+                    "introspects_all_tokens": true,
+                ],
                 secret: digest), dispatcher)
     }
 
@@ -81,7 +88,10 @@ struct SignInWorld {
             }
         }
         #expect(answer.response.headers["Set-Cookie"] == nil)
-        #expect(answer.response.headers["Cache-Control"] == "no-store")
+        let isPublic = request.path.hasPrefix("/.well-known/") && answer.status == .ok
+        #expect(
+            answer.response.headers["Cache-Control"]
+                == (isPublic ? "public, max-age=300" : "no-store"))
         return answer
     }
 
@@ -99,9 +109,13 @@ struct SignInWorld {
     }
 
     func requestCode(_ members: [String: JSON]) async throws -> Answered {
+        try await post("/api/account/native/otp/request", json: members)
+    }
+
+    func post(_ path: String, json members: [String: JSON]) async throws -> Answered {
         try await send(
             Request(
-                method: .post, path: "/api/account/native/otp/request", query: nil,
+                method: .post, path: path, query: nil,
                 headers: ["Host": "id.acme.example", "Content-Type": "application/json"],
                 body: JSON.object(members).canonical(), source: "203.0.113.7", id: "request-2"))
     }
@@ -169,7 +183,7 @@ private struct FoldedQueries: RealmQueries, Folding {
             let client = try await fold(Client.self, event.stream, realm)
             guard let metadata = client.metadata, !client.isDeleted else { continue }
             return KnownClient(
-                id: event.stream, method: metadata.authenticationMethod, secret: client.secret,
+                id: event.stream, metadata: metadata, secret: client.secret,
                 isDisabled: client.isDisabled)
         }
         return nil
@@ -186,6 +200,7 @@ private struct FoldedQueries: RealmQueries, Folding {
                 || account.stamp != terms.stamp
         }
         return SessionView(
-            id: id, terms: terms, generation: session.generation, isOver: isOver)
+            id: id, terms: terms, generation: session.generation,
+            refreshedAt: session.refreshedAt, isOver: isOver)
     }
 }

@@ -2,6 +2,7 @@ import Cryptography
 import EventSourcing
 import HTTP
 import Identity
+import JOSE
 import JSON
 import Synchronization
 import Telemetry
@@ -48,7 +49,8 @@ struct World {
             },
             now: { clock.next() },
             destroyKey: { _, subject throws(LogFailure) in try destroyed.add(subject) },
-            mint: { _ throws(LogFailure) in World.mint })
+            mint: { _ throws(LogFailure) in World.mint },
+            makeSigningKey: { try SigningKey.generate($0) })
         let lines = lines
         router = Router(
             API.table, context: context,
@@ -162,7 +164,7 @@ struct World {
 
 /// Every look at it is a millisecond later.
 final class Clock: Sendable {
-    private let now = Mutex<Int64>(1_795_224_225_000_000)
+    let now = Mutex<Int64>(1_795_224_225_000_000)
 
     func next() -> Timestamp {
         now.withLock {

@@ -1,0 +1,52 @@
+public import EventSourcing
+public import Values
+
+/// A mailed link that came back. It is used up by being shown, whatever else is still missing: who has
+/// it has the mailbox, and can have another one mailed.
+public struct MagicLinkGrant: Grant {
+    public var account: UUID
+    /// The keyed digest of the token as it was given.
+    public var digest: SecretDigest
+
+    public init(account: UUID, digest: SecretDigest) {
+        self.account = account
+        self.digest = digest
+    }
+
+    public static let type = GrantType.nativeMagicLink
+
+    public struct Facts: Sendable {
+        let account: Versioned<Account>
+        let mailbox: Versioned<Mailbox>?
+    }
+
+    public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
+        let account = try await streams.read(Account.self, account)
+        guard let mailbox = account.state.mailbox else {
+            return Facts(account: account, mailbox: nil)
+        }
+        return Facts(
+            account: account, mailbox: try await streams.read(Mailbox.self, mailbox))
+    }
+
+    public func account(_ facts: Facts) -> UUID? { facts.account.exists ? account : nil }
+
+    public func settle(
+        _ facts: Facts, at desk: GrantDesk
+    ) throws(GrantRefusal) -> Settled<GrantOutcome> {
+        let (account, now) = (facts.account, desk.request.now)
+        let scope = try desk.grantedScope()
+        guard let mailbox = facts.mailbox, let link = mailbox.state.link, now < link.expiresAt,
+            link.account == account.stream, link.digest == digest
+        else { throw .invalidLink }
+        var decision = Decision(
+            MailboxEvent.linkRedeemed(link.id), in: mailbox.stream, of: mailbox.subject)
+        guard account.isWelcome else { return Settled(decision, .failure(.accountBlocked)) }
+        if !account.state.isConfirmed {
+            decision.append(AccountEvent.mailboxConfirmed, in: account.stream)
+        }
+        return desk.open(
+            after: decision, account: (account.stream, account.state.stamp), scope: scope,
+            factors: [.mailedLink])
+    }
+}

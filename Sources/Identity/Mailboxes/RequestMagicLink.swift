@@ -1,0 +1,102 @@
+public import EventSourcing
+public import Values
+
+/// Has a link mailed that signs in whoever holds the mailbox.
+///
+/// Whoever asks hears the same whatever comes of it; the outcome is for the metrics alone.
+public struct RequestMagicLink: AnsweringCommand {
+    public var app: UUID?
+    public var mailbox: UUID
+    public var person: Person
+    /// The id that the token follows from, and the keyed digest of the token.
+    public var link: UUID
+    public var digest: SecretDigest
+    /// What the link begins with: from the configuration, never from the request.
+    public var base: String
+    public var returnPath: ReturnPath?
+    public var mail: UUID
+    public var now: Timestamp
+
+    public init(
+        app: UUID? = nil, mailbox: UUID, person: Person, link: UUID, digest: SecretDigest,
+        base: String, returnPath: ReturnPath? = nil, mail: UUID, now: Timestamp
+    ) {
+        self.app = app
+        self.mailbox = mailbox
+        self.person = person
+        self.link = link
+        self.digest = digest
+        self.base = base
+        self.returnPath = returnPath
+        self.mail = mail
+        self.now = now
+    }
+
+    public enum Rejection: Error, Equatable, Sendable {
+        case realmNotFound
+        case realmDisabled
+        case invalid(FieldFault)
+    }
+
+    public enum Outcome: Equatable, Sendable {
+        case issued
+        case nothing(Reason)
+    }
+
+    /// Why no link is mailed.
+    public enum Reason: Equatable, Sendable {
+        /// Nothing here would take it.
+        case nativeGrantsDisabled
+        /// Nobody holds the mailbox, or its holder has not proved it yet.
+        case notRegistered
+        case blocked
+        /// A link was mailed a moment ago.
+        case tooSoon
+    }
+
+    public struct Facts: Sendable {
+        let realm: Versioned<Realm>
+        let settings: Settings
+        let mailbox: Versioned<Mailbox>
+        let account: Versioned<Account>?
+    }
+
+    public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
+        let (realm, settings) = try await Realm.settings(of: app, from: streams)
+        let mailbox = try await streams.read(Mailbox.self, mailbox)
+        var account: Versioned<Account>?
+        if let holder = mailbox.state.account {
+            account = try await streams.read(Account.self, holder)
+        }
+        return Facts(realm: realm, settings: settings, mailbox: mailbox, account: account)
+    }
+
+    public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
+        try facts.realm.requireOpen(
+            missing: Rejection.realmNotFound, disabled: .realmDisabled)
+        do {
+            try person.check()
+        } catch {
+            throw .invalid(error)
+        }
+        guard facts.settings[SettingCatalogue.nativeGrants] else {
+            return Settled(.nothing(.nativeGrantsDisabled))
+        }
+        guard let account = facts.account, account.isAlive, account.state.isConfirmed else {
+            return Settled(.nothing(.notRegistered))
+        }
+        guard account.isWelcome else { return Settled(.nothing(.blocked)) }
+        let delay = facts.settings[SettingCatalogue.otpResendDelay]
+        if let last = facts.mailbox.state.link, now < last.issuedAt.adding(seconds: delay) {
+            return Settled(.nothing(.tooSoon))
+        }
+        let lifetime = facts.settings[SettingCatalogue.magicLinkLifetime]
+        let issued = IssuedLink(
+            id: link, account: account.stream, digest: digest, app: app, issuedAt: now,
+            expiresAt: now.adding(seconds: lifetime), base: base, returnPath: returnPath,
+            mail: mail, person: person)
+        return Settled(
+            Decision(MailboxEvent.linkIssued(issued), in: mailbox, of: facts.mailbox.subject),
+            .issued)
+    }
+}

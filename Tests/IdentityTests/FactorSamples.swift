@@ -1,0 +1,14 @@
+import EventSourcing
+import Identity
+import Values
+
+/// One of every event of links, second factors and invites, with every field that it can have.
+func factorSamples() throws -> [any Event] {
+    let person = Person(
+        email: "ada@example.org", firstName: "Ada", lastName: "Byron", language: "en")
+    let issued = IssuedLink(
+        id: link, account: account, digest: try digest(3), app: app, issuedAt: noon,
+        expiresAt: noon.adding(seconds: 900), base: "https://id.acme.example",
+        returnPath: ReturnPath("/basket"), mail: mail, person: person)
+    return [MailboxEvent.linkIssued(issued), MailboxEvent.linkRedeemed(link)]
+}

@@ -1,0 +1,162 @@
+import EventSourcing
+import Identity
+import JSON
+import LogTesting
+import Testing
+import Values
+
+let link = UUID(high: 10, low: 10)
+let mail = UUID(high: 11, low: 11)
+
+func linkIssued(
+    digest byte: UInt8 = 1, at: Timestamp = noon, to path: String? = nil
+) throws -> MailboxEvent {
+    .linkIssued(
+        IssuedLink(
+            id: link, account: account, digest: try digest(byte), app: nil, issuedAt: at,
+            expiresAt: at.adding(seconds: 900), base: "https://id.acme.example",
+            returnPath: path.flatMap { ReturnPath($0) }, mail: mail, person: ann))
+}
+
+/// A realm that signs people in by link, with somebody who has an account.
+func givenLinkedRealm(isConfirmed: Bool = true) throws -> Scenario {
+    try givenNativeRealm([:], metadata: ["grant_types": ["urn:cocoar:magic", "refresh_token"]])
+        .given(registeredAccount(isConfirmed: isConfirmed), in: account)
+        .given(MailboxEvent.assigned(account), in: mailbox)
+}
+
+@Suite struct `Requesting a magic link` {
+    func request(
+        at: Timestamp = noon, person: Person = ann, to path: String? = nil
+    ) throws -> RequestMagicLink {
+        RequestMagicLink(
+            mailbox: mailbox, person: person, link: link, digest: try digest(1),
+            base: "https://id.acme.example", returnPath: path.flatMap { ReturnPath($0) },
+            mail: mail, now: at)
+    }
+
+    @Test func `mails one to whoever holds the mailbox and has proved it`() async throws {
+        try await givenLinkedRealm().when(request(to: "/basket"))
+            .then(linkIssued(to: "/basket"), in: mailbox)
+    }
+
+    @Test func `mails nothing to anybody else, wherever people may join`() async throws {
+        try await givenNativeRealm().when(request()).thenNothing()
+        try await givenLinkedRealm(isConfirmed: false).when(request()).thenNothing()
+        try await givenLinkedRealm().given(AccountEvent.disabled(), in: account).when(request())
+            .thenNothing()
+        try await givenLinkedRealm().given(AccountEvent.deleted(subjects: []), in: account).when(request())
+            .thenNothing()
+        try await givenLinkedRealm()
+            .given(RealmEvent.settingsChanged(["native_grants": false]), in: Realm.stream)
+            .when(request()).thenNothing()
+    }
+
+    @Test func `mails another one no sooner than the realm says, unless the first was used`()
+        async throws
+    {
+        let realm = try givenLinkedRealm().given(linkIssued(), in: mailbox)
+        try await realm.when(request(at: noon.adding(seconds: 119))).thenNothing()
+        let later = noon.adding(seconds: 120)
+        try await realm.when(request(at: later)).then(linkIssued(at: later), in: mailbox)
+        try await realm.given(MailboxEvent.linkRedeemed(link), in: mailbox).when(request())
+            .then(linkIssued(), in: mailbox)
+    }
+
+    @Test func `is refused where there is no realm, or no address`() async throws {
+        try await given().when(request()).thenRejected(.realmNotFound)
+        try await givenDisabledRealm().when(request()).thenRejected(.realmDisabled)
+        try await givenLinkedRealm().when(request(person: Person(email: "x")))
+            .thenRejected(.invalid(FieldFault("email", .malformed)))
+    }
+
+    @Test func `leads on to nothing but a path of the same origin`() {
+        for path in ["/", "/basket", "/basket/?item=1&from=//x#top", "/%2F"] {
+            #expect(ReturnPath(path)?.text == path)
+        }
+        for path in [
+            "", "basket", "//evil.example", "/\\evil.example", "\\\\evil.example",
+            "https://evil.example", "/a//evil.example", "/..//evil.example", "/\t/evil.example",
+            "/ x", "/ä", "javascript:alert(1)", "/" + String(repeating: "x", count: 1024),
+        ] {
+            #expect(ReturnPath(path) == nil, "\(path)")
+        }
+    }
+}
+
+@Suite struct `Redeeming a magic link` {
+    func redeem(
+        _ byte: UInt8 = 1, of holder: UUID = account, at: Timestamp = noon
+    ) throws -> RedeemGrant<MagicLinkGrant> {
+        RedeemGrant(
+            MagicLinkGrant(account: holder, digest: try digest(byte)),
+            GrantRequest(
+                client: client, clientID: "web", proof: .none, session: session, now: at))
+    }
+
+    func opened(stamp: Int = 0) -> SessionEvent {
+        .opened(
+            SessionTerms(
+                account: account, stamp: stamp, client: client, clientID: "web", app: nil,
+                scope: [], resources: [], factors: [.mailedLink], openedAt: noon,
+                expiresAt: noon.adding(seconds: 365 * 86_400), isOffline: false,
+                method: .nativeMagicLink))
+    }
+
+    func decided(_ events: (any Event, UUID)...) -> Decision {
+        var decision = Decision()
+        for (event, stream) in events { decision.append(event, in: stream) }
+        return decision
+    }
+
+    func refused(_ reason: String = "invalid_link", account: UUID? = account) -> (any Event, UUID) {
+        (
+            SessionEvent.refused(
+                RefusedSignIn(
+                    method: .nativeMagicLink, reason: reason, account: account, client: client,
+                    clientID: "web", app: nil, from: SignInPlace())), session
+        )
+    }
+
+    @Test func `signs the holder in, and confirms the mailbox where nobody had`() async throws {
+        try await givenLinkedRealm().given(linkIssued(), in: mailbox)
+            .given(AccountEvent.stampRotated(), in: account).when(redeem()).then(
+                decided((MailboxEvent.linkRedeemed(link), mailbox), (opened(stamp: 1), session)))
+        try await givenLinkedRealm(isConfirmed: false).given(linkIssued(), in: mailbox)
+            .when(redeem()).then(
+                decided(
+                    (MailboxEvent.linkRedeemed(link), mailbox),
+                    (AccountEvent.mailboxConfirmed, account), (opened(), session)))
+    }
+
+    @Test func `takes no link that is wrong, used, expired, replaced, or another's`() async throws {
+        let realm = try givenLinkedRealm().given(linkIssued(), in: mailbox)
+        try await realm.when(redeem(2)).then(decided(refused()))
+        try await realm.when(redeem(at: noon.adding(seconds: 900))).then(decided(refused()))
+        try await realm.given(MailboxEvent.linkRedeemed(link), in: mailbox).when(redeem())
+            .then(decided(refused()))
+        try await realm.given(linkIssued(digest: 3), in: mailbox).when(redeem())
+            .then(decided(refused()))
+        let other = UUID(high: 12, low: 12)
+        try await realm.when(redeem(of: other)).then(decided(refused(account: nil)))
+        // The mailbox went to somebody else since.
+        try await realm.given(MailboxEvent.released(account), in: mailbox)
+            .given(MailboxEvent.assigned(other), in: mailbox)
+            .given(registeredAccount(), in: other).when(redeem(of: other))
+            .then(decided(refused(account: other)))
+    }
+
+    @Test func `uses the link up for an account that may not sign in`() async throws {
+        try await givenLinkedRealm().given(linkIssued(), in: mailbox)
+            .given(AccountEvent.disabled(), in: account).when(redeem()).then(
+                decided(
+                    (MailboxEvent.linkRedeemed(link), mailbox), refused("account_blocked")))
+    }
+
+    @Test func `needs the realm's and the client's consent`() async throws {
+        try await givenNativeRealm().when(redeem()).thenRejected(.unauthorizedClient)
+        try await givenLinkedRealm()
+            .given(RealmEvent.settingsChanged(["native_grants": false]), in: Realm.stream)
+            .when(redeem()).thenRejected(.unsupportedGrant)
+    }
+}
