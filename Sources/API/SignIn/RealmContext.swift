@@ -20,13 +20,17 @@ public struct RealmContext: RouteContext {
     public struct Clock: Sendable {
         let now: @Sendable () -> Timestamp
         let passed: @Sendable () -> Duration
-        let hesitate: @Sendable () async -> Void
+        let hesitate: @Sendable (_ atMost: Duration) async -> Void
 
         public init(
             now: @escaping @Sendable () -> Timestamp,
             passed: @escaping @Sendable () -> Duration,
-            hesitate: @escaping @Sendable () async -> Void = {
-                try? await Task.sleep(for: .milliseconds(Int.random(in: 100...300)))
+            hesitate: @escaping @Sendable (_ atMost: Duration) async -> Void = { longest in
+                let (seconds, attoseconds) = longest.components
+                let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
+                guard microseconds > 0 else { return }
+                let chosen = Int64.random(in: microseconds / 3...microseconds)
+                try? await Task.sleep(for: .microseconds(chosen))
             }
         ) {
             self.now = now
@@ -124,6 +128,11 @@ extension RealmContext {
             let account = token.session.terms.account
         else { throw Problem(.invalidToken) }
         return .account(account, token.session, scope: token.scope)
+    }
+
+    /// The pause before an answer that must not tell by its speed what was found.
+    func hesitate() async {
+        await clock.hesitate(.milliseconds(place.settings[SettingCatalogue.uniformDelay]))
     }
 
     /// The session of an access token, while both are good.

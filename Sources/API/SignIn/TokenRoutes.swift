@@ -39,7 +39,7 @@ enum TokenRoutes {
         guard form.signsIn else {
             return try await call.answer(form.redeem(call, request).orProblem())
         }
-        async let pause: Void = call.context.clock.hesitate()
+        async let pause: Void = call.context.hesitate()
         do throws(Problem) {
             return try await call.answer(form.redeem(call, request).orProblem())
         } catch {

@@ -34,7 +34,7 @@ struct SignInWorld {
         let dispatcher = Dispatcher(log: log)
         let (log, clock) = (log, clock)
         let realmClock = RealmContext.Clock(
-            now: { clock.next() }, passed: { .seconds(clock.next().seconds) }, hesitate: {})
+            now: { clock.next() }, passed: { .seconds(clock.next().seconds) }, hesitate: { _ in })
         let contexts = RealmContexts(
             places: Places(directory), mint: { _ in mint },
             keys: TokenKeys(
