@@ -45,8 +45,10 @@ func givenLinkedRealm(isConfirmed: Bool = true) throws -> Scenario {
         try await givenLinkedRealm(isConfirmed: false).when(request()).thenNothing()
         try await givenLinkedRealm().given(AccountEvent.disabled(), in: account).when(request())
             .thenNothing()
-        try await givenLinkedRealm().given(AccountEvent.deleted(subjects: []), in: account).when(request())
-            .thenNothing()
+        try await givenLinkedRealm().given(AccountEvent.deleted(subjects: []), in: account).when(
+            request()
+        )
+        .thenNothing()
         try await givenLinkedRealm()
             .given(RealmEvent.settingsChanged(["native_grants": false]), in: Realm.stream)
             .when(request()).thenNothing()

@@ -40,12 +40,15 @@ public struct RedeemGrant<Shown: Grant>: AnsweringCommand {
         do {
             var settled = try grant.settle(facts.shown, at: desk)
             if case .failure(let refusal) = settled.outcome, let record = record(refusal, facts) {
-                settled.decision.append(record, in: request.session)
+                settled.decision.append(
+                    record, in: request.session, of: grant.subject(facts.shown))
             }
             return settled
         } catch {
             guard let record = record(error, facts) else { throw error }
-            return Settled(Decision(record, in: request.session), .failure(error))
+            return Settled(
+                Decision(record, in: request.session, of: grant.subject(facts.shown)),
+                .failure(error))
         }
     }
 

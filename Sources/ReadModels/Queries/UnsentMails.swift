@@ -44,8 +44,6 @@ public struct UnsentMails: Sendable {
     ) async throws(ReadFailure) -> FollowedPosition.Reached {
         try await FollowedPosition.wait("mails", position, epoch, realm, limit, database)
     }
-
-    static let statements = [listing, listingFailed]
 }
 
 extension UnsentMails.Entry {
