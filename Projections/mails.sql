@@ -3,7 +3,7 @@
 -- Read by: the mailer, `urd mail`.
 --
 -- kind: following
--- types: otp.issued link.issued account.disabled account.stamp_rotated account.deletion_scheduled mail.sent mail.deferred mail.failed mail.requeued
+-- types: otp.issued link.issued account.disabled account.stamp_rotated account.deletion_scheduled passkey.enrolled passkey.removed mail.sent mail.deferred mail.failed mail.requeued
 
 -- section: tables
 
@@ -34,7 +34,7 @@ begin
         where e.realm = p_realm and e.position between p_first and p_last
             and e.type = any ({types}) and e.type not like 'mail.%'
             -- Not everybody can be told.
-            and (e.data ->> 'otp' is not null or e.data ->> 'mail' is not null);
+            and (e.type = 'otp.issued' or e.data ->> 'mail' is not null);
 
     -- Of several things that happened to a mail the last one counts.
     update urd.mails_{build} m

@@ -38,11 +38,11 @@ import Values
             ("deletions", { try await Deletions($0).due(at: now, limit: 50).count }),
             (
                 "mails",
-                { try await UnsentMails($0).page(of: realm, failedOnly: false, limit: 50).count }
+                { try await MailQueue($0).page(of: realm, failedOnly: false, limit: 50).count }
             ),
             (
                 "failed mails",
-                { try await UnsentMails($0).page(of: realm, failedOnly: true, limit: 50).count }
+                { try await MailQueue($0).page(of: realm, failedOnly: true, limit: 50).count }
             ),
         ]
         for (name, ask) in questions { try await expectCheap(name, world, ask) }

@@ -16,10 +16,10 @@ public struct AdminContext: RouteContext {
     let deriveSecret: SecretDerivation
     /// Destroys the key that seals a subject's personal data. Doing so again is no fault.
     let destroyKey: @Sendable (_ realm: RealmID, _ subject: UUID) async throws(LogFailure) -> Void
-    /// What mail addresses are found by in a realm.
-    let mint: RealmContexts.Mints
     /// Makes a key to sign tokens with, which may take a while.
     let makeSigningKey: TokenKeys.Generation
+    /// What mail addresses are found by in a realm.
+    let mint: RealmContexts.Mints
     let now: @Sendable () -> Timestamp
     /// Set in a process whose user has the database and the master key in hand: nobody needs to ask
     /// him for an admin key.
@@ -30,12 +30,12 @@ public struct AdminContext: RouteContext {
         deriveSecret: @escaping SecretDerivation, now: @escaping @Sendable () -> Timestamp,
         destroyKey: @escaping @Sendable (RealmID, UUID) async throws(LogFailure) -> Void = {
             _, _ throws(LogFailure) in throw .unavailable
-        },
+        }, makeSigningKey: @escaping TokenKeys.Generation,
         mint: @escaping RealmContexts.Mints = { _ throws(LogFailure) in throw .unavailable },
-        makeSigningKey: @escaping TokenKeys.Generation, operator: String? = nil
+        operator: String? = nil
     ) {
-        self.mint = mint
         self.makeSigningKey = makeSigningKey
+        self.mint = mint
         self.destroyKey = destroyKey
         self.operator = `operator`
         self.commands = commands

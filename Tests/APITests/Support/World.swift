@@ -49,8 +49,8 @@ struct World {
             },
             now: { clock.next() },
             destroyKey: { _, subject throws(LogFailure) in try destroyed.add(subject) },
-            mint: { _ throws(LogFailure) in World.mint },
-            makeSigningKey: { try SigningKey.generate($0) })
+            makeSigningKey: { try SigningKey.generate($0) },
+            mint: { _ throws(LogFailure) in World.mint })
         let lines = lines
         router = Router(
             API.table, context: context,
@@ -172,6 +172,8 @@ final class Clock: Sendable {
             return Timestamp(microseconds: $0)
         }
     }
+
+    func advance(seconds: Int64) { now.withLock { $0 += seconds * 1_000_000 } }
 }
 
 /// Subjects, in the order in which their keys were destroyed.
