@@ -39,7 +39,8 @@ public struct MagicLinkGrant: Grant {
         guard let mailbox = facts.mailbox, let link = mailbox.state.link, now < link.expiresAt,
             link.account == account.stream, link.digest == digest
         else { throw .invalidLink }
-        var decision = Decision(MailboxEvent.linkRedeemed(link.id), in: mailbox.stream)
+        var decision = Decision(
+            MailboxEvent.linkRedeemed(link.id), in: mailbox.stream, of: mailbox.subject)
         guard account.isWelcome else { return Settled(decision, .failure(.accountBlocked)) }
         if !account.state.isConfirmed {
             decision.append(AccountEvent.mailboxConfirmed, in: account.stream)
