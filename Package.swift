@@ -78,7 +78,7 @@ let package = Package(
             "API",
             [
                 "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Cryptography",
-                "Mail", "EventStore", "ReadModels",
+                "Mail", "OneTimeCodes", "QRCode", "EventStore", "ReadModels",
             ]),
         .executableTarget(
             name: "urd",
@@ -165,7 +165,7 @@ let package = Package(
             "API",
             [
                 "API", "HTTP", "Identity", "EventStore", "EventSourcing", "Cryptography",
-                "Telemetry", "Values", "JSON", "LogTesting",
+                "OneTimeCodes", "QRCode", "Telemetry", "Values", "JSON", "LogTesting",
             ]),
         tests("Tidy", []),
     ]

@@ -3,7 +3,7 @@
 -- Read by: the mailer, `urd mail`.
 --
 -- kind: following
--- types: otp.issued link.issued mail.sent mail.deferred mail.failed mail.requeued
+-- types: otp.issued link.issued totp.confirmed totp.removed mail.sent mail.deferred mail.failed mail.requeued
 
 -- section: tables
 
@@ -32,7 +32,7 @@ begin
             e.at
         from urd.event e
         where e.realm = p_realm and e.position between p_first and p_last
-            and e.type in ('otp.issued', 'link.issued');
+            and e.type in ('otp.issued', 'link.issued', 'totp.confirmed', 'totp.removed');
 
     -- Of several things that happened to a mail the last one counts.
     update urd.mails_{build} m

@@ -10,7 +10,8 @@ public enum API {
 
     /// What the host's realm answers: signing in, and tokens.
     public static let realmTable: [Route<RealmContext>] =
-        NativeRoutes.table + MagicLinkRoutes.table + TokenRoutes.table
+        NativeRoutes.table + MagicLinkRoutes.table + TOTPRoutes.table
+        + TokenRoutes.table
 
     /// Every route of every table.
     static let outlines: [Outline] = table.map(\.outline) + realmTable.map(\.outline)

@@ -7,4 +7,5 @@ public enum EventCatalogue {
         + AdminKeyEvent.catalogue + AccountEvent.catalogue + MailboxEvent.catalogue
         + SessionEvent.catalogue + MailEvent.catalogue
         + SigningKeyEvent.catalogue
+        + TwoFactorEvent.catalogue
 }

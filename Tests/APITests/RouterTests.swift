@@ -122,7 +122,6 @@ extension ProblemKind {
     /// What is told by ways of signing in that no route offers yet.
     static let ofRealms: Set<ProblemKind> = [
         .unsupportedTokenType, .mfaRequired, .internalLoginDisabled, .passkeyUnavailable,
-        .invalidEnrollment,
     ]
 }
 

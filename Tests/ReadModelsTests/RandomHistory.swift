@@ -170,10 +170,10 @@ struct RandomHistory {
         if mails.isEmpty || chance(40) {
             let mail = fresh()
             mails.append(mail)
-            if chance(30) {
-                return happening(
-                    "link.issued", fresh(),
-                    #"{"link":"\#(fresh())","mail":"\#(mail)"}"#)
+            let type = ["link.issued", "totp.confirmed", "totp.removed"].randomElement(
+                using: &random)
+            if let type, chance(50) {
+                return happening(type, fresh(), #"{"account":"\#(fresh())","mail":"\#(mail)"}"#)
             }
             return happening(
                 "otp.issued", fresh(),

@@ -33,7 +33,7 @@ enum Rules {
         ],
         "API": [
             "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Cryptography",
-            "Mail", "EventStore", "ReadModels",
+            "Mail", "OneTimeCodes", "QRCode", "EventStore", "ReadModels",
         ],
         "urd": [
             "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Postgres",

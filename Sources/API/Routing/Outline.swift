@@ -90,7 +90,8 @@ struct Answer: Sendable {
         case nothing
         case json(Schema, example: JSON)
         case text(String)
-        case bytes
+        /// Bytes that are no text, of a type.
+        case bytes(String = "application/octet-stream")
     }
 
     let status: Status

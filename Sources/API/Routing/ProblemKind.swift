@@ -36,6 +36,7 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case internalLoginDisabled = "internal-login-disabled"
     case passkeyUnavailable = "passkey-unavailable"
     case invalidEnrollment = "invalid-enrollment"
+    case noTwoFactor = "no-two-factor"
 
     case unknownHost = "unknown-host"
     case realmClosed = "realm-closed"
@@ -91,7 +92,7 @@ extension ProblemKind {
         case .bodyTooLarge: .contentTooLarge
         case .rateLimited: .tooManyRequests
         case .unknownHost, .noSuchRoute, .noSuchRealm, .noSuchHost, .noSuchApp, .noSuchClient,
-            .noSuchKey,
+            .noSuchKey, .noTwoFactor,
             .noSuchEvent, .noSuchCheckpoint, .noSuchProblem:
             .notFound
         case .methodNotAllowed: .methodNotAllowed
@@ -137,6 +138,7 @@ extension ProblemKind {
         case .internalLoginDisabled: "People sign in elsewhere here."
         case .passkeyUnavailable: "Passkeys need a domain, which is not set here."
         case .invalidEnrollment: "The enrolment is not valid, or is no longer."
+        case .noTwoFactor: "The account has no authenticator app."
         case .unknownHost: "No realm answers at this host."
         case .realmClosed: "The realm of this host is disabled."
         case .rateLimited: "Too much was asked in too short a time."

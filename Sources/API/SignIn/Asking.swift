@@ -88,6 +88,11 @@ extension GrantRefusal: Refusal {
         case .invalidResource: Problem(.invalidTarget)
         case .invalidCode: Problem(.invalidGrant, "Invalid or expired code.")
         case .invalidLink: Problem(.invalidGrant, "Invalid or expired link.")
+        case .secondFactorRequired:
+            Problem(
+                .invalidGrant, "Two-factor authentication is required; supply totp_code.")
+        case .invalidSecondFactor:
+            Problem(.invalidGrant, "The two-factor code is invalid.")
         case .accountBlocked: Problem(.invalidGrant, "The account cannot sign in.")
         case .invalidRefreshToken:
             Problem(.invalidGrant, "The refresh token is not valid, or is no longer.")

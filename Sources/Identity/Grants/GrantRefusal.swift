@@ -19,6 +19,9 @@ public enum GrantRefusal: Error, Equatable, Sendable {
     case invalidCode
     /// A link that is wrong, expired, used, or was never mailed.
     case invalidLink
+    /// The first factor was good, and the account has a second one.
+    case secondFactorRequired
+    case invalidSecondFactor
     /// The account may not sign in.
     case accountBlocked
     /// A refresh token that is not good, or not any more.
@@ -31,6 +34,8 @@ extension GrantRefusal {
         switch self {
         case .invalidCode: "invalid_code"
         case .invalidLink: "invalid_link"
+        case .secondFactorRequired: "second_factor_required"
+        case .invalidSecondFactor: "invalid_second_factor"
         case .accountBlocked: "account_blocked"
         case .realmNotFound, .realmDisabled, .invalidClient, .unsupportedGrant,
             .unauthorizedClient, .unknownScope, .scopeNotAllowed, .widerScope, .invalidResource,

@@ -130,6 +130,8 @@ final class Clock: Sendable {
             return Timestamp(microseconds: $0)
         }
     }
+
+    func pass(seconds: Int64) { now.withLock { $0 += seconds * 1_000_000 } }
 }
 
 /// Subjects, in the order in which their keys were destroyed.
