@@ -26,7 +26,8 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 let package = Package(
     name: "urd",
     products: [
-        .executable(name: "urd", targets: ["urd"])
+        .executable(name: "urd", targets: ["urd"]),
+        .library(name: "UrdClient", targets: ["UrdClient"]),
     ],
     targets: [
         // C libraries: a module map and a shim, nothing else.
@@ -78,16 +79,21 @@ let package = Package(
             "API",
             [
                 "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Cryptography",
-                "Mail", "OneTimeCodes", "QRCode", "EventStore", "ReadModels",
+                "HTML", "Mail", "OneTimeCodes", "QRCode", "EventStore", "ReadModels",
             ]),
         .executableTarget(
             name: "urd",
             dependencies: [
                 "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Postgres",
-                "Cryptography", "HTTPServer", "Systemd", "EventStore", "ReadModels", "API",
+                "Cryptography", "HTML", "Mail", "HTTPServer", "HTTPClient", "Systemd",
+                "EventStore", "ReadModels", "API",
             ],
             swiftSettings: strict),
 
+        // For apps: the toolchain and nothing else.
+        module("UrdClient"),
+
+        tests("UrdClient", ["UrdClient"]),
         tests("Values", ["Values"]),
         tests("JSON", ["JSON"]),
         tests("HTTP", ["HTTP"]),

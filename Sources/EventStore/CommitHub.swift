@@ -9,6 +9,9 @@ public final class CommitHub: Sendable {
         var heads: [RealmID: Int64] = [:]
         var waiters: [RealmID: [UInt64: Waiter]] = [:]
         var nextID: UInt64 = 0
+        var configurations: [RealmID: Int64] = [:]
+        /// How often a realm's log was restored: what was known before is another log's.
+        var restarts: [RealmID: Int64] = [:]
     }
 
     private struct Waiter {
@@ -30,7 +33,24 @@ public final class CommitHub: Sendable {
     /// The log was restored: what is known of its head may be ahead of it now, and followers that
     /// wait for more would be told that there is more, again and again.
     func restart(_ realm: RealmID) {
-        state.withLock { $0.heads[realm] = nil }
+        state.withLock {
+            $0.heads[realm] = nil
+            $0.configurations[realm] = nil
+            $0.restarts[realm, default: 0] += 1
+        }
+    }
+
+    /// A number that is another one as soon as this process can know that something of the realm
+    /// changed that every request looks at.
+    public func configuration(of realm: RealmID) -> Int64 {
+        state.withLock { ($0.restarts[realm] ?? 0) << 48 | ($0.configurations[realm] ?? 0) }
+    }
+
+    public func publishConfiguration(_ position: Int64, of realm: RealmID) {
+        state.withLock { state in
+            guard position > state.configurations[realm] ?? 0 else { return }
+            state.configurations[realm] = position
+        }
     }
 
     /// Heads only grow, whoever is first to tell.

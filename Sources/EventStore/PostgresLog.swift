@@ -12,6 +12,7 @@ public final class PostgresLog: EventLog {
     private let committer: Committer
     private let encoder: CommitEncoder
     private let epochs = Epochs()
+    private let configures: @Sendable (String) -> Bool
 
     /// For the sessions that read. Whatever is read often is looked up by a key; but a plan that was
     /// cached while a table was small would read it from end to end until somebody counts it again.
@@ -19,8 +20,10 @@ public final class PostgresLog: EventLog {
 
     public init(
         _ database: Database, keyring: Keyring, lanes: Int = 2, waiting: Int = 8192,
-        hub: CommitHub = CommitHub(), metrics: Metrics = Metrics(), log: Log = .silent
+        hub: CommitHub = CommitHub(), metrics: Metrics = Metrics(), log: Log = .silent,
+        configures: @escaping @Sendable (String) -> Bool = { _ in true }
     ) {
+        self.configures = configures
         self.database = database
         self.keyring = keyring
         self.hub = hub
@@ -42,7 +45,13 @@ public final class PostgresLog: EventLog {
     public func append(_ commit: Commit) async throws(LogFailure) -> AppendOutcome {
         let epoch = commit.epoch == 0 ? epochs.of(commit.realm) : commit.epoch
         let encoded = try await encoder.encode(commit, epoch: epoch)
-        return try await committer.append(encoded).get()
+        let outcome = try await committer.append(encoded).get()
+        if case .won(let positions) = outcome,
+            commit.events.contains(where: { configures($0.name) })
+        {
+            hub.publishConfiguration(positions.last, of: commit.realm)
+        }
+        return outcome
     }
 
     public func outcome(

@@ -3,12 +3,12 @@ public enum Form {
     public typealias Pair = (name: String, value: String)
 
     /// In order, with names that come twice kept twice, so that the caller can refuse them. Nil
-    /// when an escape is broken, the result isn't UTF-8, a raw space or control character stands
-    /// in it, or a limit is passed.
+    /// when an escape is broken, the result isn't UTF-8, a control character stands in it, or a
+    /// limit is passed. A raw space is one: people type it, and nobody reads it as anything else.
     public static func parse(
         _ bytes: [UInt8], maximumPairs: Int = 256, maximumBytes: Int = 256 << 10
     ) -> [Pair]? {
-        guard bytes.count <= maximumBytes, bytes.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
+        guard bytes.count <= maximumBytes, bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
             return nil
         }
         var pairs: [Pair] = []

@@ -8,4 +8,14 @@ public enum EventCatalogue {
         + SessionEvent.catalogue + MailEvent.catalogue
         + SigningKeyEvent.catalogue
         + TwoFactorEvent.catalogue
+
+    /// What every request looks at, so that nodes keep it: see `Projections/configurations.sql`.
+    public static func isConfiguration(_ name: String) -> Bool {
+        configurationStreams.contains { name.utf8.starts(with: $0.utf8) }
+            && name != "realm.subject_erased"
+    }
+
+    private static let configurationStreams = [
+        "realm.", "host.", "app.", "client.", "signing_key.",
+    ]
 }

@@ -45,7 +45,6 @@ import Values
         "grant_type=x&client_id=demo&count=99999999999999999999",
         "grant_type=x&client_id=demo&flag=TRUE", "grant_type=x&client_id=demo&scope=%00",
         "grant_type=x&client_id=demo&scope=%zz", "grant_type=x&client_id=demo&scope=%C3",
-        "grant_type=x&client_id=demo&scope=a b",
         "grant_type=x&client_id=demo&resource=1&resource=2&resource=3&resource=4",
         "client_id=demo", "", "{\"grant_type\":\"x\"}",
     ])

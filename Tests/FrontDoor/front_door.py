@@ -85,7 +85,7 @@ def eventually(condition, what, patience=PATIENCE):
 class Run:
     """One `urd dev`."""
 
-    def __init__(self, data, *words, port=None, prefix=(), binary=BINARY, cwd=None):
+    def __init__(self, data, *words, port=None, prefix=(), binary=BINARY, cwd=None, **more):
         self.data = str(data)
         self.port = port or free_port()
         self.file = os.path.join(self.data, "dev.env")
@@ -93,7 +93,7 @@ class Run:
         before = self.stamp()
         self.process = subprocess.Popen(
             [*prefix, str(binary), "dev", *words],
-            env=environment(URD_DATA=self.data, URD_PORT=str(self.port)),
+            env=environment(URD_DATA=self.data, URD_PORT=str(self.port), **more),
             stdin=subprocess.DEVNULL,
             stdout=self.output,
             stderr=subprocess.STDOUT,

@@ -40,6 +40,7 @@ import Testing
             ("a=b=c", ["a", "b=c"]),
             ("&&a=1&&b=2&", ["a", "1", "b", "2"]),
             ("a+b=c+d", ["a b", "c d"]),
+            ("a b=c d", ["a b", "c d"]),
             ("a%2Bb=c%26d%3De", ["a+b", "c&d=e"]),
             ("a%3D=1", ["a=", "1"]),
             ("a;b=1", ["a;b", "1"]),
@@ -59,7 +60,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "a=%", "a=%4", "%=a", "a=%zz", "a=%FF", "%C3=a", "a=1&b=%", "a b=1", "a=1\r\n", "a=\t",
+        "a=%", "a=%4", "%=a", "a=%zz", "a=%FF", "%C3=a", "a=1&b=%", "a=1\r\n", "a=\t",
         "a=1\n&b=2", "a\u{0}=1", "a=\u{7F}",
     ])
     func `is refused when it is malformed`(text: String) {

@@ -41,7 +41,8 @@ private func samples() throws -> [any Event] {
 }
 
 private func signInSamples() throws -> [any Event] {
-    let person = Person(email: "ada@example.org", firstName: "Ada", lastName: "Byron")
+    let person = Person(
+        email: "ada@example.org", firstName: "Ada", lastName: "Byron", language: "en")
     let issued = IssuedCode(
         id: code, purpose: .registration, digest: try digest(3), app: app, issuedAt: noon,
         expiresAt: noon.adding(seconds: 600), person: person)

@@ -33,11 +33,14 @@ enum Rules {
         ],
         "API": [
             "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Cryptography",
-            "Mail", "OneTimeCodes", "QRCode", "EventStore", "ReadModels",
+            "HTML", "Mail", "OneTimeCodes", "QRCode", "EventStore", "ReadModels",
         ],
+        // What apps take in: they have Foundation and know nothing of our modules.
+        "UrdClient": ["Foundation", "FoundationNetworking"],
         "urd": [
             "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Postgres",
-            "Cryptography", "HTTPServer", "Systemd", "EventStore", "ReadModels", "API", "Glibc",
+            "Cryptography", "HTML", "Mail", "HTTPServer", "HTTPClient", "Systemd", "EventStore",
+            "ReadModels", "API", "Glibc",
         ],
     ]
 

@@ -9,7 +9,8 @@ struct DevelopmentTests {
         ownerURL: "postgresql://urd_owner@%2Ftmp%2Fx:5432/urd", masterKeyFile: "/d/master.key",
         checkpointDirectory: "/d/checkpoints", port: 8080)
     private let demo = Demo(
-        realm: "demo", clientID: "app", clientSecret: "s=cr_et", adminKey: "urd_key.x")
+        realm: "demo", clientID: "app", clientSecret: "s=cr_et",
+        nativeClientID: "phone", adminKey: "urd_key.x")
 
     @Test func `dev.env can be read back`() {
         let file = DevelopmentEnvironment(

@@ -9,6 +9,10 @@ enum Names {
             ])),
     ])
 
+    static let colour = Pattern.sequence([
+        .text("#"), .some(Characters("0-9a-fA-F"), 6...6),
+    ])
+
     static let uuid = Pattern.sequence([
         .some(Characters("0-9a-f"), 8...8), .text("-"), .some(Characters("0-9a-f"), 4...4),
         .text("-"), .some(Characters("0-9a-f"), 4...4), .text("-"),

@@ -54,6 +54,7 @@ extension Setting {
         case .webAddress: .text(8...2000, Names.webAddress, format: "uri")
         case .mailAddress: .text(3...254, Names.mailAddress, format: "email")
         case .hostName: .text(1...259, Names.host)
+        case .colour: .text(7...7, Names.colour)
         }
     }
 }

@@ -11,7 +11,6 @@ public protocol HostQueries: Sendable {
 
     /// A number that is another one as soon as this process can know that something of a realm
     /// changed which these queries answer from: hosts in the system realm, settings and apps
-    /// elsewhere. The head of the realm's log is such a number; a better one moves less often.
-    /// Asked for with every request, so that it must not wait for anything.
+    /// elsewhere. Asked for with every request, so that it must not wait for anything.
     func revision(of realm: RealmID) -> Int64
 }

@@ -84,8 +84,11 @@ public struct Router: Sendable {
     private func harden(_ response: inout Response, _ request: Request, _ dialect: Dialect) {
         response.headers["X-Content-Type-Options"] = "nosniff"
         response.headers["Referrer-Policy"] = "no-referrer"
-        response.headers["Content-Security-Policy"] =
-            "default-src 'none'; frame-ancestors 'none'"
+        // A page says itself what it needs; nothing else is shown at all.
+        if response.headers["Content-Security-Policy"] == nil {
+            response.headers["Content-Security-Policy"] =
+                "default-src 'none'; frame-ancestors 'none'"
+        }
         response.headers["X-Frame-Options"] = "DENY"
         response.headers["Cross-Origin-Resource-Policy"] = "same-origin"
         response.headers["X-Request-Id"] = request.id

@@ -46,7 +46,8 @@ extension Call<RealmContext> {
         }
         _ = try await ask(
             RequestMagicLink(
-                app: context.place.app, mailbox: mailbox, person: Person(email: address),
+                app: context.place.app, mailbox: mailbox,
+                person: Person(email: address, language: readersLanguage),
                 link: link, digest: digest, base: context.place.links,
                 returnPath: given("ReturnUrl").flatMap { ReturnPath($0) }, mail: newID(),
                 now: context.clock.now()), as: "anonymous")

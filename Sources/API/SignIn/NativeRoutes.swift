@@ -59,7 +59,8 @@ extension Call<RealmContext> {
         guard settings[SettingCatalogue.nativeGrants] else { throw Problem(.nativeGrantsDisabled) }
         let person = Person(
             email: given("Email").flatMap { try? MailAddress($0).text },
-            firstName: given("FirstName"), lastName: given("LastName"))
+            firstName: given("FirstName"), lastName: given("LastName"),
+            language: readersLanguage)
         for (name, demand, value) in [
             ("FirstName", settings[SettingCatalogue.registrationFirstName], person.firstName),
             ("LastName", settings[SettingCatalogue.registrationLastName], person.lastName),
@@ -83,6 +84,11 @@ extension Call<RealmContext> {
             RequestOTP(
                 route: route, app: context.place.app, mailbox: mailbox, person: person,
                 code: code, digest: digest, now: context.clock.now()), as: "anonymous")
+    }
+
+    /// The language that the caller would like to read.
+    var readersLanguage: String? {
+        MailLanguage(accepted: request.headers["Accept-Language"])?.rawValue
     }
 
     /// A member that says something.

@@ -1,4 +1,4 @@
-internal import JSON
+public import JSON
 
 /// What an account knows of its person. All of it is personal.
 public struct Person: Sendable, Equatable {
@@ -7,16 +7,25 @@ public struct Person: Sendable, Equatable {
     public var firstName: String?
     public var lastName: String?
 
-    public init(email: String? = nil, firstName: String? = nil, lastName: String? = nil) {
+    /// The language to write in, as a tag; nil: the realm's.
+    public var language: String?
+
+    public init(
+        email: String? = nil, firstName: String? = nil, lastName: String? = nil,
+        language: String? = nil
+    ) {
         self.email = email
         self.firstName = firstName
         self.lastName = lastName
+        self.language = language
     }
 
-    static let fieldNames = ["email", "first_name", "last_name"]
+    static let fieldNames = ["email", "first_name", "last_name", "language"]
 
-    init(fields: [String: JSON]) {
+    /// Reads what an event holds.
+    public init(fields: [String: JSON]) {
         email = fields["email"]?.string
+        language = fields["language"]?.string
         firstName = fields["first_name"]?.string
         lastName = fields["last_name"]?.string
     }
@@ -26,6 +35,7 @@ public struct Person: Sendable, Equatable {
         fields["email"] = email.map { .string($0) }
         fields["first_name"] = firstName.map { .string($0) }
         fields["last_name"] = lastName.map { .string($0) }
+        fields["language"] = language.map { .string($0) }
         return fields
     }
 }

@@ -13,6 +13,8 @@ public struct Setting: Sendable {
         case webAddress
         case mailAddress
         case hostName
+        /// `#rrggbb`.
+        case colour
     }
 
     public let name: String
@@ -40,7 +42,7 @@ public struct Setting: Sendable {
             guard (lowest...highest).contains(number) else {
                 throw .outOfRange(lowest: lowest, highest: highest)
             }
-        case .choice, .label, .webAddress, .mailAddress, .hostName:
+        case .choice, .label, .webAddress, .mailAddress, .hostName, .colour:
             guard let text = value.string else { throw .wrongType(expected: .text) }
             try check(text)
         }
@@ -55,6 +57,11 @@ public struct Setting: Sendable {
         case .mailAddress: try TextRule.mailAddress(text)
         case .hostName:
             guard HostName(text) != nil else { throw .malformed }
+        case .colour:
+            let digits = text.utf8.dropFirst()
+            guard text.utf8.first == UInt8(ascii: "#"), digits.count == 6,
+                digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit })
+            else { throw .malformed }
         case .flag, .seconds, .count: break
         }
     }
@@ -83,6 +90,9 @@ public struct Setting: Sendable {
             type = "string"
             schema["format"] = "email"
         case .hostName: type = "string"
+        case .colour:
+            type = "string"
+            schema["pattern"] = "^#[0-9a-fA-F]{6}$"
         }
         schema["type"] = isRequired ? type : [type, "null"]
         if !fallback.isNull { schema["default"] = fallback }
@@ -101,6 +111,7 @@ public struct Setting: Sendable {
             case .webAddress: "https address"
             case .mailAddress: "mail address"
             case .hostName: "host name"
+            case .colour: "colour as #rrggbb"
             }
         let usual: String? =
             switch fallback {

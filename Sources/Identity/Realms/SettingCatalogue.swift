@@ -19,6 +19,12 @@ public enum FieldDemand: String, CaseIterable, Sendable {
     case required
 }
 
+/// The languages that Urd speaks to people.
+public enum Language: String, CaseIterable, Sendable {
+    case english = "en"
+    case german = "de"
+}
+
 /// All settings there are. A new one is one declaration and one line in `all`.
 public enum SettingCatalogue {
     private static let hour: Int64 = 3_600
@@ -35,6 +41,17 @@ public enum SettingCatalogue {
         "mail_from", .mailAddress, perApp: true, "The address that mails come from")
     public static let mailFromName = Declare.text(
         "mail_from_name", .label(limit: 100), perApp: true, "The name that mails come from")
+
+    public static let mailFooter = Declare.text(
+        "mail_footer", .label(limit: 400), perApp: true,
+        "What stands below every mail: who writes, and where to find them")
+    public static let language = Declare.choice(
+        "language", Language.english, perApp: true,
+        "The language to speak to people whose own is not known")
+    public static let accentColour = Declare.text(
+        "accent_colour", .colour, perApp: true, "The colour of buttons")
+    public static let logoURL = Declare.text(
+        "logo_url", .webAddress, perApp: true, "The logo in mails and pages")
 
     public static let nativeGrants = Declare.flag(
         "native_grants", false, perApp: true,
@@ -81,7 +98,8 @@ public enum SettingCatalogue {
 
     public static let all: [Setting] = [
         displayName.setting, primaryDomain.setting, linksBaseURL.setting, mailFrom.setting,
-        mailFromName.setting, nativeGrants.setting, registration.setting,
+        mailFromName.setting, mailFooter.setting, language.setting, accentColour.setting,
+        logoURL.setting, nativeGrants.setting, registration.setting,
         registrationFirstName.setting, registrationLastName.setting, codeLifetime.setting,
         accessTokenLifetime.setting, nativeAccessTokenLifetime.setting,
         refreshTokenLifetime.setting, refreshTokenLeeway.setting, sessionLifetime.setting,

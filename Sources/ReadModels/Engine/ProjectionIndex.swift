@@ -6,6 +6,7 @@ extension Projection {
         embedded("apps", PackageResources.apps_sql),
         embedded("audit_trail", PackageResources.audit_trail_sql),
         embedded("clients", PackageResources.clients_sql),
+        embedded("configurations", PackageResources.configurations_sql),
         embedded("daily_counts", PackageResources.daily_counts_sql),
         embedded("hosts", PackageResources.hosts_sql),
         embedded("mails", PackageResources.mails_sql),

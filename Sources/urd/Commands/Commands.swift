@@ -2,7 +2,7 @@
 enum Commands {
     static let all: [any AnySubcommand] =
         [
-            Dev(steps: DevelopmentRun(console: .standard)), Serve(), Migrate(),
+            Dev { DevelopmentRun(console: .standard, settings: $0) }, Serve(), Migrate(),
             Doctor(tools: .ofThisBinary), ConfigPrint(),
         ] + RouteCommands.all + [
             EventsTail(), EventsShow(), Verify(), Proof(), LogCheckpoint(), LogConsistency(),

@@ -9,6 +9,8 @@ struct Dev: Subcommand {
         127.0.0.1, port URD_PORT or 8080. Once it is ready it writes dev.env there, in shell
         syntax, with the addresses, the keys and the demo client.
 
+        Mails come to an inbox that a browser shows; with a mail server set, they go there.
+
         Ctrl-C stops everything. The next start goes on with the data; --fresh removes it first.
         """
     static let options = [
@@ -17,7 +19,9 @@ struct Dev: Subcommand {
         Option.value("data", "path", "Folder for everything, before URD_DATA"),
     ]
 
-    let steps: any DevelopmentSteps
+    static let settings = Settings.mailing
+
+    let steps: @Sendable (Settings) -> any DevelopmentSteps
 
     func run(_ call: Invocation) async throws -> ExitCode {
         Signals.ignoreBrokenPipes()
@@ -30,7 +34,7 @@ struct Dev: Subcommand {
             }
         let development = Development(
             folder: folder, environment: call.environment, port: try port(call),
-            console: call.console, steps: steps)
+            console: call.console, steps: steps(try call.settings()))
         return try await development.run(fresh: call.arguments.has("fresh"), stops: stops)
     }
 

@@ -25,8 +25,10 @@ struct Serve: Subcommand {
             // What the database says of itself is no proof once somebody owns the database.
             lines.warning("sealer.no_checkpoint_directory", [:])
         }
-        let service = Service(
-            store: try Store(settings, lines: lines), options: Service.Options(settings, sockets))
+        var options = Service.Options(settings, sockets)
+        options.mailCarrier = try SMTPCarrier(settings, lines)
+        if options.mailCarrier == nil { lines.warning("mailer.no_mail_server", [:]) }
+        let service = Service(store: try Store(settings, lines: lines), options: options)
         let serving = Task { try await service.run { _ in lines.notice("server.ready") } }
         let stopping = Task {
             for await _ in stops { serving.cancel() }

@@ -119,13 +119,17 @@ final class Development: Sendable {
 
     private func greet(_ listening: Listening, _ demo: Demo) {
         let url = "http://127.0.0.1:\(listening.port)"
+        let inbox = listening.inbox ?? "mails go to the mail server of URD_SMTP_HOST"
         say(
             """
 
             Urd is ready: \(url)
               realm      \(demo.realm), client \(demo.clientID)
               keys       set -a; . \(DevelopmentEnvironment.quoted(folder.environmentFile)); set +a
-              first      curl -s -H "Authorization: Bearer $URD_ADMIN_KEY" \\
+              sign in    curl -s "$URD_APP_URL/api/account/native/otp/request" \\
+                           --json '{"Email": "me@example.org"}'
+              inbox      \(inbox)
+              admin      curl -s -H "Authorization: Bearer $URD_ADMIN_KEY" \\
                            "$URD_URL/api/admin/realms/$URD_REALM/clients"
               database   psql "$URD_DATABASE_URL"
             Ctrl-C stops everything; the data stays (--fresh starts anew).

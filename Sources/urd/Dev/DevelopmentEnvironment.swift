@@ -9,6 +9,9 @@ struct DevelopmentEnvironment: Equatable, Sendable {
             ("URD_ADMIN_KEY", demo.adminKey),
             ("URD_CLIENT_ID", demo.clientID),
             ("URD_CLIENT_SECRET", demo.clientSecret),
+            ("URD_NATIVE_CLIENT_ID", demo.nativeClientID),
+            ("URD_REALM_URL", "http://localhost:\(listening.port)"),
+            ("URD_APP_URL", "http://demo.localhost:\(listening.port)"),
             ("URD_DATABASE_URL", place.databaseURL),
             ("URD_DATABASE_OWNER_URL", place.ownerURL),
             ("URD_MASTER_KEY_FILE", place.masterKeyFile),
@@ -17,6 +20,7 @@ struct DevelopmentEnvironment: Equatable, Sendable {
         if let port = listening.privatePort {
             lines.insert(("URD_PRIVATE_URL", "http://127.0.0.1:\(port)"), at: 1)
         }
+        if let inbox = listening.inbox { lines.insert(("URD_INBOX_URL", inbox), at: 2) }
     }
 
     var text: String {
@@ -33,7 +37,9 @@ struct DevelopmentEnvironment: Equatable, Sendable {
         guard let realm = values["URD_REALM"], let key = values["URD_ADMIN_KEY"],
             let id = values["URD_CLIENT_ID"], let secret = values["URD_CLIENT_SECRET"]
         else { return nil }
-        return Demo(realm: realm, clientID: id, clientSecret: secret, adminKey: key)
+        return Demo(
+            realm: realm, clientID: id, clientSecret: secret,
+            nativeClientID: values["URD_NATIVE_CLIENT_ID"] ?? "", adminKey: key)
     }
 
     /// Only a folder with unusual letters in its name needs quotes.

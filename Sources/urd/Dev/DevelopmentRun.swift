@@ -10,6 +10,8 @@ import Values
 /// What `urd dev` has the rest of Urd do.
 struct DevelopmentRun: DevelopmentSteps {
     let console: Console
+    /// Those of mailing.
+    let settings: Settings
 
     func migrate(_ place: DevelopmentPlace) async throws {
         _ = try await Migrate.migrate(place.ownerURL, console: console)
@@ -28,9 +30,16 @@ struct DevelopmentRun: DevelopmentSteps {
         options.listener.port = place.port
         options.checkpointDirectory = place.checkpointDirectory
         options.forwarding = Forwarding(ports: [place.port])
+        let lines = Log(threshold: .warning)
+        options.mailCarrier = try SMTPCarrier(settings, lines)
+        if options.mailCarrier == nil {
+            let inbox = Inbox()
+            options.inbox = inbox
+            options.mailCarrier = inbox
+        }
         let store = try Store(
             address: place.databaseURL, masterKeyFile: place.masterKeyFile, connections: 4,
-            lanes: 2, lines: Log(threshold: .warning))
+            lanes: 2, lines: lines)
         try await Service(store: store, options: options).run(ready: ready)
     }
 }
@@ -39,6 +48,7 @@ struct DevelopmentRun: DevelopmentSteps {
 struct DemoData {
     private static let realm = "demo"
     private static let client = "demo-client"
+    private static let nativeClient = "demo-native"
 
     private let router: Router
     private let metrics: Metrics
@@ -57,12 +67,16 @@ struct DemoData {
             "createRealm", ["realm": .string(Self.realm), "display_name": "Demo"],
             unless: "realm-exists")
         _ = try await ask(
-            "createApp",
-            ["realm": .string(Self.realm), "slug": "demo", "name": "Demo app"],
-            unless: "app-exists")
-        _ = try await ask(
             "assignHost", ["realm": .string(Self.realm), "host": "localhost"],
             unless: "host-taken")
+        _ = try await ask(
+            "setRealmSettings",
+            [
+                "realm": .string(Self.realm), "primary_domain": "localhost",
+                "native_grants": true,
+            ])
+        try await prepareApp()
+        try await prepareNativeClient()
         let registered = try await ask(
             "registerClient",
             [
@@ -87,7 +101,37 @@ struct DemoData {
             throw CommandFailure("The demo client could not be made", remedy: "Start with --fresh.")
         }
         return Demo(
-            realm: Self.realm, clientID: Self.client, clientSecret: secret, adminKey: key)
+            realm: Self.realm, clientID: Self.client, clientSecret: secret,
+            nativeClientID: Self.nativeClient, adminKey: key)
+    }
+
+    /// At `demo.localhost`, where whoever proves a mail address gets an account.
+    private func prepareApp() async throws {
+        let made = try await ask(
+            "createApp",
+            ["realm": .string(Self.realm), "slug": "demo", "name": "Demo app"],
+            unless: "app-exists")
+        guard let id = made?["id"] else { return }
+        _ = try await ask(
+            "updateApp",
+            [
+                "realm": .string(Self.realm), "app_id": id,
+                "settings": ["registration": "jit_on_otp"],
+            ])
+    }
+
+    private func prepareNativeClient() async throws {
+        _ = try await ask(
+            "registerClient",
+            [
+                "realm": .string(Self.realm), "client_id": .string(Self.nativeClient),
+                "client_name": "Demo app for phones", "application_type": "native",
+                "token_endpoint_auth_method": "none",
+                "grant_types": [
+                    "urn:cocoar:otp", "urn:cocoar:magic", "urn:cocoar:passkey", "refresh_token",
+                ],
+                "scope": "openid profile email offline_access",
+            ], unless: "client-exists")
     }
 
     private func isValid(_ key: String) async throws -> Bool {

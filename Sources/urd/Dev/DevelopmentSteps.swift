@@ -30,6 +30,12 @@ struct DevelopmentPlace: Equatable, Sendable {
 struct Listening: Equatable, Sendable {
     let port: UInt16
     let privatePort: UInt16?
+    /// Mails can be read at the private port.
+    var hasInbox = false
+
+    var inbox: String? {
+        privatePort.flatMap { hasInbox ? "http://127.0.0.1:\($0)/inbox" : nil }
+    }
 }
 
 /// What a newcomer needs for a first request.
@@ -37,5 +43,7 @@ struct Demo: Equatable, Sendable {
     let realm: String
     let clientID: String
     let clientSecret: String
+    /// For apps on phones: it keeps no secret.
+    let nativeClientID: String
     let adminKey: String
 }

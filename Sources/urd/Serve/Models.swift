@@ -11,17 +11,22 @@ struct Models: Sendable {
     let queries: ReadModelQueries
     private let store: Store
     private let follower: ProjectionFollower
+    private let configurations: Configurations
 
     init(_ store: Store) throws {
         self.store = store
         queries = ReadModelQueries(store)
+        configurations = Configurations(store.database, hub: store.log.hub)
         follower = ProjectionFollower(
             store.database, hub: store.log.hub, metrics: store.metrics, log: store.lines)
     }
 
-    /// Moves what follows the log, until the task is cancelled.
+    /// Moves what follows the log, and looks for what other nodes changed, until the task is cancelled.
     func run() async throws {
-        try await follower.run()
+        try await withThrowingDiscardingTaskGroup { group in
+            group.addTask { try await follower.run() }
+            group.addTask { try await configurations.poll() }
+        }
     }
 
     /// How far each build is in each realm.
@@ -222,8 +227,7 @@ extension ReadModelQueries: HostQueries {
         }.map(view)
     }
 
-    /// Moves with everything that happens in the realm, which is more often than it must.
-    func revision(of realm: RealmID) -> Int64 { log.hub.head(of: realm) }
+    func revision(of realm: RealmID) -> Int64 { log.hub.configuration(of: realm) }
 }
 
 extension ReadModelQueries {

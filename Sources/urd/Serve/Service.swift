@@ -3,6 +3,7 @@ import EventSourcing
 import EventStore
 import HTTP
 import HTTPServer
+import Identity
 import JSON
 import Synchronization
 import Systemd
@@ -17,6 +18,10 @@ struct Service: Sendable {
         var drain: Duration = .seconds(10)
         var readyLag = 10_000
         var checkpointDirectory: String?
+        /// Takes mails; without one they wait in the queue.
+        var mailCarrier: (any MailCarrier)?
+        /// Mails that can be read here instead of in a mailbox.
+        var inbox: Inbox?
         /// Whose word on hosts and addresses is taken.
         var forwarding = Forwarding()
     }
@@ -50,11 +55,18 @@ struct Service: Sendable {
                 group.addTask { try await sealer.run() }
                 group.addTask { try await models.run() }
                 group.addTask { try await forgetOldCommands() }
+                if let carrier = options.mailCarrier {
+                    let mailer = Mailer(
+                        store, composer: MailComposer(store, models.queries), carrier: carrier)
+                    group.addTask { try await mailer.run() }
+                }
                 if let watchdog = Watchdog.configured() {
                     group.addTask { await watchdog.run() }
                 }
                 try await ready(
-                    Listening(port: servers.open.port, privatePort: servers.inner?.port))
+                    Listening(
+                        port: servers.open.port, privatePort: servers.inner?.port,
+                        hasInbox: options.inbox != nil))
                 Notification.ready(status: "serving")
                 // Services end when they are asked to; one that ends by itself takes all with it.
                 try await group.next()
@@ -84,12 +96,17 @@ struct Service: Sendable {
             ], log: store.lines, metrics: store.metrics)
         let open = try listen(options.listener) { await router.respond(to: $0) }
         guard let inner = options.privateListener else { return Servers(open: open, inner: nil) }
+        var tables = [
+            Router.Table(
+                HealthRoutes.table,
+                context: HealthContext(metrics: store.metrics) { await health.components() })
+        ]
+        if let inbox = options.inbox {
+            tables.append(
+                .init(InboxRoutes.table, context: InboxContext(letters: { inbox.letters(to: $0) })))
+        }
         let privateRouter = Router(
-            HealthRoutes.table,
-            context: HealthContext(metrics: store.metrics) {
-                await health.components()
-            },
-            log: .silent, metrics: store.metrics, name: "urd_private_http")
+            tables, log: .silent, metrics: store.metrics, name: "urd_private_http")
         return Servers(
             open: open, inner: try listen(inner) { await privateRouter.respond(to: $0) })
     }
@@ -134,13 +151,33 @@ extension RealmContexts {
         let start = ContinuousClock.now
         self.init(
             places: Places(queries, forwarding: forwarding),
-            mint: { realm throws(LogFailure) in
-                let keys = try await store.keyring.keys(of: realm)
-                return TokenMint { purpose, bytes in keys.derive(purpose, bytes) }
-            },
+            mint: store.mint,
             commands: store.dispatcher, queries: queries,
             clock: RealmContext.Clock(
                 now: Log.systemTime, passed: { ContinuousClock.now - start }))
+    }
+}
+
+extension Store {
+    /// The tokens of a realm, which need its keys.
+    var mint: RealmContexts.Mints {
+        { [keyring] realm throws(LogFailure) in
+            let keys = try await keyring.keys(of: realm)
+            return TokenMint { purpose, bytes in keys.derive(purpose, bytes) }
+        }
+    }
+}
+
+extension MailComposer {
+    init(_ store: Store, _ queries: ReadModelQueries) {
+        self.init(mint: store.mint, events: store.log) { realm, app throws(LogFailure) in
+            let settings = Identity.Settings(
+                overrides: try await queries.realm(realm)?.settings ?? [:])
+            guard let app, let face = try await queries.app(app, in: realm) else {
+                return settings
+            }
+            return settings.overlaid(by: Identity.Settings(overrides: face.settings))
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 import EventSourcing
 import EventStore
+import Identity
 import JSON
 import Postgres
 import Telemetry
@@ -52,7 +53,7 @@ struct Store: Sendable {
         keyring = Keyring(database, master: master, previous: previous)
         log = PostgresLog(
             database, keyring: keyring, lanes: lanes, waiting: commands, metrics: metrics,
-            log: lines)
+            log: lines, configures: EventCatalogue.isConfiguration)
         dispatcher = Dispatcher(log: log)
     }
 

@@ -1,5 +1,7 @@
 import API
 
+import struct Mail.MailAddress
+
 /// One thing that whoever runs Urd may decide: its name, its meaning, how its text is read.
 ///
 /// From it come the flag (`--listen-port`), the environment variable (`URD_LISTEN_PORT`), for a
@@ -127,6 +129,17 @@ extension Setting where Value == UInt16 {
             name: name, placeholder: "port", defaultText: String(value), summary: summary,
             isSecret: false, credential: .none, absent: nil,
             read: { UInt16($0) }, expected: "a port from 0 to 65535 (0: any free one)")
+    }
+}
+
+extension Setting where Value == MailAddress {
+    static func mailAddress(
+        _ name: String, default defaultText: String, _ summary: String
+    ) -> Setting {
+        Setting(
+            name: name, placeholder: "address", defaultText: defaultText, summary: summary,
+            isSecret: false, credential: .none, absent: nil,
+            read: { text in try? MailAddress(text) }, expected: "a mail address")
     }
 }
 

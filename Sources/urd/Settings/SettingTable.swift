@@ -70,6 +70,25 @@ extension Settings {
         "ready-lag", 0...1_000_000_000, default: 10_000,
         "Events a projection may be behind before Urd says that it isn't ready")
 
+    static let smtpHost = Setting.text(
+        "smtp-host", "host", "Mail server that takes our mails; without one they wait")
+    static let smtpPort = Setting.port(
+        "smtp-port", default: 587, "Port of the mail server: 587 for starttls, 465 for tls")
+    static let smtpSecurity = Setting.choice(
+        "smtp-security", ["starttls", "tls", "none"], default: "starttls",
+        "How the way to the mail server is encrypted; no password goes over one that is not")
+    static let smtpUser = Setting.text("smtp-user", "name", "User at the mail server")
+    static let smtpPassword = Setting.text(
+        "smtp-password", "password", secret: true, credential: .content("smtp_password"),
+        "Password at the mail server")
+    static let smtpAuthorities = Setting.text(
+        "smtp-ca-file", "path", "Certificates in PEM that are trusted beside the system's")
+    static let smtpHello = Setting.text(
+        "smtp-hello-name", "host", default: "localhost", "How we introduce ourselves (EHLO)")
+    static let mailSender = Setting.mailAddress(
+        "mail-sender", default: "urd@localhost.localdomain",
+        "Sender of the mails of realms that set no mail_from")
+
     static let logFormat = Setting.choice(
         "log-format", ["json", "journal"], default: "json",
         "JSON lines on the error output, or the same with the journal's priorities")
@@ -77,18 +96,27 @@ extension Settings {
         "log-level", ["debug", "info", "notice", "warning", "error"], default: "info",
         "The least that is logged")
 
-    static let table: [any AnySetting] = [
-        databaseURL, databaseOwnerURL, databaseConnections, masterKeyFile, checkpointDirectory,
-        listenAddress, listenPort, privateAddress, privatePort, listenThreads,
-        trustedProxies,
-        maximumConnections, maximumConnectionsPerSource, maximumHeader, maximumBody,
-        idleTimeout, transferTimeout, requestDeadline, commandQueue, queryQueue, drain, readyLag,
-        logFormat, logLevel,
+    static let table: [any AnySetting] =
+        [
+            databaseURL, databaseOwnerURL, databaseConnections, masterKeyFile, checkpointDirectory,
+            listenAddress, listenPort, privateAddress, privatePort, listenThreads,
+            trustedProxies,
+            maximumConnections, maximumConnectionsPerSource, maximumHeader, maximumBody,
+            idleTimeout, transferTimeout, requestDeadline, commandQueue, queryQueue, drain,
+            readyLag,
+            logFormat, logLevel,
+        ] + mailing
+
+    /// What `urd dev` hears as well: with a mail server, mails go there and not to the inbox.
+    static let mailing: [any AnySetting] = [
+        smtpHost, smtpPort, smtpSecurity, smtpUser, smtpPassword, smtpAuthorities, smtpHello,
+        mailSender,
     ]
 
     /// What `dev.env` and the commands call by such names without being a setting of the server.
     static let otherVariables: Set<String> = [
         "URD_URL", "URD_PRIVATE_URL", "URD_ADMIN_KEY", "URD_REALM", "URD_CLIENT_ID",
-        "URD_CLIENT_SECRET", "URD_DATA", "URD_PORT",
+        "URD_CLIENT_SECRET", "URD_DATA", "URD_PORT", "URD_INBOX_URL", "URD_NATIVE_CLIENT_ID",
+        "URD_APP_URL", "URD_REALM_URL",
     ]
 }

@@ -1,7 +1,7 @@
 """A mail server for tests: takes mails, refuses some, and says on its standard output what it took.
 
 usage: smtp_server.py [--security none|starttls|tls] [--certificate FILE --key FILE]
-                      [--user NAME --password PASSWORD] [--hang STAGE] [--close STAGE]
+                      [--user NAME --password PASSWORD] [--hang STAGE] [--close STAGE] [--port PORT]
 
 The first line that it prints is its port. Each mail is one line of JSON. It ends with its standard
 input. Recipients whose name begins with a reply code, as in 450-later@example.org, are refused
@@ -33,6 +33,7 @@ parser.add_argument("--user")
 parser.add_argument("--password")
 parser.add_argument("--hang")
 parser.add_argument("--close")
+parser.add_argument("--port", type=int, default=0)
 options = parser.parse_args()
 
 REPLIES = {
@@ -137,14 +138,14 @@ if options.security != "none":
 
 def main():
     server = Server(
-        Handler(), hostname="127.0.0.1", port=0,
+        Handler(), hostname="127.0.0.1", port=options.port,
         ssl_context=tls if options.security == "tls" else None)
     server.tls = tls
     # The controller would connect to itself to see that it works, and port 0 is no address.
     loop = server.loop
     asyncio.set_event_loop(loop)
     listening = loop.run_until_complete(
-        loop.create_server(server.factory, host="127.0.0.1", port=0,
+        loop.create_server(server.factory, host="127.0.0.1", port=options.port,
                            ssl=tls if options.security == "tls" else None))
     say(listening.sockets[0].getsockname()[1])
 

@@ -1,0 +1,94 @@
+public import EventSourcing
+public import HTTP
+internal import JSON
+internal import Values
+
+/// What the inbox of a development run shows.
+public struct InboxContext: RouteContext {
+    /// Newest first: of one address, or of all.
+    let letters: @Sendable (_ address: String?) -> [InboxLetter]
+
+    public init(letters: @escaping @Sendable (_ address: String?) -> [InboxLetter]) {
+        self.letters = letters
+    }
+
+    public func admit(
+        _ request: Request, to right: Right, realm: RealmID?, client: ClientCredentials?
+    ) {}
+}
+
+/// Mails that `urd dev` keeps instead of sending them, for people and for programs.
+public enum InboxRoutes {
+    public static let table: [Route<InboxContext>] = [list, show]
+
+    private static let list = Route<InboxContext>(
+        .get, "/inbox", id: "listInbox", tag: "Inbox",
+        summary: "The mails that came, newest first: a page for browsers, JSON for all others.",
+        right: .nothing,
+        parameters: [
+            Parameter("to", in: .query, .text(1...320), "Only those to this address.")
+        ],
+        answer: .ok(
+            "The mails.",
+            .list(
+                of: .object(
+                    .required("id", Fields.id, "Its id."),
+                    .required("to", .text(1...320), "To whom."),
+                    .required("subject", .text(1...400), "About what."),
+                    .required("text", .text(1...100_000), "As text."),
+                    .required("html", .text(1...1_000_000), "As HTML."),
+                    .required("at", Fields.time, "When.")), 0...100),
+            example: [])
+    ) { call throws(Problem) in
+        let letters = call.context.letters(call.text("to").map(normalised))
+        let accepts = call.request.headers["Accept"] ?? ""
+        guard accepts.contains("text/html") else {
+            return .json(.ok, .array(letters.map(json)))
+        }
+        return .page(InboxPage(letters: letters).html, InboxPage.policy)
+    }
+
+    private static let show = Route<InboxContext>(
+        .get, "/inbox/{id}", id: "showMail", tag: "Inbox",
+        summary: "One mail as its reader sees it.",
+        right: .nothing,
+        parameters: [Parameter("id", in: .path, Fields.id, "Its id.", example: exampleID)],
+        answer: Answer(status: .ok, description: "The mail.", content: .text("text/html")),
+        refusals: [.noSuchRoute]
+    ) { call throws(Problem) in
+        let id = UUID(try call.required("id"))
+        guard let found = call.context.letters(nil).first(where: { $0.id == id }) else {
+            throw Problem(.noSuchRoute)
+        }
+        // What came by mail runs nothing and sends nothing here.
+        return .page(
+            Array(found.letter.html.utf8),
+            "default-src 'none'; style-src 'unsafe-inline'; img-src https:; sandbox allow-popups")
+    }
+
+    private static let exampleID: JSON = "0193a0e7-5e0c-7000-9000-2f6b1c1d9a10"
+
+    private static func normalised(_ address: String) -> String {
+        address.filter { !$0.isWhitespace }.lowercased()
+    }
+
+    private static func json(_ received: InboxLetter) -> JSON {
+        let letter = received.letter
+        return [
+            "id": .string(received.id.description), "to": .string(letter.to),
+            "subject": .string(letter.subject), "text": .string(letter.text),
+            "html": .string(letter.html), "at": .string(received.at.description),
+        ]
+    }
+}
+
+extension Response {
+    /// A page, and what it may do.
+    static func page(_ body: [UInt8], _ policy: String) -> Response {
+        var response = Response(status: .ok, headers: Headers(), body: body)
+        response.headers["Content-Type"] = "text/html; charset=utf-8"
+        response.headers["Content-Security-Policy"] = policy
+        response.headers["Cache-Control"] = "no-store"
+        return response
+    }
+}

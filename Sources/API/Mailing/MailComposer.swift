@@ -1,0 +1,86 @@
+public import EventSourcing
+public import Identity
+internal import JSON
+internal import Mail
+public import Values
+
+/// Makes a mail out of the event that asks for it. What it says stands nowhere else: codes and links
+/// follow from their ids under the realm's key, and the person is opened for the purpose.
+public struct MailComposer: Sendable {
+    /// What holds in a realm, or in one of its apps.
+    public typealias SettingsInForce =
+        @Sendable (_ realm: RealmID, _ app: UUID?) async throws(LogFailure) -> Settings
+
+    private let mint: RealmContexts.Mints
+    private let events: any EventLog
+    private let settings: SettingsInForce
+
+    public init(
+        mint: @escaping RealmContexts.Mints, events: any EventLog,
+        settings: @escaping SettingsInForce
+    ) {
+        self.mint = mint
+        self.events = events
+        self.settings = settings
+    }
+
+    /// Nil where there is nobody to write to any more, or nothing to say.
+    public func letter(
+        at position: Int64, in realm: RealmID
+    ) async throws(LogFailure) -> Letter? {
+        guard
+            let event = try await events.events(from: position, limit: 1, in: realm).first,
+            event.position == position
+        else { throw .damaged }
+        let mint = try await mint(realm)
+        guard let order = MailOrder(event, mint),
+            let person = try await person(of: order, event),
+            let address = person.email
+        else { return nil }
+        let settings = try await settings(realm, order.app)
+        let branding = Branding(
+            productName: settings[SettingCatalogue.displayName],
+            accent: settings[SettingCatalogue.accentColour].flatMap { Colour($0) } ?? .ink,
+            logo: settings[SettingCatalogue.logoURL].flatMap { MailLink($0) },
+            footer: settings[SettingCatalogue.mailFooter] ?? "")
+        let language =
+            person.language.flatMap { MailLanguage(tag: $0) }
+            ?? MailLanguage(tag: settings[SettingCatalogue.language].rawValue) ?? .english
+        let content = MailTemplates(branding: branding).content(
+            of: order.kind, in: language, displayName: person.firstName)
+        return Letter(
+            to: address, from: settings[SettingCatalogue.mailFrom],
+            fromName: settings[SettingCatalogue.mailFromName]
+                ?? settings[SettingCatalogue.displayName],
+            subject: content.subject, text: content.text, html: content.html,
+            language: content.language.rawValue, deadline: order.deadline)
+    }
+
+    /// Whom the event itself names; else whose account it is about.
+    private func person(
+        of order: MailOrder, _ event: Recorded
+    ) async throws(LogFailure) -> Person? {
+        guard let account = order.account else {
+            guard case .opened(let fields) = event.personal else { return nil }
+            return Person(fields: fields)
+        }
+        return try await Person.latest(of: account, in: event.realm, from: events)
+    }
+}
+
+extension Person {
+    /// As an account's events left it. Nil where it was erased, or never was.
+    static func latest(
+        of account: UUID, in realm: RealmID, from events: any EventLog
+    ) async throws(LogFailure) -> Person? {
+        var person: Person?
+        for event in try await events.stream(account, after: 0, in: realm) {
+            switch AccountEvent(event) {
+            case .registered(_, _, _, let known), .personChanged(let known):
+                person = event.personal == .erased ? nil : known
+            default: break
+            }
+        }
+        return person
+    }
+}

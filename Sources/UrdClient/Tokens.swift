@@ -1,0 +1,75 @@
+public import Foundation
+
+/// What a sign-in gives.
+public struct Tokens: Sendable, Equatable, Codable {
+    public let access: String
+    /// Only with `offline_access`.
+    public let refresh: String?
+    /// Only with `openid`.
+    public let identity: String?
+    public let expires: Date
+    public let scope: [String]
+
+    init(_ answer: Data, at asked: Date) throws {
+        struct Answer: Decodable {
+            let access_token: String
+            let refresh_token: String?
+            let id_token: String?
+            let expires_in: Double
+            let scope: String?
+        }
+        let answer: Answer = try decoded(answer)
+        access = answer.access_token
+        refresh = answer.refresh_token
+        identity = answer.id_token
+        expires = asked.addingTimeInterval(answer.expires_in)
+        scope = (answer.scope ?? "").split(separator: " ").map(String.init)
+    }
+}
+
+/// Keeps the tokens between two runs of the app, where nobody else can read them.
+public protocol TokenStore: Sendable {
+    func kept() async throws -> Tokens?
+    /// Nil: forget them.
+    func keep(_ tokens: Tokens?) async throws
+}
+
+/// Until the process ends.
+public actor TokensInMemory: TokenStore {
+    private var tokens: Tokens?
+
+    public init() {}
+
+    public func kept() -> Tokens? { tokens }
+    public func keep(_ tokens: Tokens?) { self.tokens = tokens }
+}
+
+public struct UserInfo: Sendable, Equatable, Decodable {
+    public let sub: String
+    public let email: String?
+    public let email_verified: Bool?
+    public let name: String?
+    public let given_name: String?
+    public let family_name: String?
+}
+
+/// What a realm may ask of whoever joins.
+public struct NewPerson: Sendable {
+    public var firstName: String?
+    public var lastName: String?
+    public var inviteCode: String?
+
+    public init(firstName: String? = nil, lastName: String? = nil, inviteCode: String? = nil) {
+        self.firstName = firstName
+        self.lastName = lastName
+        self.inviteCode = inviteCode
+    }
+
+    func members(email: String) -> [String: String] {
+        var members = ["Email": email]
+        members["FirstName"] = firstName
+        members["LastName"] = lastName
+        members["InviteCode"] = inviteCode
+        return members
+    }
+}

@@ -1,0 +1,54 @@
+public import Foundation
+
+public enum UrdError: Error, Sendable, Equatable {
+    /// No answer came: whether the request arrived is not known.
+    case unreachable(String)
+    /// Nobody is signed in, or not any more: sign in anew.
+    case signedOut
+    /// The account has a second factor: the same again, with it.
+    case secondFactorNeeded
+    case rateLimited(retryAfter: TimeInterval)
+    /// The server is busy or has an outage: nothing was used up.
+    case unavailable(retryAfter: TimeInterval)
+    /// What the server said no with: a code for programs, and a sentence for developers.
+    case refused(status: Int, code: String, detail: String)
+    case unexpectedAnswer(String)
+
+    /// The refresh token is good for nothing any more.
+    var isOver: Bool {
+        if case .refused(_, "invalid_grant", _) = self { true } else { false }
+    }
+}
+
+extension UrdError {
+    /// Reads a refusal, in whichever of the server's dialects it is.
+    init(status: Int, retryAfter: String?, body: Data) {
+        struct Refusal: Decodable {
+            let error: String?
+            let error_description: String?
+            let title: String?
+            let detail: String?
+            let Message: String?
+        }
+        let wait = retryAfter.flatMap { TimeInterval($0) } ?? 1
+        let refusal = try? JSONDecoder().decode(Refusal.self, from: body)
+        let detail = refusal?.error_description ?? refusal?.detail ?? refusal?.Message ?? ""
+        switch status {
+        case 429: self = .rateLimited(retryAfter: wait)
+        case 503: self = .unavailable(retryAfter: wait)
+        case _ where detail.hasPrefix("Two-factor authentication is required"):
+            self = .secondFactorNeeded
+        default:
+            self = .refused(
+                status: status, code: refusal?.error ?? refusal?.title ?? "", detail: detail)
+        }
+    }
+}
+
+func decoded<Value: Decodable>(_ data: Data) throws -> Value {
+    do {
+        return try JSONDecoder().decode(Value.self, from: data)
+    } catch {
+        throw UrdError.unexpectedAnswer("\(Value.self): \(error)")
+    }
+}

@@ -1,0 +1,8 @@
+import API
+import Identity
+import Values
+
+/// Takes a mail to where it can be read.
+protocol MailCarrier: Sendable {
+    func carry(_ letter: Letter, as mail: UUID) async -> RecordDelivery.Outcome
+}

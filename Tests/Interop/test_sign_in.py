@@ -1,0 +1,255 @@
+"""Signing in without a browser, as an app does it: over a socket, with a PostgreSQL behind it and
+mails that come by a mail server."""
+
+import base64
+import json
+import pathlib
+import re
+import subprocess
+import unittest
+import uuid
+
+from phone import SCOPE, Phone, another, code, inbox, mail
+from urd_process import Urd, eventually, free_port, together
+
+SERVER = pathlib.Path(__file__).resolve().parents[1] / "HTTPClientTests/servers/smtp_server.py"
+MAILED = "If your email is registered, you will receive a verification code."
+AVAILABLE = "If registration is available, you will receive a verification code."
+OTP = "/api/account/native/otp/request"
+REGISTER = "/api/account/native/register"
+
+
+def setUpModule():
+    global urd, phone
+    urd = Urd()
+    phone = Phone(urd)
+
+
+def tearDownModule():
+    urd.close()
+
+
+def somebody():
+    return f"{uuid.uuid4().hex[:12]}@example.org"
+
+
+def admin(method, path, body=None):
+    status, answer, _ = urd.api.call(method, path, body)
+    assert status < 300, (status, answer)
+    return answer
+
+
+def realm(name, **settings):
+    """A realm of its own at a host of its own, with a client that may sign people in."""
+    admin("POST", "/api/admin/realms", {"realm": name, "display_name": name})
+    path = f"/api/admin/realms/{name}"
+    host = f"{name}.example"
+    admin("POST", f"{path}/hosts", {"host": host})
+    if settings:
+        admin("PATCH", f"{path}/settings", settings)
+    admin("POST", f"{path}/clients", native("app"))
+    return Phone(urd, host, "app")
+
+
+def native(name, **more):
+    grants = ["urn:cocoar:otp", "urn:cocoar:magic", "urn:cocoar:passkey", "refresh_token"]
+    return {"client_id": name, "application_type": "native", "grant_types": grants,
+            "token_endpoint_auth_method": "none", **more}
+
+
+class TheRealmOfAHost(unittest.TestCase):
+    def test_MOD_01_the_host_decides_the_realm_and_the_app(self):
+        email = somebody()
+        plain = Phone(urd, "localhost")
+        self.assertEqual(plain.request_code(email)[:2], (200, {"Message": MAILED}))
+        status, body, _ = Phone(urd, "nobody.example").request_code(email)
+        self.assertEqual((status, body["title"]), (404, "UnknownHost"), body)
+        phone.request_code(email)
+        code(urd, email)
+        # The first one had asked where nobody may join: by now its mail would have come.
+        self.assertEqual(len(inbox(urd, email)), 1)
+
+    def test_MOD_01_no_header_leads_anywhere_else(self):
+        for name in ("X_Forwarded_Host", "Forwarded", "X_Original_Host", "X_Host"):
+            value = "host=demo.localhost" if name == "Forwarded" else "demo.localhost"
+            status, _, _ = Phone(urd, "nobody.example").call(
+                "POST", OTP, {"Email": somebody()}, **{name: value})
+            self.assertEqual(status, 404, name)
+
+    def test_MOD_02_every_native_route_is_closed_until_it_is_opened(self):
+        closed = realm("closed")
+        for path in (OTP, REGISTER):
+            status, body, headers = closed.call("POST", path, {"Email": somebody()})
+            self.assertEqual((status, body["title"]), (400, "NativeGrants.Disabled"))
+            self.assertIn("application/problem+json", headers["Content-Type"])
+        status, body, _ = closed.redeem(somebody(), "123456")
+        self.assertEqual((status, body["error"]), (400, "unsupported_grant_type"))
+        self.assertEqual(
+            body["error_description"], "This grant type is not enabled for this realm.")
+
+    def test_MOD_02_the_client_must_be_allowed_to_as_well(self):
+        other = f"web-{uuid.uuid4().hex[:6]}"
+        admin("POST", urd.clients, {
+            "client_id": other, "token_endpoint_auth_method": "none",
+            "redirect_uris": ["https://web.example/back"]})
+        status, body, _ = Phone(urd, client=other).redeem(somebody(), "123456")
+        self.assertEqual((status, body["error"]), (400, "unauthorized_client"))
+
+
+class CodesByMail(unittest.TestCase):
+    def test_MOD_03_asking_tells_nothing(self):
+        known = somebody()
+        phone.sign_in(known)
+        answers = {
+            json.dumps(Phone(urd, host).request_code(email)[:2])
+            for host, email in [
+                ("demo.localhost", somebody()), ("demo.localhost", known), ("localhost", known),
+                ("localhost", somebody()), ("demo.localhost", ""), ("demo.localhost", "nonsense"),
+            ]
+        }
+        self.assertEqual(answers, {json.dumps((200, {"Message": MAILED}))})
+
+    def test_MOD_03_a_name_that_is_demanded_is_asked_for_first(self):
+        asking = realm("asking", native_grants=True, registration="jit_on_otp",
+                       registration_first_name="required")
+        status, body, _ = asking.request_code(somebody())
+        self.assertEqual((status, body), (400, {"error": "FirstName is required."}))
+        self.assertEqual(asking.request_code(somebody(), FirstName="Ann")[0], 200)
+
+    def test_MOD_04_registration_has_its_own_door_where_the_realm_says_so(self):
+        explicit = realm("explicit", native_grants=True, registration="explicit_endpoint")
+        stranger, joiner = somebody(), somebody()
+        self.assertEqual(explicit.request_code(stranger)[:2], (200, {"Message": MAILED}))
+        self.assertEqual(
+            explicit.request_code(joiner, REGISTER)[:2], (200, {"Message": AVAILABLE}))
+        status, tokens, _ = explicit.redeem(joiner, code(urd, joiner))
+        self.assertEqual(status, 200, tokens)
+        self.assertEqual(inbox(urd, stranger), [])
+
+    def test_MOD_06_a_code_signs_in_once_and_confirms_the_mailbox(self):
+        email = somebody()
+        phone.request_code(f"  {email.upper()} ")
+        mailed = code(urd, email)
+        status, tokens, headers = phone.redeem(email, f"{mailed[:3]} {mailed[3:]}")
+        self.assertEqual(status, 200, tokens)
+        self.assertEqual(headers["Cache-Control"], "no-store")
+        self.assertEqual(tokens["token_type"], "Bearer")
+        self.assertEqual(tokens["expires_in"], 900)
+        status, who, _ = phone.call("GET", "/connect/userinfo", token=tokens["access_token"])
+        self.assertEqual((status, who["email"], who["email_verified"]), (200, email, True))
+        uuid.UUID(who["sub"])
+        status, body, _ = phone.redeem(email, mailed)
+        self.assertEqual((status, body["error"]), (400, "invalid_grant"))
+        self.assertEqual(body["error_description"], "Invalid or expired code.")
+
+    def test_MOD_06_three_wrong_guesses_are_the_end_of_a_code(self):
+        email = somebody()
+        phone.request_code(email)
+        mailed = code(urd, email)
+        for _ in range(3):
+            self.assertEqual(phone.redeem(email, another(mailed))[1]["error"], "invalid_grant")
+        self.assertEqual(phone.redeem(email, mailed)[1]["error"], "invalid_grant")
+
+    def test_MOD_06_another_mailbox_does_not_redeem_it(self):
+        email = somebody()
+        phone.request_code(email)
+        mailed = code(urd, email)
+        self.assertEqual(phone.redeem(somebody(), mailed)[1]["error"], "invalid_grant")
+        self.assertEqual(phone.redeem(email, mailed)[0], 200)
+
+    def test_of_fifty_that_come_at_once_one_is_served(self):
+        racers = f"racers-{uuid.uuid4().hex[:6]}"
+        admin("POST", urd.clients, native(racers))
+        email = somebody()
+        phone.request_code(email)
+        mailed = code(urd, email)
+        fast = Phone(urd, client=racers)
+        answers = together(50, lambda _: fast.redeem(email, mailed))
+        self.assertEqual(sorted(answer[0] for answer in answers), [200] + [400] * 49)
+
+
+class Tokens(unittest.TestCase):
+    def test_fifty_refreshes_at_once_have_one_lineage(self):
+        name = f"refreshers-{uuid.uuid4().hex[:6]}"
+        admin("POST", urd.clients, native(name))
+        app = Phone(urd, client=name)
+        tokens = app.sign_in(somebody())
+        answers = together(50, lambda _: app.refresh(tokens["refresh_token"]))
+        successors = {answer[1].get("refresh_token") for answer in answers}
+        self.assertEqual({answer[0] for answer in answers}, {200}, answers)
+        self.assertEqual(len(successors), 1)
+
+    def test_without_leeway_one_of_fifty_refreshes_is_served(self):
+        strict = realm("strict", native_grants=True, registration="jit_on_otp",
+                       refresh_token_leeway=0)
+        tokens = strict.sign_in(somebody())
+        answers = together(50, lambda _: strict.refresh(tokens["refresh_token"]))
+        self.assertEqual([answer[0] for answer in answers].count(200), 1)
+
+    def test_MOD_18_a_token_that_is_given_back_is_dead(self):
+        tokens = phone.sign_in(somebody())
+        status, _, _ = phone.call("POST", "/connect/revoke", form={
+            "client_id": phone.client, "token": tokens["refresh_token"]})
+        self.assertEqual(status, 200)
+        status, _, headers = phone.call("GET", "/connect/userinfo", token=tokens["access_token"])
+        self.assertEqual(status, 401)
+        self.assertIn("invalid_token", headers["WWW-Authenticate"])
+        self.assertEqual(phone.refresh(tokens["refresh_token"])[1]["error"], "invalid_grant")
+
+    def test_MOD_18_nobody_asks_who_he_is_without_a_token(self):
+        status, _, headers = phone.call("GET", "/connect/userinfo")
+        self.assertEqual(status, 401)
+        self.assertNotIn("error", headers["WWW-Authenticate"])
+
+
+class MailServer:
+    """A real mail server of the test; `mails` are those it took."""
+
+    def __init__(self, *words):
+        self.process = subprocess.Popen(
+            ["/usr/bin/python3", SERVER, *words], text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.port = int(self.process.stdout.readline())
+
+    def next(self):
+        return json.loads(self.process.stdout.readline())
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+        self.process.stdout.close()
+
+
+class MailsBySMTP(unittest.TestCase):
+    def test_a_mail_waits_for_the_mail_server_and_goes_out_once(self):
+        port = free_port()
+        one = Urd(URD_SMTP_HOST="127.0.0.1", URD_SMTP_PORT=str(port), URD_SMTP_SECURITY="none")
+        self.addCleanup(one.close)
+        self.assertNotIn("URD_INBOX_URL", one.values)
+        app = Phone(one)
+        app.request_code("ann@example.org")
+        app.request_code("550-nobody@example.org")
+
+        def deferred():
+            return one.sql("select count(*) from urd.event where type = 'mail.deferred'") == "2"
+
+        eventually(deferred, "both mails were tried in vain")
+        server = MailServer("--port", str(port))
+        self.addCleanup(server.close)
+        taken = server.next()
+        self.assertEqual(taken["to"], ["ann@example.org"])
+        content = base64.b64decode(taken["content"]).decode()
+        mailed = re.search(r"^ {4}(\d{6})\s*$", content, re.MULTILINE)
+        status, tokens, _ = app.redeem("ann@example.org", mailed[1])
+        self.assertEqual(status, 200, tokens)
+
+        def settled():
+            return one.sql(
+                "select string_agg(type || coalesce(data ->> 'code', ''), ' ' order by type) "
+                "from urd.event where type in ('mail.sent', 'mail.failed')")
+
+        eventually(lambda: settled() == "mail.failed550 mail.sent", "each has its end on record")
+
+
+if __name__ == "__main__":
+    unittest.main()

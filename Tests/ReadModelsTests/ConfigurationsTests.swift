@@ -1,0 +1,31 @@
+import EventSourcing
+import EventStore
+import Identity
+import Testing
+
+@testable import ReadModels
+
+@Suite struct `What every request looks at` {
+    @Test func `is the same to the read model and to the node that writes it`() throws {
+        let projection = try #require(Projection.all.first { $0.name == "configurations" })
+        let configuring = EventCatalogue.all.map(\.name).filter(EventCatalogue.isConfiguration)
+        #expect(Set(projection.types ?? []) == Set(configuring))
+        #expect(!configuring.isEmpty)
+    }
+
+    @Test func `is known to have changed on another node, and only then`() async throws {
+        let world = try World()
+        let hub = CommitHub()
+        let realm = try #require(RealmID("one"))
+        let configurations = Configurations(world.pool, hub: hub)
+        let polling = Task { try await configurations.poll(every: .milliseconds(5)) }
+        defer { polling.cancel() }
+        var history = RandomHistory(seed: 1)
+        let events = history.events(300)
+        try world.append(events, in: "one")
+        let last = try #require(
+            events.lastIndex { EventCatalogue.isConfiguration($0.type) })
+        while hub.configuration(of: realm) == 0 { try await Task.sleep(for: .milliseconds(5)) }
+        #expect(hub.configuration(of: realm) == Int64(last + 1))
+    }
+}
