@@ -60,6 +60,8 @@ run_packages="util-linux"
 test_packages="python3 python3-cryptography python3-aiosmtpd libfido2-dev openssl curl procps"
 # Three unrelated JOSE libraries and a reader of QR codes.
 test_packages="$test_packages python3-jwcrypto python3-jose python3-jwt python3-zbar"
+# An authenticator app.
+test_packages="$test_packages python3-pyotp"
 
 has_postgresql() {
     for program in /usr/lib/postgresql/1[5-9]/bin/initdb /usr/lib/postgresql/[2-9][0-9]/bin/initdb; do
