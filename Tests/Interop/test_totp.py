@@ -89,8 +89,9 @@ def picture(token):
     return data
 
 
-def enroll(token):
+def enroll(token, email):
     """An app that has read the picture, and recovery codes. Its code of now is still good."""
+    before = len(inbox(urd, email))
     status, begun, _ = phone.call("POST", BEGIN, token=token)
     assert status == 200, begun
     uri = read(*png_pixels(picture(token)))
@@ -99,6 +100,7 @@ def enroll(token):
     assert app.secret == begun["Secret"]
     status, done, _ = phone.call("POST", ENROLL, {"Code": app.at(moment() - 30)}, token=token)
     assert status == 200, done
+    mail(urd, email, before)  # its owner hears of it
     return app, done["RecoveryCodes"]
 
 
@@ -106,11 +108,9 @@ class AnAuthenticatorApp(unittest.TestCase):
     def test_MOD_07_a_second_factor_after_a_code(self):
         email = somebody()
         token = phone.sign_in(email)["access_token"]
-        before = len(inbox(urd, email))
-        app, recovery = enroll(token)
+        app, recovery = enroll(token, email)
         self.assertEqual(app.name, email)
         self.assertEqual(len(set(recovery)), 10)
-        mail(urd, email, before)  # its owner hears of it
         before = len(inbox(urd, email))
         phone.request_code(email)
         mailed = code(urd, email, before)
@@ -134,7 +134,7 @@ class AnAuthenticatorApp(unittest.TestCase):
 
     def test_recovery_codes_are_good_once_each_and_kept_nowhere(self):
         email = somebody()
-        app, recovery = enroll(phone.sign_in(email)["access_token"])
+        app, recovery = enroll(phone.sign_in(email)["access_token"], email)
         status, tokens, _ = sign_in(email, totp_code=recovery[0].lower())
         self.assertEqual(status, 200, tokens)
         self.assertEqual(
@@ -152,8 +152,9 @@ class AnAuthenticatorApp(unittest.TestCase):
             self.assertNotIn(plain.replace("-", ""), kept)
 
     def test_one_of_many_at_once_has_the_code(self):
-        token = phone.sign_in(somebody())["access_token"]
-        app, _ = enroll(token)
+        email = somebody()
+        token = phone.sign_in(email)["access_token"]
+        app, _ = enroll(token, email)
         typed = {"Code": app.at(moment())}
         answers = together(10, lambda _: phone.call("POST", RECOVERY, typed, token=token)[0])
         self.assertEqual(sorted(answers), [200] + [400] * 9, answers)
