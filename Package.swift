@@ -79,13 +79,14 @@ let package = Package(
             "API",
             [
                 "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Cryptography",
-                "HTML", "Mail", "OneTimeCodes", "QRCode", "EventStore", "ReadModels",
+                "HTML", "JOSE", "Mail", "OneTimeCodes", "QRCode", "EventStore",
+                "ReadModels",
             ]),
         .executableTarget(
             name: "urd",
             dependencies: [
                 "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Postgres",
-                "Cryptography", "HTML", "Mail", "HTTPServer", "HTTPClient", "Systemd",
+                "Cryptography", "HTML", "JOSE", "Mail", "HTTPServer", "HTTPClient", "Systemd",
                 "EventStore", "ReadModels", "API",
             ],
             swiftSettings: strict),
@@ -170,7 +171,7 @@ let package = Package(
         tests(
             "API",
             [
-                "API", "HTTP", "Identity", "EventStore", "EventSourcing", "Cryptography",
+                "API", "HTTP", "Identity", "EventStore", "EventSourcing", "Cryptography", "JOSE",
                 "OneTimeCodes", "QRCode", "Telemetry", "Values", "JSON", "LogTesting",
             ]),
         tests("Tidy", []),

@@ -6,12 +6,12 @@ public enum API {
     public static let table: [Route<AdminContext>] =
         PublicRoutes.table + RealmRoutes.table + HostRoutes.table + AppRoutes.table
         + ClientRoutes.table + SubjectRoutes.table + AdminKeyRoutes.table + EventRoutes.table
-        + LogRoutes.table
+        + LogRoutes.table + SigningKeyRoutes.table
 
     /// What the host's realm answers: signing in, and tokens.
     public static let realmTable: [Route<RealmContext>] =
-        NativeRoutes.table + MagicLinkRoutes.table + TOTPRoutes.table
-        + TokenRoutes.table
+        NativeRoutes.table + MagicLinkRoutes.table + TOTPRoutes.table + TokenRoutes.table
+        + MetadataRoutes.table
 
     /// Every route of every table.
     static let outlines: [Outline] = table.map(\.outline) + realmTable.map(\.outline)

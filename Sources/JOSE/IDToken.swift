@@ -53,7 +53,7 @@ public struct IDToken: Sendable, Hashable {
         claims.set(.issuer, .string(issuer))
         claims.set(.subject, .string(subject))
         claims.set(.audience, .string(clientID))
-        claims.set(.authorizedParty, nil)
+        claims.set(.authorizedParty, .string(clientID))
         claims.set(.issuedAt, .integer(issuedAt.seconds))
         claims.set(.expiresAt, .integer(expiresAt.seconds))
         claims.set(.nonce, nonce.map { .string($0) })

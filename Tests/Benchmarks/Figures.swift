@@ -33,6 +33,9 @@ enum Figures {
         Entry(
             name: "http", summary: "plain answers over HTTP, 64 connections",
             measure: HTTPFigure.measure),
+        Entry(
+            name: "sign-in", summary: "refresh, sign-in by code, client_credentials, introspection",
+            measure: SignInFigures.measure),
     ]
 
     static func measure(_ options: Options) async throws -> [Figure] {

@@ -20,9 +20,9 @@ enum HTTPFigure {
         let count = workshop.size(short: 3, full: 5)
         workshop.progress.begin("http", rounds: count)
         let rounds = try await Rounds.run(count, workshop.progress) {
-            try requests(server.port)
+            try Wrk.run("http://127.0.0.1:\(server.port)/")
         } limit: {
-            try requests(bare.port)
+            try Wrk.run("http://127.0.0.1:\(bare.port)/")
         }
         bare.stop()
         await server.stop(drain: .seconds(1))
@@ -33,15 +33,5 @@ enum HTTPFigure {
                     name: "a thread per connection, same bytes", value: rounds.median.limit),
                 bar: .none)
         ]
-    }
-
-    private static func requests(_ port: UInt16) throws -> Double {
-        let text = try Program([
-            "wrk", "-c", "64", "-t", "1", "-d", "3s", "http://127.0.0.1:\(port)/",
-        ]).run()
-        guard let rate = text.number(after: "Requests/sec:") else {
-            throw BenchmarkFailure("wrk said:\n\(text)")
-        }
-        return rate
     }
 }

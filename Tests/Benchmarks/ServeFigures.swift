@@ -63,7 +63,7 @@ enum ServeFigures {
     }
 
     /// Beside this program.
-    private static func findBinary() -> String? {
+    static func findBinary() -> String? {
         var path = [CChar](repeating: 0, count: Int(PATH_MAX))
         let length = readlink("/proc/self/exe", &path, path.count - 1)
         guard length > 0 else { return nil }

@@ -29,7 +29,10 @@ import Values
             "policy_uri": "https://a.example/p", "tos_uri": "https://a.example/t",
             "jwks_uri": "https://a.example/keys", "software_id": "s", "software_version": "1.0",
             "access_token_lifetime": 60, "refresh_token_lifetime": 86_400,
-            "app_id": "00000000-0000-0002-0000-000000000002",
+            "app_id": "00000000-0000-0002-0000-000000000002", "access_token_format": "jwt",
+            "access_token_signed_response_alg": "ES256", "id_token_signed_response_alg": "ES256",
+            "audiences": ["https://api.example", "urn:example:files"],
+            "introspects_all_tokens": true,
         ]
         let metadata = try ClientMetadata(given)
         #expect(metadata.members == given)
@@ -104,6 +107,16 @@ import Values
                 ["urn:ietf:params:oauth:grant-type:device_code", "client_credentials"],
                 .conflicts(with: "grant_types"), 0
             ),
+            ("access_token_format", "opaque", .unsupported, nil),
+            ("access_token_signed_response_alg", "none", .unsupported, nil),
+            ("id_token_signed_response_alg", "HS256", .unsupported, nil),
+            ("audiences", ["https://api.example", "/relative"], .malformed, 1),
+            ("audiences", ["https://api.example/#part"], .hasFragment, 0),
+            (
+                "audiences", [.string("https://a.example/" + String(repeating: "a", count: 2048))],
+                .tooLong(limit: 2048), 0
+            ),
+            ("introspects_all_tokens", "true", .wrongType(expected: .flag), nil),
             ("response_types", ["token"], .unsupported, 0),
             ("response_types", ["code", "code"], .duplicate, 1),
             ("response_types", [], .conflicts(with: "grant_types"), nil),

@@ -16,6 +16,7 @@ private func samples() throws -> [any Event] {
         "tos_uri": "https://web.example.org/terms", "jwks_uri": "https://web.example.org/keys",
         "software_id": "web", "software_version": "1.0", "access_token_lifetime": 600,
         "refresh_token_lifetime": 86_400, "app_id": "00000000-0000-0002-0000-000000000002",
+        "audiences": ["https://api.example.org"], "introspects_all_tokens": true,
     ])
     let keyed = try ClientMetadata([
         "grant_types": ["client_credentials"], "token_endpoint_auth_method": "private_key_jwt",

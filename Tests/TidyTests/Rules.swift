@@ -33,14 +33,15 @@ enum Rules {
         ],
         "API": [
             "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Cryptography",
-            "HTML", "Mail", "OneTimeCodes", "QRCode", "EventStore", "ReadModels",
+            "HTML", "JOSE", "Mail", "OneTimeCodes", "QRCode", "EventStore",
+            "ReadModels",
         ],
         // What apps take in: they have Foundation and know nothing of our modules.
         "UrdClient": ["Foundation", "FoundationNetworking"],
         "urd": [
             "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Postgres",
-            "Cryptography", "HTML", "Mail", "HTTPServer", "HTTPClient", "Systemd", "EventStore",
-            "ReadModels", "API", "Glibc",
+            "Cryptography", "HTML", "JOSE", "Mail", "HTTPServer", "HTTPClient", "Systemd",
+            "EventStore", "ReadModels", "API", "Glibc",
         ],
     ]
 

@@ -16,6 +16,8 @@ public struct AdminContext: RouteContext {
     let deriveSecret: SecretDerivation
     /// Destroys the key that seals a subject's personal data. Doing so again is no fault.
     let destroyKey: @Sendable (_ realm: RealmID, _ subject: UUID) async throws(LogFailure) -> Void
+    /// Makes a key to sign tokens with, which may take a while.
+    let makeSigningKey: TokenKeys.Generation
     let now: @Sendable () -> Timestamp
     /// Set in a process whose user has the database and the master key in hand: nobody needs to ask
     /// him for an admin key.
@@ -26,8 +28,9 @@ public struct AdminContext: RouteContext {
         deriveSecret: @escaping SecretDerivation, now: @escaping @Sendable () -> Timestamp,
         destroyKey: @escaping @Sendable (RealmID, UUID) async throws(LogFailure) -> Void = {
             _, _ throws(LogFailure) in throw .unavailable
-        }, operator: String? = nil
+        }, makeSigningKey: @escaping TokenKeys.Generation, operator: String? = nil
     ) {
+        self.makeSigningKey = makeSigningKey
         self.destroyKey = destroyKey
         self.operator = `operator`
         self.commands = commands

@@ -15,15 +15,16 @@ public protocol RealmQueries: Sendable {
 public struct KnownClient: Sendable, Equatable {
     /// The client's stream.
     public var id: UUID
-    public var method: AuthenticationMethod
+    /// Without the personal members.
+    public var metadata: ClientMetadata
     public var secret: SecretDigest?
     public var isDisabled: Bool
 
     public init(
-        id: UUID, method: AuthenticationMethod, secret: SecretDigest?, isDisabled: Bool
+        id: UUID, metadata: ClientMetadata, secret: SecretDigest?, isDisabled: Bool
     ) {
         self.id = id
-        self.method = method
+        self.metadata = metadata
         self.secret = secret
         self.isDisabled = isDisabled
     }
@@ -34,13 +35,19 @@ public struct SessionView: Sendable, Equatable {
     public var terms: SessionTerms
     /// The number of the refresh token that is good now.
     public var generation: Int
+    /// When that was given, if it is not the first.
+    public var refreshedAt: Timestamp?
     /// It ended before its time, or its account, client or realm may not go on.
     public var isOver: Bool
 
-    public init(id: UUID, terms: SessionTerms, generation: Int, isOver: Bool) {
+    public init(
+        id: UUID, terms: SessionTerms, generation: Int, refreshedAt: Timestamp? = nil,
+        isOver: Bool
+    ) {
         self.id = id
         self.terms = terms
         self.generation = generation
+        self.refreshedAt = refreshedAt
         self.isOver = isOver
     }
 }

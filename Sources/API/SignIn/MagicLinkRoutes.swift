@@ -26,7 +26,7 @@ enum MagicLinkRoutes {
             example: ["Email": "a@example.org"]),
         answer: NativeRoutes.uniform(mailed), refusals: Place.refusals + [.rateLimited]
     ) { call throws(Problem) in
-        async let pause: Void = call.context.clock.hesitate()
+        async let pause: Void = call.context.hesitate()
         let address = call.given("Email").flatMap { try? MailAddress($0).text }
         let mailbox = address.map(call.context.mint.mailbox)
         try call.count(.magicLink, target: mailbox?.description)

@@ -54,7 +54,7 @@ extension Call<RealmContext> {
     fileprivate func requestCode(
         _ route: RequestOTP.Route, answer message: String
     ) async throws(Problem) -> Response {
-        async let pause: Void = context.clock.hesitate()
+        async let pause: Void = context.hesitate()
         let settings = context.place.settings
         guard settings[SettingCatalogue.nativeGrants] else { throw Problem(.nativeGrantsDisabled) }
         let person = Person(

@@ -8,6 +8,7 @@ public import Values
 public struct RealmContext: RouteContext {
     let place: Place
     let mint: TokenMint
+    let keys: TokenKeys
     let commands: any CommandPort
     let queries: any RealmQueries
     let limits: RateLimits
@@ -19,13 +20,17 @@ public struct RealmContext: RouteContext {
     public struct Clock: Sendable {
         let now: @Sendable () -> Timestamp
         let passed: @Sendable () -> Duration
-        let hesitate: @Sendable () async -> Void
+        let hesitate: @Sendable (_ atMost: Duration) async -> Void
 
         public init(
             now: @escaping @Sendable () -> Timestamp,
             passed: @escaping @Sendable () -> Duration,
-            hesitate: @escaping @Sendable () async -> Void = {
-                try? await Task.sleep(for: .milliseconds(Int.random(in: 100...300)))
+            hesitate: @escaping @Sendable (_ atMost: Duration) async -> Void = { longest in
+                let (seconds, attoseconds) = longest.components
+                let microseconds = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
+                guard microseconds > 0 else { return }
+                let chosen = Int64.random(in: microseconds / 3...microseconds)
+                try? await Task.sleep(for: .microseconds(chosen))
             }
         ) {
             self.now = now
@@ -35,11 +40,12 @@ public struct RealmContext: RouteContext {
     }
 
     public init(
-        place: Place, mint: TokenMint, commands: any CommandPort, queries: any RealmQueries,
-        limits: RateLimits, rates: RateTable = .standard, clock: Clock
+        place: Place, mint: TokenMint, keys: TokenKeys, commands: any CommandPort,
+        queries: any RealmQueries, limits: RateLimits, rates: RateTable = .standard, clock: Clock
     ) {
         self.place = place
         self.mint = mint
+        self.keys = keys
         self.commands = commands
         self.queries = queries
         self.limits = limits
@@ -71,6 +77,9 @@ public struct PresentClient: Sendable {
     let id: UUID
     let clientID: String
     let proof: ClientProof
+    /// The resources that it speaks for.
+    let audiences: [String]
+    let introspectsAllTokens: Bool
 }
 
 extension RealmContext {
@@ -90,10 +99,12 @@ extension RealmContext {
         let known = try await reading { () throws(LogFailure) in
             try await queries.knownClient(clientID, in: place.realm)
         }
-        guard let known, !known.isDisabled, proof.isGood(for: known.method, known.secret) else {
-            throw Problem(.invalidClient)
-        }
-        return PresentClient(id: known.id, clientID: clientID, proof: proof)
+        guard let known, !known.isDisabled,
+            proof.isGood(for: known.metadata.authenticationMethod, known.secret)
+        else { throw Problem(.invalidClient) }
+        return PresentClient(
+            id: known.id, clientID: clientID, proof: proof, audiences: known.metadata.audiences,
+            introspectsAllTokens: known.metadata.introspectsAllTokens)
     }
 
     private func proven(
@@ -110,15 +121,18 @@ extension RealmContext {
         let lines = request.headers.all("Authorization")
         guard let line = lines.first else { throw Problem(.unauthenticated) }
         let scheme = "bearer "
-        guard lines.count == 1, line.utf8.count < 256,
+        guard lines.count == 1, line.utf8.count <= Self.longestToken,
             String(line.unicodeScalars.prefix(scheme.utf8.count)).lowercased() == scheme,
-            let token = mint.readAccessToken(
+            let token = try await present(
                 String(line.unicodeScalars.dropFirst(scheme.utf8.count))),
-            let session = try await live(token), let account = session.terms.account
+            let account = token.session.terms.account
         else { throw Problem(.invalidToken) }
-        return .account(
-            account, session,
-            scope: TokenMint.chosen(session.terms.scope, by: token.scopes))
+        return .account(account, token.session, scope: token.scope)
+    }
+
+    /// The pause before an answer that must not tell by its speed what was found.
+    func hesitate() async {
+        await clock.hesitate(.milliseconds(place.settings[SettingCatalogue.uniformDelay]))
     }
 
     /// The session of an access token, while both are good.

@@ -8,17 +8,19 @@ public struct RealmContexts: Sendable {
 
     private let places: Places
     private let mint: Mints
+    private let keys: TokenKeys
     private let commands: any CommandPort
     private let queries: any RealmQueries
     private let limits = RateLimits()
     private let clock: RealmContext.Clock
 
     public init(
-        places: Places, mint: @escaping Mints, commands: any CommandPort,
+        places: Places, mint: @escaping Mints, keys: TokenKeys, commands: any CommandPort,
         queries: any RealmQueries, clock: RealmContext.Clock
     ) {
         self.places = places
         self.mint = mint
+        self.keys = keys
         self.commands = commands
         self.queries = queries
         self.clock = clock
@@ -30,8 +32,8 @@ public struct RealmContexts: Sendable {
             try await self.mint(place.realm)
         }
         return RealmContext(
-            place: place, mint: mint, commands: commands, queries: queries, limits: limits,
-            clock: clock)
+            place: place, mint: mint, keys: keys, commands: commands, queries: queries,
+            limits: limits, clock: clock)
     }
 }
 

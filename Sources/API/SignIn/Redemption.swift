@@ -30,49 +30,20 @@ extension Call<RealmContext> {
         return SignInPlace(source: context.mint.pseudonym(ofNetwork: network))
     }
 
-    func answer(_ granted: GrantedTokens) -> Response {
-        let expiry = context.clock.now().adding(seconds: granted.lifetime)
+    func answer(_ granted: GrantedTokens) async throws(Problem) -> Response {
+        let now = context.clock.now()
+        let accessToken = try await accessToken(granted, at: now)
         var members: [String: JSON] = [
-            "access_token": .string(context.mint.accessToken(granted, expiresAt: expiry)),
-            "token_type": "Bearer", "expires_in": .integer(granted.lifetime),
+            "access_token": .string(accessToken), "token_type": "Bearer",
+            "expires_in": .integer(granted.lifetime),
             "scope": .string(granted.scope.joined(separator: " ")),
         ]
         if granted.terms.isOffline {
             members["refresh_token"] = .string(context.mint.refreshToken(granted))
         }
-        return .json(.ok, .object(members))
-    }
-
-    /// Nothing is said of a token that is not good, not even why.
-    func introspect(_ text: String) async throws(Problem) -> Response {
-        let inactive = Response.json(.ok, ["active": false])
-        if let token = context.mint.readAccessToken(text) {
-            guard let session = try await context.live(token) else { return inactive }
-            let terms = session.terms
-            return active(
-                terms, until: min(token.expiresAt, terms.expiresAt),
-                scope: TokenMint.chosen(terms.scope, by: token.scopes),
-                audience: TokenMint.chosen(terms.resources, by: UInt64(token.resources)))
+        members["id_token"] = try await idToken(granted, for: accessToken, at: now).map {
+            .string($0)
         }
-        guard let token = context.mint.readRefreshToken(text),
-            let session = try await context.live(token.session), session.terms.isOffline,
-            session.generation == token.generation
-        else { return inactive }
-        return active(
-            session.terms, until: session.terms.expiresAt, scope: session.terms.scope,
-            audience: session.terms.resources)
-    }
-
-    private func active(
-        _ terms: SessionTerms, until expiry: Timestamp, scope: [String], audience: [String]
-    ) -> Response {
-        var members: [String: JSON] = [
-            "active": true, "client_id": .string(terms.clientID), "token_type": "Bearer",
-            "scope": .string(scope.joined(separator: " ")), "exp": .integer(expiry.seconds),
-            "iss": .string(context.place.issuer),
-            "sub": .string(terms.account?.description ?? terms.clientID),
-        ]
-        if !audience.isEmpty { members["aud"] = .array(audience.map { .string($0) }) }
         return .json(.ok, .object(members))
     }
 

@@ -37,11 +37,11 @@ enum TokenRoutes {
         }
         let request = try call.grantRequest(of: client)
         guard form.signsIn else {
-            return call.answer(try await form.redeem(call, request).orProblem())
+            return try await call.answer(form.redeem(call, request).orProblem())
         }
-        async let pause: Void = call.context.clock.hesitate()
+        async let pause: Void = call.context.hesitate()
         do throws(Problem) {
-            return call.answer(try await form.redeem(call, request).orProblem())
+            return try await call.answer(form.redeem(call, request).orProblem())
         } catch {
             // Of what was wrong its time tells nothing either.
             if error.kind == .invalidGrant { await pause }
@@ -56,21 +56,13 @@ enum TokenRoutes {
         body: .form(tokenForm, example: exampleForm),
         answer: .ok(
             "What is known of it.",
-            .object(
-                .required("active", .boolean, "Whether it is good."),
-                .optional("scope", .text(0...2048), "What it is good for, by spaces."),
-                .optional("client_id", .text(1...255), "The client that has it."),
-                .optional("sub", .text(1...255), "Whose it is."),
-                .optional("exp", .integer(0...(1 << 53 - 1)), "Until when."),
-                .optional("aud", .list(of: .text(1...2048), 0...8), "Where."),
-                .optional("iss", .text(1...2048), "Who gave it."),
-                .optional("token_type", .text(1...20), "How it is shown.")),
+            introspection,
             example: ["active": false]),
         refusals: Place.refusals + [.invalidRequest]
     ) { call throws(Problem) in
         guard try call.presentClient.proof != .none else { throw Problem(.invalidClient) }
         guard let text = call.body["token"]?.string else { throw Problem(.invalidRequest) }
-        return try await call.introspect(text)
+        return try await call.introspect(text, for: call.presentClient)
     }
 
     private static let revoke = Route<RealmContext>(
@@ -83,9 +75,8 @@ enum TokenRoutes {
     ) { call throws(Problem) in
         let client = try call.presentClient
         guard let text = call.body["token"]?.string else { throw Problem(.invalidRequest) }
-        let mint = call.context.mint
-        let session = mint.readRefreshToken(text)?.session ?? mint.readAccessToken(text)?.session
-        if let session, let live = try await call.context.live(session),
+        if let session = try await call.context.session(ofToken: text),
+            let live = try await call.context.live(session),
             live.terms.client == client.id
         {
             try await call.end(session, as: client)
@@ -116,9 +107,25 @@ enum TokenRoutes {
         return .json(.ok, .object(try await call.claims(of: account, scope)))
     }
 
+    private static let introspection = Schema.object(
+        .required("active", .boolean, "Whether it is good, and the caller may know."),
+        .optional("scope", .text(0...2048), "What it is good for, by spaces."),
+        .optional("client_id", .text(1...255), "The client that has it."),
+        .optional("sub", .text(1...255), "Whose it is."),
+        .optional("exp", .integer(0...(1 << 53 - 1)), "Until when."),
+        .optional("iat", .integer(0...(1 << 53 - 1)), "Since when."),
+        .optional("aud", .list(of: .text(1...2048), 0...8), "Where."),
+        .optional("iss", .text(1...2048), "Who gave it."),
+        .optional("jti", .text(1...255), "Its name."),
+        .optional("sid", .text(1...255), "The sign-in that it came from."),
+        .optional("auth_time", .integer(0...(1 << 53 - 1)), "When somebody signed in."),
+        .optional("acr", .text(1...255), "How strongly."),
+        .optional("amr", .list(of: .text(1...50), 0...10), "By what."),
+        .optional("token_type", .text(1...20), "How it is shown."))
+
     private static let tokenForm = Schema.object(
         ClientCredentials.members + [
-            .required("token", .text(1...4096), "The token."),
+            .required("token", .text(1...16384), "The token."),
             .optional("token_type_hint", .text(1...255), "What it may be; not needed."),
         ])
     private static let exampleForm: JSON = [
@@ -126,11 +133,12 @@ enum TokenRoutes {
     ]
 
     private static let tokens = Schema.object(
-        .required("access_token", .text(1...4096), "For resource servers."),
+        .required("access_token", .text(1...16384), "For resource servers."),
         .required("token_type", .text(1...20), "How it is shown."),
         .required("expires_in", .integer(0...(1 << 40)), "Seconds."),
         .optional("refresh_token", .text(1...4096), "With `offline_access`."),
-        .required("scope", .text(0...2048), "What was given, by spaces."))
+        .required("scope", .text(0...2048), "What was given, by spaces."),
+        .optional("id_token", .text(1...16384), "With `openid`: who signed in, and how."))
     private static let exampleTokens: JSON = [
         "access_token": "urd_at_…", "token_type": "Bearer", "expires_in": 900, "scope": "openid",
     ]

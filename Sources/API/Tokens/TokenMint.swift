@@ -27,6 +27,7 @@ public struct TokenMint: Sendable {
     struct AccessToken: Equatable {
         let session: UUID
         let generation: Int
+        let issuedAt: Timestamp
         let expiresAt: Timestamp
         /// Which of the session's scopes and resources it has, a bit each.
         let scopes: UInt64
@@ -39,10 +40,13 @@ public struct TokenMint: Sendable {
         return write(bytes, Self.refreshPrefix)
     }
 
-    func accessToken(_ granted: GrantedTokens, expiresAt: Timestamp) -> String {
+    func accessToken(
+        _ granted: GrantedTokens, issuedAt: Timestamp, expiresAt: Timestamp
+    ) -> String {
         var bytes = granted.session.bytes
         append(UInt64(clamping: granted.generation), 4, to: &bytes)
         append(UInt64(clamping: expiresAt.seconds), 5, to: &bytes)
+        append(UInt64(clamping: expiresAt.seconds - issuedAt.seconds), 3, to: &bytes)
         append(mask(granted.scope, of: granted.terms.scope), 8, to: &bytes)
         append(mask(granted.resources, of: granted.terms.resources), 2, to: &bytes)
         return write(bytes, Self.accessPrefix)
@@ -56,13 +60,15 @@ public struct TokenMint: Sendable {
     }
 
     func readAccessToken(_ text: String) -> AccessToken? {
-        guard let bytes = read(text, Self.accessPrefix, length: 35),
+        guard let bytes = read(text, Self.accessPrefix, length: 38),
             let session = UUID(bytes: Array(bytes.prefix(16)))
         else { return nil }
+        let expiresAt = Timestamp(seconds: Int64(clamping: number(bytes[20..<25])))
         return AccessToken(
             session: session, generation: Int(number(bytes[16..<20])),
-            expiresAt: Timestamp(seconds: Int64(clamping: number(bytes[20..<25]))),
-            scopes: number(bytes[25..<33]), resources: UInt16(number(bytes[33..<35])))
+            issuedAt: expiresAt.adding(seconds: -Int64(clamping: number(bytes[25..<28]))),
+            expiresAt: expiresAt, scopes: number(bytes[28..<36]),
+            resources: UInt16(number(bytes[36..<38])))
     }
 
     /// Those of a list that a token has.

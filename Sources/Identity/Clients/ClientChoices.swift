@@ -41,6 +41,21 @@ public enum AuthenticationMethod: String, CaseIterable, Sendable {
     }
 }
 
+/// What a client's access tokens look like.
+public enum TokenFormat: String, CaseIterable, Sendable {
+    /// They say nothing by themselves: whoever is shown one asks here, and a revoked one is dead at
+    /// once.
+    case reference
+    /// Resource servers read them without asking (RFC 9068), and so hear of no revocation.
+    case jwt
+}
+
+/// What a token is signed with.
+public enum TokenSignature: String, CaseIterable, Sendable {
+    case rs256 = "RS256"
+    case es256 = "ES256"
+}
+
 /// Where a client runs.
 public enum ApplicationType: String, CaseIterable, Sendable {
     case web

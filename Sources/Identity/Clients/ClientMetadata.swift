@@ -26,6 +26,14 @@ public struct ClientMetadata: Sendable, Equatable {
     /// Seconds; nil where the app's or the realm's setting holds.
     public internal(set) var accessTokenLifetime: Int64?
     public internal(set) var refreshTokenLifetime: Int64?
+    public internal(set) var accessTokenFormat = TokenFormat.reference
+    /// Of access tokens that are signed.
+    public internal(set) var accessTokenSignature = TokenSignature.rs256
+    public internal(set) var idTokenSignature = TokenSignature.rs256
+    /// The resources (RFC 8707) that this client speaks for: of tokens for them it may ask.
+    public internal(set) var audiences: [String] = []
+    /// Whether it may ask of every token of the realm.
+    public internal(set) var introspectsAllTokens = false
     /// The app that this client belongs to.
     public internal(set) var appID: UUID?
 
@@ -48,8 +56,8 @@ public struct ClientMetadata: Sendable, Equatable {
         try MetadataRules.check(self)
     }
 
-    /// Reads what the log holds; nil where it has a shape that was never written.
-    init?(recorded fields: [String: JSON]) {
+    /// Reads what the log or a read model holds; nil where it has a shape that was never written.
+    public init?(recorded fields: [String: JSON]) {
         for field in MetadataField.all {
             guard let value = fields[field.name] else { continue }
             do {

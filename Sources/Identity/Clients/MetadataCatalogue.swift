@@ -50,6 +50,22 @@ extension MetadataField {
             "refresh_token_lifetime", \.refreshTokenLifetime,
             like: SettingCatalogue.refreshTokenLifetime,
             "How long the client's refresh tokens can wait to be used"),
+        .choice(
+            "access_token_format", \.accessTokenFormat, default: .reference,
+            "What the client's access tokens look like"),
+        .choice(
+            "access_token_signed_response_alg", \.accessTokenSignature, default: .rs256,
+            "What the client's access tokens are signed with, if their format is jwt"),
+        .choice(
+            "id_token_signed_response_alg", \.idTokenSignature, default: .rs256,
+            "What the client's ID tokens are signed with"),
+        .texts(
+            "audiences", \.audiences, limit: 20, format: "uri",
+            "The resources that the client speaks for: it may introspect tokens for them",
+            rule: ResourceRule.check),
+        .flag(
+            "introspects_all_tokens", \.introspectsAllTokens,
+            "Whether the client may introspect every token of the realm"),
         .app,
     ]
 

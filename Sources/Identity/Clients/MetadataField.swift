@@ -126,6 +126,22 @@ extension MetadataField {
             })
     }
 
+    static func flag(
+        _ name: String, _ path: Path<Bool>, _ about: String
+    ) -> MetadataField {
+        MetadataField(
+            name: name, about: about, schema: ["type": "boolean", "default": false],
+            isPersonal: false,
+            get: { $0[keyPath: path] ? true : nil },
+            set: { metadata, value throws(FieldFault) in
+                guard let flag = value.bool else {
+                    throw FieldFault(name, .wrongType(expected: .flag))
+                }
+                metadata[keyPath: path] = flag
+            },
+            check: { _ throws(FieldFault) in })
+    }
+
     /// Seconds, in the range of the setting that they override.
     static func seconds(
         _ name: String, _ path: Path<Int64?>, like setting: TypedSetting<Int64>, _ about: String

@@ -32,16 +32,19 @@ public struct GrantDesk: Sendable {
             .success(
                 GrantedTokens(
                     session: request.session, generation: 0, terms: terms, scope: scope,
-                    resources: request.resources, lifetime: accessLifetime)))
+                    resources: request.resources, lifetime: accessLifetime,
+                    style: TokenStyle(metadata))))
     }
 
-    /// Seconds that an access token is good for.
+    /// Seconds that an access token is good for. A client that signs people in without a browser is
+    /// held to the bounds of such sign-ins, whatever else it was registered with.
     var accessLifetime: Int64 {
-        let isNative = metadata.grantTypes.contains { $0.isNative }
-        return metadata.accessTokenLifetime
-            ?? settings[
-                isNative
-                    ? SettingCatalogue.nativeAccessTokenLifetime
-                    : SettingCatalogue.accessTokenLifetime]
+        guard metadata.grantTypes.contains(where: \.isNative) else {
+            return metadata.accessTokenLifetime ?? settings[SettingCatalogue.accessTokenLifetime]
+        }
+        let setting = SettingCatalogue.nativeAccessTokenLifetime
+        let lifetime = metadata.accessTokenLifetime ?? settings[setting]
+        guard case .seconds(let lowest, let highest) = setting.setting.kind else { return lifetime }
+        return min(max(lifetime, lowest), highest)
     }
 }

@@ -11,10 +11,11 @@ public struct GrantedTokens: Sendable, Equatable {
     public let resources: [String]
     /// Seconds.
     public let lifetime: Int64
+    public let style: TokenStyle
 
     public init(
         session: UUID, generation: Int, terms: SessionTerms, scope: [String],
-        resources: [String], lifetime: Int64
+        resources: [String], lifetime: Int64, style: TokenStyle = TokenStyle()
     ) {
         self.session = session
         self.generation = generation
@@ -22,5 +23,21 @@ public struct GrantedTokens: Sendable, Equatable {
         self.scope = scope
         self.resources = resources
         self.lifetime = lifetime
+        self.style = style
+    }
+}
+
+/// What a client's tokens look like.
+public struct TokenStyle: Sendable, Equatable {
+    public var accessToken = TokenFormat.reference
+    public var accessTokenSignature = TokenSignature.rs256
+    public var idTokenSignature = TokenSignature.rs256
+
+    public init() {}
+
+    init(_ metadata: ClientMetadata) {
+        accessToken = metadata.accessTokenFormat
+        accessTokenSignature = metadata.accessTokenSignature
+        idTokenSignature = metadata.idTokenSignature
     }
 }

@@ -61,7 +61,7 @@ public struct RedeemGrant<Shown: Grant>: AnsweringCommand {
             throw .unsupportedGrant
         }
         guard metadata.grantTypes.contains(Shown.type) else { throw .unauthorizedClient }
-        for resource in request.resources where !Self.isResource(resource) {
+        for resource in request.resources where !ResourceRule.isResource(resource) {
             throw .invalidResource
         }
         return GrantDesk(request: request, settings: facts.settings, metadata: metadata)
@@ -76,11 +76,6 @@ public struct RedeemGrant<Shown: Grant>: AnsweringCommand {
                 app: facts.client.state.metadata?.appID ?? request.app, from: request.from))
     }
 
-    /// RFC 8707: an absolute URI without a fragment.
-    private static func isResource(_ text: String) -> Bool {
-        guard text.utf8.count <= 2048, let uri = AbsoluteURI(text) else { return false }
-        return !uri.hasFragment
-    }
 }
 
 extension GrantType {

@@ -48,7 +48,7 @@ public struct RefreshGrant: Grant {
             session: session.stream, generation: next, terms: terms, scope: scope,
             resources: desk.request.resources.isEmpty
                 ? terms.resources : desk.request.resources,
-            lifetime: desk.accessLifetime)
+            lifetime: desk.accessLifetime, style: TokenStyle(desk.metadata))
         if generation == session.state.generation {
             return Settled(
                 Decision(

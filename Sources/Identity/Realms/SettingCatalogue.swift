@@ -90,6 +90,10 @@ public enum SettingCatalogue {
     public static let otpResendDelay = Declare.seconds(
         "otp_resend_delay", 120, in: 0...hour, perApp: true,
         "How long to wait before another code is mailed")
+    public static let uniformDelay = Declare.count(
+        "uniform_delay", 300, in: 0...5_000,
+        "How many milliseconds an answer takes at most that must not tell by its speed what was "
+            + "found, and a third of it at least")
     public static let magicLinkLifetime = Declare.seconds(
         "magic_link_lifetime", 900, in: 60...hour, perApp: true, "How long a mailed link is valid")
     public static let inviteLifetime = Declare.seconds(
@@ -103,7 +107,7 @@ public enum SettingCatalogue {
         registrationFirstName.setting, registrationLastName.setting, codeLifetime.setting,
         accessTokenLifetime.setting, nativeAccessTokenLifetime.setting,
         refreshTokenLifetime.setting, refreshTokenLeeway.setting, sessionLifetime.setting,
-        otpLifetime.setting, otpAttempts.setting, otpResendDelay.setting,
+        otpLifetime.setting, otpAttempts.setting, otpResendDelay.setting, uniformDelay.setting,
         magicLinkLifetime.setting, inviteLifetime.setting,
     ]
 

@@ -6,11 +6,10 @@ public import Values
 /// key signs at once.
 public struct RotateSigningKey: Command {
     public var next: NewSigningKey
-    /// For this long a retired key is still shown: longer than any token lives.
     public var overlap: Int64
     public var now: Timestamp
 
-    public init(next: NewSigningKey, overlap: Int64 = 30 * 86_400, now: Timestamp) {
+    public init(next: NewSigningKey, overlap: Int64 = SigningKeys.overlap, now: Timestamp) {
         self.next = next
         self.overlap = overlap
         self.now = now

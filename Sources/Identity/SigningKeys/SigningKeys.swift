@@ -37,6 +37,17 @@ public struct SigningKeys: StreamState {
         entries[index].phase = phase
     }
 
+    /// For this long a retired key is still shown: longer than any token lives.
+    public static let overlap: Int64 = 30 * 86_400
+
+    /// What everybody is shown, oldest first.
+    public func shown(at now: Timestamp) -> [Entry] {
+        entries.filter { entry in
+            guard case .retired(let at) = entry.phase else { return true }
+            return now < at.adding(seconds: Self.overlap)
+        }
+    }
+
     /// The one that signs.
     public func active(_ algorithm: String) -> NewSigningKey? {
         entries.last { $0.phase == .active && $0.key.algorithm == algorithm }?.key

@@ -10,6 +10,7 @@ public struct Sessions: Sendable {
         public let id: UUID
         public let terms: SessionTerms
         public let generation: Int
+        public let refreshedAt: Timestamp?
         /// Whether it ended before its time: by itself, or because its account, its client or its
         /// realm may not go on.
         public let isOver: Bool
@@ -35,6 +36,7 @@ extension Sessions.Entry {
         guard let terms = SessionTerms(recorded: fields) else { return nil }
         self.init(
             id: rows.identifier(row, 1), terms: terms, generation: Int(rows.int32(row, 4)),
+            refreshedAt: rows.isNull(row, 6) ? nil : rows.instant(row, 6),
             isOver: rows.bool(row, 5))
     }
 }
@@ -53,7 +55,8 @@ private let finding = Statement(
                 select not x.disabled from urd.clients x
                 where x.realm = $1 and x.client = (s.terms ->> 'client')::uuid), false)
             or not coalesce((
-                select not x.disabled from urd.realms x where x.realm = $1), false)
+                select not x.disabled from urd.realms x where x.realm = $1), false),
+        s.refreshed_at
     from urd.sessions_position p
     join urd.accounts_position a on a.realm = p.realm
     join urd.clients_position c on c.realm = p.realm

@@ -17,6 +17,7 @@ enum RouteCommands {
         "createAdminKey": "admin key create", "listAdminKeys": "admin key list",
         "getAdminKey": "admin key show", "revokeAdminKey": "admin key revoke",
         "listAuditTrail": "audit list", "eraseSubject": "subject erase",
+        "listSigningKeys": "signing-key list", "rotateSigningKey": "signing-key rotate",
     ]
 
     static let all: [any AnySubcommand] = API.operations.compactMap { operation in

@@ -199,11 +199,10 @@ extension ReadModelQueries: RealmQueries {
             try await clientModel.find(clientID, in: realm)
         }
         guard let found else { return nil }
-        guard let method = ClientMetadata.authenticationMethod(askedFor: found.metadata) else {
-            throw .damaged
-        }
+        guard let metadata = ClientMetadata(recorded: found.metadata) else { throw .damaged }
         return KnownClient(
-            id: found.id, method: method, secret: found.secret, isDisabled: found.isDisabled)
+            id: found.id, metadata: metadata, secret: found.secret,
+            isDisabled: found.isDisabled)
     }
 
     func session(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> SessionView? {
@@ -211,7 +210,8 @@ extension ReadModelQueries: RealmQueries {
             try await sessionModel.find(id, in: realm)
         }.map {
             SessionView(
-                id: $0.id, terms: $0.terms, generation: $0.generation, isOver: $0.isOver)
+                id: $0.id, terms: $0.terms, generation: $0.generation,
+                refreshedAt: $0.refreshedAt, isOver: $0.isOver)
         }
     }
 }

@@ -4,6 +4,7 @@ import EventStore
 import HTTP
 import HTTPServer
 import Identity
+import JOSE
 import JSON
 import Synchronization
 import Systemd
@@ -149,12 +150,15 @@ struct Service: Sendable {
 extension RealmContexts {
     init(store: Store, queries: ReadModelQueries, _ forwarding: Forwarding) {
         let start = ContinuousClock.now
+        let clock = RealmContext.Clock(
+            now: Log.systemTime, passed: { ContinuousClock.now - start })
         self.init(
             places: Places(queries, forwarding: forwarding),
             mint: store.mint,
-            commands: store.dispatcher, queries: queries,
-            clock: RealmContext.Clock(
-                now: Log.systemTime, passed: { ContinuousClock.now - start }))
+            keys: TokenKeys(
+                commands: store.dispatcher, clock: clock,
+                revision: { queries.revision(of: $0) }, generate: newSigningKey),
+            commands: store.dispatcher, queries: queries, clock: clock)
     }
 }
 
@@ -192,6 +196,11 @@ extension AdminContext {
             destroyKey: { realm, subject throws(LogFailure) in
                 try await store.keyring.destroyKey(of: subject, in: realm)
             },
-            operator: `operator`)
+            makeSigningKey: newSigningKey, operator: `operator`)
     }
+}
+
+/// An RSA key takes a tenth of a second, and now and then much longer.
+@Sendable private func newSigningKey(_ algorithm: SigningAlgorithm) async throws -> SigningKey {
+    try await OwnThread.run { try SigningKey.generate(algorithm) }
 }

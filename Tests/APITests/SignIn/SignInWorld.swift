@@ -2,6 +2,7 @@ import Cryptography
 import EventSourcing
 import HTTP
 import Identity
+import JOSE
 import JSON
 import Synchronization
 import Telemetry
@@ -32,11 +33,14 @@ struct SignInWorld {
         directory.add(realm, hosts: ["id.acme.example"], all)
         let dispatcher = Dispatcher(log: log)
         let (log, clock) = (log, clock)
+        let realmClock = RealmContext.Clock(
+            now: { clock.next() }, passed: { .seconds(clock.next().seconds) }, hesitate: { _ in })
         let contexts = RealmContexts(
-            places: Places(directory), mint: { _ in mint }, commands: dispatcher,
-            queries: FoldedQueries(log: log),
-            clock: RealmContext.Clock(
-                now: { clock.next() }, passed: { .seconds(clock.next().seconds) }, hesitate: {}))
+            places: Places(directory), mint: { _ in mint },
+            keys: TokenKeys(
+                commands: dispatcher, clock: realmClock, revision: { _ in log.revision },
+                generate: { try SigningKey.generate($0) }),
+            commands: dispatcher, queries: FoldedQueries(log: log), clock: realmClock)
         router = Router(
             [
                 .init(API.realmTable) { request throws(Problem) in
@@ -56,7 +60,10 @@ struct SignInWorld {
         try await carryOut(
             RegisterClient(
                 id: UUID.random(), clientID: "service",
-                metadata: ["grant_types": ["client_credentials"], "scope": "jobs"],
+                metadata: [
+                    "grant_types": ["client_credentials"], "scope": "jobs",
+                    "introspects_all_tokens": true,
+                ],
                 secret: digest), dispatcher)
     }
 
@@ -81,7 +88,10 @@ struct SignInWorld {
             }
         }
         #expect(answer.response.headers["Set-Cookie"] == nil)
-        #expect(answer.response.headers["Cache-Control"] == "no-store")
+        let isPublic = request.path.hasPrefix("/.well-known/") && answer.status == .ok
+        #expect(
+            answer.response.headers["Cache-Control"]
+                == (isPublic ? "public, max-age=300" : "no-store"))
         return answer
     }
 
@@ -173,7 +183,7 @@ private struct FoldedQueries: RealmQueries {
             let client = try await fold(Client.self, event.stream, realm)
             guard let metadata = client.metadata, !client.isDeleted else { continue }
             return KnownClient(
-                id: event.stream, method: metadata.authenticationMethod, secret: client.secret,
+                id: event.stream, metadata: metadata, secret: client.secret,
                 isDisabled: client.isDisabled)
         }
         return nil
@@ -190,6 +200,7 @@ private struct FoldedQueries: RealmQueries {
                 || account.stamp != terms.stamp
         }
         return SessionView(
-            id: id, terms: terms, generation: session.generation, isOver: isOver)
+            id: id, terms: terms, generation: session.generation,
+            refreshedAt: session.refreshedAt, isOver: isOver)
     }
 }

@@ -8,6 +8,10 @@ final class WatchedLog: EventLog {
     private let base = MemoryLog()
     private let known = Mutex<Set<RealmID>>([])
     private let broken = Mutex<LogFailure?>(nil)
+    private let appended = Mutex<Int64>(0)
+
+    /// Moves with everything that is appended.
+    var revision: Int64 { appended.withLock { $0 } }
 
     var realms: [RealmID] { known.withLock { $0.sorted() } }
 
@@ -21,7 +25,9 @@ final class WatchedLog: EventLog {
     func append(_ commit: Commit) async throws(LogFailure) -> AppendOutcome {
         try check()
         known.withLock { _ = $0.insert(commit.realm) }
-        return try await base.append(commit)
+        let outcome = try await base.append(commit)
+        appended.withLock { $0 += 1 }
+        return outcome
     }
 
     func outcome(

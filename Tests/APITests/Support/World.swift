@@ -2,6 +2,7 @@ import Cryptography
 import EventSourcing
 import HTTP
 import Identity
+import JOSE
 import JSON
 import Synchronization
 import Telemetry
@@ -44,7 +45,8 @@ struct World {
                     Array("\(realm)|\(purpose)|".utf8) + command.bytes)
             },
             now: { clock.next() },
-            destroyKey: { _, subject throws(LogFailure) in destroyed.add(subject) })
+            destroyKey: { _, subject throws(LogFailure) in destroyed.add(subject) },
+            makeSigningKey: { try SigningKey.generate($0) })
         let lines = lines
         router = Router(
             API.table, context: context,
@@ -122,7 +124,7 @@ struct World {
 
 /// Every look at it is a millisecond later.
 final class Clock: Sendable {
-    private let now = Mutex<Int64>(1_795_224_225_000_000)
+    let now = Mutex<Int64>(1_795_224_225_000_000)
 
     func next() -> Timestamp {
         now.withLock {

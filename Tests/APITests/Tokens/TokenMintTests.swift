@@ -32,10 +32,11 @@ import Values
             mint.readRefreshToken(refresh)
                 == TokenMint.RefreshToken(session: UUID(high: 5, low: 7), generation: 3))
         let expiry = Timestamp(seconds: 1_800_000_900)
-        let access = mint.accessToken(granted(), expiresAt: expiry)
+        let start = Timestamp(seconds: 1_800_000_000)
+        let access = mint.accessToken(granted(), issuedAt: start, expiresAt: expiry)
         let read = try #require(mint.readAccessToken(access))
         #expect(read.session == UUID(high: 5, low: 7))
-        #expect(read.expiresAt == expiry)
+        #expect(read.issuedAt == start && read.expiresAt == expiry)
         #expect(TokenMint.chosen(["openid", "a", "b"], by: read.scopes) == ["openid", "b"])
         #expect(
             TokenMint.chosen(["https://x", "https://y"], by: UInt64(read.resources))
@@ -45,7 +46,8 @@ import Values
 
     @Test func `of another realm, another kind or another spelling are none`() {
         let refresh = mint.refreshToken(granted())
-        let access = mint.accessToken(granted(), expiresAt: Timestamp(seconds: 1))
+        let access = mint.accessToken(
+            granted(), issuedAt: Timestamp(seconds: 0), expiresAt: Timestamp(seconds: 1))
         #expect(Self.makeMint(2).readRefreshToken(refresh) == nil)
         #expect(mint.readAccessToken(refresh) == nil)
         #expect(mint.readRefreshToken(access) == nil)

@@ -1,0 +1,137 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JOSE
+internal import JSON
+internal import Values
+
+/// The keys that a realm signs tokens with.
+enum SigningKeyRoutes {
+    static let table: [Route<AdminContext>] = [list, rotate]
+
+    private static let list = Route<AdminContext>(
+        .get, "/api/admin/realms/{realm}/signing-keys", id: "listSigningKeys",
+        tag: "Signing keys", summary: "The keys that the realm's tokens are verified with.",
+        detail: "A realm makes its first keys when it first needs them.", right: .realm,
+        parameters: [.realm], answer: .ok("The keys, oldest first.", schema, example: example),
+        refusals: [.noSuchRealm]
+    ) { call throws(Problem) in
+        let realm = try await call.knownRealm().realm
+        return .json(.ok, try await call.signingKeys(in: realm))
+    }
+
+    private static let rotate = Route<AdminContext>(
+        .post, "/api/admin/realms/{realm}/signing-keys/rotate", id: "rotateSigningKey",
+        tag: "Signing keys", summary: "Takes the keys of one algorithm a step further.",
+        detail: """
+            The key that is published already begins to sign, the one that signed retires, and a \
+            new one is published: to replace a key twice takes two calls, with time between them \
+            for everybody to hear of the new one. A retired key is shown for 30 days.
+            """,
+        right: .realm, parameters: [.realm, .idempotencyKey],
+        body: Body(
+            schema: .named(
+                "SigningKeyRotation",
+                .object(.required("algorithm", algorithm, "Of which algorithm."))),
+            example: ["algorithm": "ES256"]),
+        answer: .written(.ok, "The keys, oldest first.", schema, example: example),
+        refusals: [.noSuchRealm, .realmDisabled]
+    ) { call throws(Problem) in
+        let write = call.write(in: try call.realm)
+        guard let name = call.body["algorithm"]?.string,
+            let algorithm = SigningAlgorithm(rawValue: name)
+        else { throw Problem(.internalError) }
+        // Whose write will be refused shall not cost what a key costs.
+        try await call.knownRealm()
+        let next = try await call.newSigningKey(algorithm)
+        let done = try await call.run(
+            RotateSigningKey(next: next, now: call.context.now()), as: write)
+        return Response.json(
+            .ok, try await call.signingKeys(in: write.realm, upTo: done.positions.last)
+        ).at(done)
+    }
+
+    private static let algorithm = Schema.oneOf(SigningAlgorithm.allCases.map(\.rawValue))
+
+    private static let schema = Schema.named(
+        "SigningKeyList",
+        .object(
+            .required(
+                "items",
+                .list(
+                    of: .named(
+                        "SigningKey",
+                        .object(
+                            .required("kid", .text(1...256), "Its name in tokens."),
+                            .required("algorithm", algorithm, "What it signs by."),
+                            .required(
+                                "phase", .oneOf(["published", "active", "retired"]),
+                                "Known beforehand, signing, or known afterwards."),
+                            .optional("retired_at", Fields.time, "Since when it does not sign."),
+                            .optional("shown_until", Fields.time, "Until when it is shown."))),
+                    0...1000), "The keys.")))
+
+    private static let example: JSON = [
+        "items": [
+            [
+                "kid": "eKtA9GlUh9AlDbTDfHdMURbxvpwkPkFLnUJcyJNIWmM", "algorithm": "ES256",
+                "phase": "active",
+            ]
+        ]
+    ]
+}
+
+extension Call<AdminContext> {
+    fileprivate func newSigningKey(
+        _ algorithm: SigningAlgorithm
+    ) async throws(Problem) -> NewSigningKey {
+        do {
+            return try NewSigningKey(await context.makeSigningKey(algorithm))
+        } catch {
+            throw Problem(.internalError)
+        }
+    }
+
+    fileprivate func signingKeys(
+        in realm: RealmID, upTo position: Int64 = .max
+    ) async throws(Problem) -> JSON {
+        let events = try await reading { () throws(LogFailure) in
+            try await context.commands.events.stream(SigningKeys.stream, after: 0, in: realm)
+        }
+        var keys = SigningKeys()
+        for recorded in events where recorded.position <= position {
+            guard let event = SigningKeyEvent(recorded) else { throw Problem(.logDamaged) }
+            keys.apply(event)
+        }
+        return ["items": .array(keys.entries.map(\.json))]
+    }
+}
+
+extension SigningKeys.Entry {
+    fileprivate var json: JSON {
+        var members: [String: JSON] = [
+            "kid": .string(key.id), "algorithm": .string(key.algorithm),
+        ]
+        switch phase {
+        case .published: members["phase"] = "published"
+        case .active: members["phase"] = "active"
+        case .retired(let at):
+            members["phase"] = "retired"
+            members["retired_at"] = .string(at.description)
+            members["shown_until"] = .string(
+                at.adding(seconds: SigningKeys.overlap).description)
+        }
+        return .object(members)
+    }
+}
+
+extension RotateSigningKey.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.noSuchRealm)
+        case .realmDisabled: Problem(.realmDisabled)
+        // A key is named by its own digest: two of one name were made by no working machine.
+        case .idTaken: Problem(.internalError)
+        }
+    }
+}

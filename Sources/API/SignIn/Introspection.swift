@@ -1,0 +1,60 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+extension Call<RealmContext> {
+    /// Nothing is said of a token that is not good, or that is none of the caller's business, not
+    /// even why.
+    func introspect(_ text: String, for client: PresentClient) async throws(Problem) -> Response {
+        guard let found = try await found(text), isFor(client, found) else {
+            return .json(.ok, ["active": false])
+        }
+        let terms = found.session.terms
+        var members: [String: JSON] = [
+            "active": true, "client_id": .string(terms.clientID), "token_type": "Bearer",
+            "scope": .string(found.scope.joined(separator: " ")),
+            "exp": .integer(found.expiresAt.seconds), "iss": .string(context.place.issuer),
+            "sub": .string(terms.subject), "iat": .integer(found.issuedAt.seconds),
+            "jti": .string(found.id),
+        ]
+        if !found.audience.isEmpty { members["aud"] = list(found.audience) }
+        if terms.account != nil {
+            members["auth_time"] = .integer(terms.openedAt.seconds)
+            members["acr"] = terms.authenticationContext.map { .string($0) }
+            members["amr"] = list(terms.authenticationMethods)
+            members["sid"] = .string(found.session.id.description)
+        }
+        return .json(.ok, .object(members))
+    }
+
+    private func found(_ text: String) async throws(Problem) -> PresentedToken? {
+        if let token = try await context.present(text) { return token }
+        guard let token = context.mint.readRefreshToken(text),
+            let session = try await context.live(token.session), session.terms.isOffline,
+            session.generation == token.generation
+        else { return nil }
+        return PresentedToken(
+            session: session, id: "\(session.id).\(token.generation)",
+            issuedAt: session.refreshedAt ?? session.terms.openedAt,
+            expiresAt: session.terms.expiresAt, scope: session.terms.scope,
+            audience: session.terms.resources)
+    }
+
+    /// A client hears of its own tokens and of those that name it, or a resource that it speaks for,
+    /// as their audience; of others only if that was given to it (RFC 7662 section 4).
+    private func isFor(_ client: PresentClient, _ token: PresentedToken) -> Bool {
+        if token.session.terms.client == client.id || client.introspectsAllTokens { return true }
+        return token.audience.contains { name in
+            name.isSpelled(client.clientID) || client.audiences.contains(where: name.isSpelled)
+        }
+    }
+}
+
+private func list(_ texts: [String]) -> JSON { .array(texts.map { .string($0) }) }
+
+extension String {
+    /// Byte for byte: a name that only looks like another is another.
+    fileprivate func isSpelled(_ other: String) -> Bool { utf8.elementsEqual(other.utf8) }
+}

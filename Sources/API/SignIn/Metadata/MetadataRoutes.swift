@@ -1,0 +1,63 @@
+internal import EventSourcing
+internal import HTTP
+internal import JSON
+
+/// What a realm tells about itself to whoever asks: where its endpoints are, what they can do, and
+/// the keys that its tokens are verified with.
+enum MetadataRoutes {
+    static let table: [Route<RealmContext>] = [
+        configuration(
+            "/.well-known/openid-configuration", id: "getOpenIDConfiguration",
+            "What the realm offers (OpenID Connect Discovery)."),
+        configuration(
+            "/.well-known/oauth-authorization-server", id: "getServerMetadata",
+            "What the realm offers (RFC 8414)."),
+        keys("/.well-known/jwks", id: "getKeySet"),
+        keys("/.well-known/jwks.json", id: "getKeySetFile"),
+    ]
+
+    /// Long enough that nobody asks for each token, short enough that a change is soon known.
+    private static let shelfLife = "public, max-age=300"
+
+    private static func configuration(
+        _ path: PathTemplate, id: String, _ summary: String
+    ) -> Route<RealmContext> {
+        Route(
+            .get, path, id: id, tag: "Discovery", summary: summary,
+            detail: "Only what works now, and for native apps only where the realm lets them.",
+            right: .nothing, dialect: .oauth,
+            answer: .ok("What is offered.", ServerMetadata.schema, example: ServerMetadata.example),
+            refusals: Place.refusals
+        ) { call throws(Problem) in
+            published(ServerMetadata.document(of: call.context.place))
+        }
+    }
+
+    private static func keys(_ path: PathTemplate, id: String) -> Route<RealmContext> {
+        Route(
+            .get, path, id: id, tag: "Discovery",
+            summary: "The public keys that the realm signs tokens with (RFC 7517).",
+            detail: "Those that will sign next and those that have signed lately are among them.",
+            right: .nothing, dialect: .oauth,
+            answer: .ok(
+                "The keys.",
+                .object(.required("keys", .list(of: .openObject, 1...32), "One a key.")),
+                example: ["keys": [["kty": "EC", "crv": "P-256", "alg": "ES256"]]]),
+            refusals: Place.refusals
+        ) { call throws(Problem) in
+            let keys = try await reading { () throws(LogFailure) in
+                try await call.context.keys.keys(of: call.context.place.realm)
+            }
+            return published(keys.document)
+        }
+    }
+
+    private static func published(_ document: [UInt8]) -> Response {
+        var response = Response(status: .ok, headers: Headers(), body: document)
+        response.headers["Content-Type"] = "application/json"
+        response.headers["Cache-Control"] = shelfLife
+        // Scripts of other origins verify tokens too, and nothing here is anybody's own.
+        response.headers["Access-Control-Allow-Origin"] = "*"
+        return response
+    }
+}

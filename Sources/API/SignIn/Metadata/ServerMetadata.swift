@@ -1,0 +1,99 @@
+internal import Identity
+internal import JOSE
+internal import JSON
+internal import Synchronization
+
+/// The discovery document of a place. It follows from the issuer and from which grants are on, so that
+/// each is written once.
+enum ServerMetadata {
+    private struct Key: Hashable, Sendable {
+        let issuer: String
+        let hasNativeGrants: Bool
+    }
+
+    private static let written = Mutex(LeastRecent<Key, [UInt8]>(capacity: 4096))
+
+    static func document(of place: Place) -> [UInt8] {
+        let key = Key(
+            issuer: place.issuer,
+            hasNativeGrants: place.settings[SettingCatalogue.nativeGrants])
+        if let known = written.withLock({ $0.value(of: key) }) { return known }
+        let document = JSON.object(members(key)).canonical()
+        written.withLock { $0.set(document, for: key) }
+        return document
+    }
+
+    private static func members(_ key: Key) -> [String: JSON] {
+        let issuer = key.issuer
+        let grants = GrantForm.all.map(\.type).filter { key.hasNativeGrants || !$0.isNative }
+        let methods = AuthenticationMethod.allCases.map(\.rawValue)
+        let proven = methods.filter { $0 != AuthenticationMethod.none.rawValue }
+        return [
+            "issuer": .string(issuer),
+            "token_endpoint": .string("\(issuer)/connect/token"),
+            "introspection_endpoint": .string("\(issuer)/connect/introspect"),
+            "revocation_endpoint": .string("\(issuer)/connect/revoke"),
+            "userinfo_endpoint": .string("\(issuer)/connect/userinfo"),
+            "jwks_uri": .string("\(issuer)/.well-known/jwks"),
+            "grant_types_supported": texts(grants.map(\.rawValue)),
+            // There is no authorization endpoint, so that nothing can be asked of it.
+            "response_types_supported": [],
+            "scopes_supported": texts(Scope.standard),
+            "subject_types_supported": ["public"],
+            "id_token_signing_alg_values_supported": texts(TokenSignature.allCases.map(\.rawValue)),
+            "token_endpoint_auth_methods_supported": texts(methods),
+            "token_endpoint_auth_signing_alg_values_supported": texts(
+                ClientKeys.algorithms.map(\.rawValue)),
+            "introspection_endpoint_auth_methods_supported": texts(proven),
+            "introspection_endpoint_auth_signing_alg_values_supported": texts(
+                ClientKeys.algorithms.map(\.rawValue)),
+            "revocation_endpoint_auth_methods_supported": texts(methods),
+            "revocation_endpoint_auth_signing_alg_values_supported": texts(
+                ClientKeys.algorithms.map(\.rawValue)),
+            "acr_values_supported": texts(["urn:modgud:acr:single", "urn:modgud:acr:multi"]),
+            "claims_supported": texts([
+                "iss", "sub", "aud", "azp", "exp", "iat", "auth_time", "acr", "amr", "at_hash",
+                "sid", "email", "email_verified", "name", "given_name", "family_name",
+            ]),
+            "claims_parameter_supported": false, "request_parameter_supported": false,
+            "request_uri_parameter_supported": false,
+        ]
+    }
+
+    private static func texts(_ texts: [String]) -> JSON { .array(texts.map { .string($0) }) }
+
+    static let schema = Schema.named("ServerMetadata", .object(required + lists + flags))
+
+    private static let required: [Member] = [
+        .required("issuer", .text(1...2048), "What names the realm in tokens."),
+        .required("token_endpoint", .text(1...2048), "Where tokens come from."),
+        .required("introspection_endpoint", .text(1...2048), "Where to ask about them."),
+        .required("revocation_endpoint", .text(1...2048), "Where to give them back."),
+        .required("userinfo_endpoint", .text(1...2048), "Who is signed in."),
+        .required("jwks_uri", .text(1...2048), "What to verify them with."),
+    ]
+
+    private static let lists: [Member] = [
+        ("grant_types_supported", "What may be shown for tokens."),
+        ("response_types_supported", "What the authorization endpoint answers."),
+        ("scopes_supported", "Scopes that every realm knows."),
+        ("subject_types_supported", "Whether all clients are told the same `sub`."),
+        ("id_token_signing_alg_values_supported", "What ID tokens are signed with."),
+        ("token_endpoint_auth_methods_supported", "How clients show who they are."),
+        ("token_endpoint_auth_signing_alg_values_supported", "And what they may sign with."),
+        ("introspection_endpoint_auth_methods_supported", "The same, to ask about tokens."),
+        ("introspection_endpoint_auth_signing_alg_values_supported", "And to sign."),
+        ("revocation_endpoint_auth_methods_supported", "The same, to give tokens back."),
+        ("revocation_endpoint_auth_signing_alg_values_supported", "And to sign."),
+        ("acr_values_supported", "How strong a sign-in can be."),
+        ("claims_supported", "What tokens and user info say."),
+    ].map { name, about in .required(name, .list(of: .text(1...255), 0...50), about) }
+
+    private static let flags: [Member] = [
+        "claims_parameter_supported", "request_parameter_supported",
+        "request_uri_parameter_supported",
+    ].map { .required($0, .boolean, "Of the authorization endpoint.") }
+
+    static let example = JSON.object(
+        members(Key(issuer: "https://id.example.com", hasNativeGrants: true)))
+}

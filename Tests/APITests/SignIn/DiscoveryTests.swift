@@ -1,0 +1,106 @@
+import EventSourcing
+import HTTP
+import Identity
+import JOSE
+import JSON
+import Testing
+import Values
+
+@testable import API
+
+@Suite struct `What a realm tells about itself` {
+    private let paths = [
+        "/.well-known/openid-configuration", "/.well-known/oauth-authorization-server",
+    ]
+
+    @Test func `MOD-14: lists native grants only when they are on`() async throws {
+        let (open, closed) = (
+            try await SignInWorld(), try await SignInWorld(["native_grants": false])
+        )
+        for path in paths {
+            let on = try await open.get(path).json["grant_types_supported"]?.array
+            let off = try await closed.get(path).json["grant_types_supported"]?.array
+            #expect(on?.contains("urn:cocoar:otp") == true)
+            #expect(off?.contains("urn:cocoar:otp") == false)
+            #expect(off?.contains("refresh_token") == true)
+        }
+    }
+
+    @Test func `MOD-14: lists what is there and nothing else`() async throws {
+        let world = try await SignInWorld()
+        let said = try await world.get(paths[0]).json
+        #expect(try await world.get(paths[1]).json == said)
+        #expect(said["issuer"] == "http://id.acme.example")
+        #expect(said["authorization_endpoint"] == nil)
+        let prefix = "http://id.acme.example"
+        let tree = RouteTree(API.realmTable)
+        for (name, value) in try #require(said.object) {
+            guard name.hasSuffix("_endpoint") || name == "jwks_uri" else { continue }
+            let url = try #require(value.string)
+            #expect(url.hasPrefix(prefix) && tree.find(String(url.dropFirst(prefix.count))) != nil)
+        }
+        let grants = try #require(said["grant_types_supported"]?.array)
+        #expect(grants == GrantForm.all.map { .string($0.type.rawValue) })
+    }
+
+    @Test func `names the realm as its tokens do, whatever the host`() async throws {
+        let world = try await SignInWorld([
+            "registration": "jit_on_otp", "links_base_url": "https://login.acme.example/",
+        ])
+        let said = try await world.get(paths[0]).json
+        #expect(said["issuer"] == "https://login.acme.example")
+        #expect(said["jwks_uri"] == "https://login.acme.example/.well-known/jwks")
+        let elsewhere = try await world.get(paths[0], host: "nobody.example")
+        #expect(elsewhere.status == .notFound)
+    }
+
+    @Test func `shows public keys, and keeps the private ones sealed`() async throws {
+        let world = try await SignInWorld()
+        let answer = try await world.get("/.well-known/jwks")
+        let keys = try #require(answer.json["keys"]?.array)
+        #expect(Set(keys.map { $0["alg"] }) == ["ES256", "RS256"])
+        #expect(Set(keys.map { $0["kid"] }).count == 2)
+        for key in keys {
+            #expect(key["use"] == "sig")
+            for secret in ["d", "p", "q", "dp", "dq", "qi"] { #expect(key[secret] == nil) }
+        }
+        #expect(try await world.get("/.well-known/jwks.json").json == answer.json)
+        #expect(answer.response.headers["Access-Control-Allow-Origin"] == "*")
+        for event in try await world.log.events(from: 1, limit: .max, in: world.realm)
+        where event.name == "signing_key.published" {
+            #expect(event.open["secret"] == nil && event.subject == SigningKeys.stream)
+        }
+    }
+
+    @Test func `makes the realm's keys once, however many ask first`() async throws {
+        let world = try await SignInWorld()
+        let answers = try await withThrowingTaskGroup(of: JSON.self) { group in
+            for _ in 0..<50 { group.addTask { try await world.get("/.well-known/jwks").json } }
+            return try await group.reduce(into: Set<JSON>()) { $0.insert($1) }
+        }
+        #expect(answers.count == 1)
+        #expect(try await world.events().count { $0 == "signing_key.published" } == 2)
+    }
+
+    @Test func `shows a retired key as long as its tokens may be about`() async throws {
+        let world = try await SignInWorld()
+        try await world.registerPhone(
+            "es", ["access_token_format": "jwt", "access_token_signed_response_alg": "ES256"])
+        let first = try await world.signIn("es")
+        let now = world.clock.next()
+        for at in [now, now] {
+            try await world.carryOut(
+                RotateSigningKey(next: try NewSigningKey(.generate(.es256)), now: at))
+        }
+        #expect(try await world.keySet().keys.count == 4)
+        let access = try #require(first.json["access_token"]?.string)
+        #expect(try await world.userInfo(access).status == .ok)
+        let second = try await world.signIn("es")
+        let keys = try await world.keySet()
+        let newer = try #require(second.json["access_token"]?.string)
+        let signers = try [access, newer].map { token in
+            try JWS.verify(token, by: keys, rules: JWS.Rules(types: .accessToken)).keyID
+        }
+        #expect(signers[0] != signers[1])
+    }
+}

@@ -1,0 +1,54 @@
+import Glibc
+import Postgres
+import Synchronization
+
+/// So many callers at once, each with a connection and a thread of its own, doing one thing again and
+/// again.
+struct Crowd: Sendable {
+    struct Result {
+        let perSecond: Double
+        /// Of each thing that was done, in milliseconds.
+        let latencies: [Double]
+    }
+
+    let callers: Int
+
+    /// - Parameter work: makes a caller, which does the thing once each time it is called.
+    func run(
+        seconds: Double, _ work: @escaping @Sendable (Int) throws -> (() throws -> Void)
+    ) async throws -> Result {
+        let state = Mutex<(latencies: [Double], failure: String?, left: Int)>(([], nil, callers))
+        let start = ContinuousClock.now
+        let (done, finish) = AsyncStream.makeStream(of: Void.self)
+        for caller in 0..<callers {
+            Thread.start {
+                var own: [Double] = []
+                var failure: String?
+                do {
+                    let act = try work(caller)
+                    while ContinuousClock.now - start < .seconds(seconds) {
+                        let begun = ContinuousClock.now
+                        try act()
+                        own.append((ContinuousClock.now - begun) / .milliseconds(1))
+                    }
+                } catch {
+                    failure = "\(error)"
+                }
+                let left = state.withLock { state in
+                    state.latencies += own
+                    state.failure = state.failure ?? failure
+                    state.left -= 1
+                    return state.left
+                }
+                if left == 0 { finish.finish() }
+            }
+        }
+        for await _ in done {}
+        let took = (ContinuousClock.now - start) / .seconds(1)
+        return try state.withLock { state in
+            if let failure = state.failure { throw BenchmarkFailure(failure) }
+            return Result(
+                perSecond: Double(state.latencies.count) / took, latencies: state.latencies)
+        }
+    }
+}

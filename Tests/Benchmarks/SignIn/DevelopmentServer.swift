@@ -1,0 +1,87 @@
+import Foundation
+import Glibc
+import JSON
+
+/// `urd dev` beside this program: the server, its PostgreSQL and its inbox, as anybody has them.
+final class DevelopmentServer: @unchecked Sendable {
+    let values: [String: String]
+    let port: UInt16
+    let innerPort: UInt16
+    private let serving: Program.Running
+    private let folder: String
+
+    private static let ownPort = 18_090
+
+    init() async throws {
+        guard let binary = ServeFigures.findBinary() else {
+            throw BenchmarkFailure("There is no urd beside this program.")
+        }
+        folder = "/tmp/urd-bench-\(getpid())"
+        let file = "\(folder)/dev.env"
+        serving = try Program.start(
+            [binary, "dev"],
+            environment: [
+                "PATH": "/usr/bin:/bin:/usr/sbin", "URD_DATA": folder,
+                "URD_PORT": String(Self.ownPort),
+            ])
+        let started = ContinuousClock.now
+        while !FileManager.default.fileExists(atPath: file) {
+            guard serving.isRunning, ContinuousClock.now - started < .seconds(60) else {
+                throw BenchmarkFailure("urd dev did not start.")
+            }
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        let lines = try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n")
+        values = Dictionary(
+            lines.compactMap { line in
+                line.firstIndex(of: "=").map {
+                    (String(line[..<$0]), String(line[line.index(after: $0)...]))
+                }
+            }, uniquingKeysWith: { $1 })
+        guard let inner = values["URD_PRIVATE_URL"].flatMap({ URL(string: $0)?.port }) else {
+            throw BenchmarkFailure("dev.env has no private address.")
+        }
+        port = UInt16(Self.ownPort)
+        innerPort = UInt16(inner)
+    }
+
+    func end() {
+        serving.end()
+        try? FileManager.default.removeItem(atPath: folder)
+    }
+
+    /// The realm's own host, and its app's.
+    var requests: Requests { Requests(host: "demo.localhost:\(port)") }
+
+    /// Asks the admin API for something.
+    func administer(_ method: String, _ path: String, _ body: String) throws -> JSON {
+        let request = """
+            \(method) /api/admin/realms/demo\(path) HTTP/1.1\r\nHost: 127.0.0.1\r\n\
+            Authorization: Bearer \(values["URD_ADMIN_KEY"] ?? "")\r\n\
+            Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)
+            """
+        let answer = try Line(port: port).send(Array(request.utf8))
+        guard (200..<300).contains(answer.status) else {
+            throw BenchmarkFailure(String(decoding: answer.body, as: UTF8.self))
+        }
+        return answer.json ?? .null
+    }
+
+    /// Bare one-row inserts into a table of the same PostgreSQL: what commits cost here.
+    func commits(seconds: Int) throws -> Double {
+        let url = (values["URD_DATABASE_OWNER_URL"] ?? "")
+            .replacingOccurrences(of: "//urd_owner@", with: "//postgres@")
+        try Program([
+            "psql", "-Xqc", "create table if not exists bare (payload bytea)", url,
+        ]).run()
+        let text = try Program([
+            "sh", "-c",
+            "printf '%s\\n' \"$1\" | \"$2\" -n -f - -M prepared -c 32 -j 2 -T $3 \"$4\"",
+            "sh", PgBench.insert, Bed.binary("pgbench"), String(seconds), url,
+        ]).run()
+        guard let rate = text.number(after: "tps = ") else {
+            throw BenchmarkFailure("pgbench said:\n\(text)")
+        }
+        return rate
+    }
+}

@@ -1,0 +1,57 @@
+import Glibc
+import JSON
+
+/// Somebody who reads their mail: in the inbox of `urd dev`.
+final class Mailbox {
+    private let door: Line
+    private let inbox: Line
+    private let requests: Requests
+
+    init(_ server: DevelopmentServer) throws {
+        door = try Line(port: server.port)
+        inbox = try Line(port: server.innerPort)
+        requests = server.requests
+    }
+
+    /// The refresh token that signing in brings.
+    func signIn(_ address: String) throws -> String {
+        let asked = try door.send(
+            requests.post(
+                "/api/account/native/otp/request", #"{"Email": "\#(address)"}"#,
+                type: "application/json"))
+        guard asked.status == 200 else {
+            throw BenchmarkFailure(String(decoding: asked.body, as: UTF8.self))
+        }
+        let answer = try door.send(
+            requests.post(
+                "/connect/token",
+                "grant_type=urn:cocoar:otp&client_id=demo-native&username=\(address)&otp_code="
+                    + "\(try code(address))&scope=openid+offline_access"))
+        guard let token = answer.json?["refresh_token"]?.string else {
+            throw BenchmarkFailure(String(decoding: answer.body, as: UTF8.self))
+        }
+        return token
+    }
+
+    private func code(_ address: String) throws -> String {
+        let request = requests.get("/inbox?to=\(address)")
+        for _ in 0..<5_000 {
+            let mails = try inbox.send(request).json?.array ?? []
+            if let text = mails.first?["text"]?.string,
+                let code = text.split(whereSeparator: { !$0.isNumber }).first(where: {
+                    $0.utf8.count == 6
+                })
+            {
+                return String(code)
+            }
+            usleep(2_000)
+        }
+        throw BenchmarkFailure("No mail came.")
+    }
+
+    /// So many people, each with a refresh token.
+    static func signIn(_ count: Int, _ server: DevelopmentServer) async throws -> [String] {
+        let mailbox = try Mailbox(server)
+        return try (0..<count).map { try mailbox.signIn("refresher-\($0)@example.org") }
+    }
+}
