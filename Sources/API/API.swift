@@ -5,12 +5,14 @@ public enum API {
     /// The admin API, and what everybody may see.
     public static let table: [Route<AdminContext>] =
         PublicRoutes.table + RealmRoutes.table + HostRoutes.table + AppRoutes.table
-        + ClientRoutes.table + SubjectRoutes.table + AdminKeyRoutes.table + EventRoutes.table
+        + ClientRoutes.table + SubjectRoutes.table + AdminKeyRoutes.table + InviteRoutes.table
+        + EventRoutes.table
         + LogRoutes.table + SigningKeyRoutes.table
 
     /// What the host's realm answers: signing in, and tokens.
     public static let realmTable: [Route<RealmContext>] =
-        NativeRoutes.table + MagicLinkRoutes.table + TOTPRoutes.table + TokenRoutes.table
+        NativeRoutes.table + MagicLinkRoutes.table + TOTPRoutes.table + InviteCodeRoutes.table
+        + TokenRoutes.table
         + MetadataRoutes.table
 
     /// Every route of every table.

@@ -16,5 +16,8 @@ func factorSamples() throws -> [any Event] {
         TwoFactorEvent.removed(account: account, mail: mail),
         TwoFactorEvent.recoveryCodeUsed(try digest(8)),
         TwoFactorEvent.recoveryCodesRenewed([try digest(9)]),
+        MailboxEvent.invited(Invitation(invite: invite, app: app)),
+        InviteEvent.created(InviteTerms(app: app, mailbox: mailbox, expiresAt: noon)),
+        InviteEvent.used(mailbox: mailbox, at: noon), InviteEvent.revoked,
     ]
 }

@@ -10,6 +10,7 @@ struct RandomHistory {
     private var accounts: [UUID] = []
     private var sessions: [UUID] = []
     private var mails: [UUID] = []
+    private var invites: [UUID] = []
     private var hosts: [(stream: UUID, name: String, isAssigned: Bool)] = []
     private var serial = 0
 
@@ -23,7 +24,7 @@ struct RandomHistory {
 
     mutating func next() -> Happening {
         serial += 1
-        switch Int.random(in: 0..<32, using: &random) {
+        switch Int.random(in: 0..<35, using: &random) {
         case 0..<11: return client()
         case 11..<14: return app()
         case 14..<16: return realm()
@@ -32,6 +33,7 @@ struct RandomHistory {
         case 20..<24: return account()
         case 24..<28: return session()
         case 28..<32: return mail()
+        case 32..<35: return invite()
         default: return happening("something.else", fresh(), #"{"n":\#(serial)}"#)
         }
     }
@@ -195,6 +197,22 @@ struct RandomHistory {
             mails.remove(at: index)
             return happening("mail.sent", stream, #"{"attempt":1}"#)
         }
+    }
+
+    private mutating func invite() -> Happening {
+        if invites.isEmpty || chance(50) {
+            let stream = fresh()
+            invites.append(stream)
+            let app = chance(50) ? #""app":"\#(fresh())","# : ""
+            let mailbox = chance(30) ? #","mailbox":"\#(fresh())""# : ""
+            return happening(
+                "invite.created", stream, "{\(app)\"expires_at\":1800000000\(mailbox)}")
+        }
+        let stream = invites.remove(at: Int.random(in: 0..<invites.count, using: &random))
+        return chance(50)
+            ? happening("invite.revoked", stream)
+            : happening(
+                "invite.used", stream, #"{"mailbox":"\#(fresh())","used_at":1800000000}"#)
     }
 
     private mutating func session() -> Happening {

@@ -18,6 +18,8 @@ public struct AdminContext: RouteContext {
     let destroyKey: @Sendable (_ realm: RealmID, _ subject: UUID) async throws(LogFailure) -> Void
     /// Makes a key to sign tokens with, which may take a while.
     let makeSigningKey: TokenKeys.Generation
+    /// What mail addresses are found by in a realm.
+    let mint: RealmContexts.Mints
     let now: @Sendable () -> Timestamp
     /// Set in a process whose user has the database and the master key in hand: nobody needs to ask
     /// him for an admin key.
@@ -28,8 +30,11 @@ public struct AdminContext: RouteContext {
         deriveSecret: @escaping SecretDerivation, now: @escaping @Sendable () -> Timestamp,
         destroyKey: @escaping @Sendable (RealmID, UUID) async throws(LogFailure) -> Void = {
             _, _ throws(LogFailure) in throw .unavailable
-        }, makeSigningKey: @escaping TokenKeys.Generation, operator: String? = nil
+        },
+        mint: @escaping RealmContexts.Mints = { _ throws(LogFailure) in throw .unavailable },
+        makeSigningKey: @escaping TokenKeys.Generation, operator: String? = nil
     ) {
+        self.mint = mint
         self.makeSigningKey = makeSigningKey
         self.destroyKey = destroyKey
         self.operator = `operator`
@@ -53,7 +58,7 @@ public struct AdminContext: RouteContext {
         switch right {
         case .nothing: break
         // Clients and accounts are a realm's: no route of this table asks for them.
-        case .client, .account: throw Problem(.forbidden)
+        case .client, .account, .service: throw Problem(.forbidden)
         case .everything:
             guard key.scope == .all else { throw Problem(.forbidden) }
         case .realm:

@@ -10,6 +10,11 @@ public protocol RealmQueries: Sendable {
     ) async throws(LogFailure) -> KnownClient?
 
     func session(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> SessionView?
+
+    /// Of one app, or all.
+    func invites(
+        in realm: RealmID, app: UUID?, after: UUID?, limit: Int
+    ) async throws(LogFailure) -> [InviteView]
 }
 
 public struct KnownClient: Sendable, Equatable {

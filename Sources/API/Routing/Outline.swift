@@ -125,7 +125,7 @@ extension Outline {
         case .nothing: break
         case .realm, .everything: kinds.formUnion([.unauthenticated, .forbidden])
         case .client: kinds.formUnion([.invalidRequest, .invalidClient])
-        case .account: kinds.formUnion([.unauthenticated, .invalidToken])
+        case .account, .service: kinds.formUnion([.unauthenticated, .invalidToken])
         }
         if right != .nothing {
             kinds.formUnion([.busy, .contended, .unavailable, .logDamaged])

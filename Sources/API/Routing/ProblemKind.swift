@@ -48,6 +48,7 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case noSuchApp = "no-such-app"
     case noSuchClient = "no-such-client"
     case noSuchKey = "no-such-key"
+    case noSuchInvite = "no-such-invite"
     case noSuchEvent = "no-such-event"
     case noSuchCheckpoint = "no-such-checkpoint"
     case noSuchProblem = "no-such-problem"
@@ -59,6 +60,7 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case reservedRealm = "reserved-realm"
     case hostTaken = "host-taken"
     case appExists = "app-exists"
+    case inviteUsed = "invite-used"
     case clientExists = "client-exists"
     case clientHasNoSecret = "client-has-no-secret"
     case positionLost = "position-lost"
@@ -92,11 +94,11 @@ extension ProblemKind {
         case .bodyTooLarge: .contentTooLarge
         case .rateLimited: .tooManyRequests
         case .unknownHost, .noSuchRoute, .noSuchRealm, .noSuchHost, .noSuchApp, .noSuchClient,
-            .noSuchKey, .noTwoFactor,
+            .noSuchKey, .noSuchInvite, .noTwoFactor,
             .noSuchEvent, .noSuchCheckpoint, .noSuchProblem:
             .notFound
         case .methodNotAllowed: .methodNotAllowed
-        case .realmExists, .realmDisabled, .reservedRealm, .hostTaken, .appExists,
+        case .realmExists, .realmDisabled, .reservedRealm, .hostTaken, .appExists, .inviteUsed,
             .clientExists, .clientHasNoSecret, .positionLost:
             .conflict
         case .unsupportedMediaType: .unsupportedMediaType
@@ -149,6 +151,7 @@ extension ProblemKind {
         case .noSuchHost: "The realm has no such host."
         case .noSuchApp: "The realm has no such app."
         case .noSuchClient: "The realm has no such client."
+        case .noSuchInvite: "There is no such invite."
         case .noSuchKey: "There is no such admin key."
         case .noSuchEvent: "The log has no event at this position."
         case .noSuchCheckpoint: "The log has not been sealed that far yet."
@@ -158,6 +161,7 @@ extension ProblemKind {
         case .realmDisabled: "The realm is disabled."
         case .reservedRealm: "The realm's name belongs to Urd itself."
         case .hostTaken: "The host belongs to a realm."
+        case .inviteUsed: "Somebody came by the invite."
         case .appExists: "An app of this name exists."
         case .clientExists: "A client of this id exists."
         case .clientHasNoSecret: "The client has no secret."

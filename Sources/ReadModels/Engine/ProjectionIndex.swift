@@ -9,6 +9,7 @@ extension Projection {
         embedded("configurations", PackageResources.configurations_sql),
         embedded("daily_counts", PackageResources.daily_counts_sql),
         embedded("hosts", PackageResources.hosts_sql),
+        embedded("invites", PackageResources.invites_sql),
         embedded("mails", PackageResources.mails_sql),
         embedded("realms", PackageResources.realms_sql),
         embedded("sessions", PackageResources.sessions_sql),

@@ -58,6 +58,7 @@ struct ReadModelQueries: AdminQueries {
     private let clientModel: Clients
     private let sessionModel: Sessions
     private let trail: AuditTrail
+    let inviteModel: Invites
 
     /// How long a list may wait for the position that it was asked for.
     private static let patience: Duration = .seconds(3)
@@ -72,6 +73,7 @@ struct ReadModelQueries: AdminQueries {
         clientModel = Clients(store.database)
         sessionModel = Sessions(store.database)
         trail = AuditTrail(store.database)
+        inviteModel = Invites(store.database)
     }
 
     func adminKey(_ id: UUID) async throws(LogFailure) -> AdminKeyView? {
@@ -250,7 +252,7 @@ extension ReadModelQueries {
         }
     }
 
-    private func asking<Value: Sendable>(
+    func asking<Value: Sendable>(
         _ read: () async throws(ReadFailure) -> Value
     ) async throws(LogFailure) -> Value {
         do {

@@ -196,7 +196,7 @@ extension AdminContext {
             destroyKey: { realm, subject throws(LogFailure) in
                 try await store.keyring.destroyKey(of: subject, in: realm)
             },
-            makeSigningKey: newSigningKey, operator: `operator`)
+            mint: store.mint, makeSigningKey: newSigningKey, operator: `operator`)
     }
 }
 

@@ -46,6 +46,11 @@ struct World {
             },
             now: { clock.next() },
             destroyKey: { _, subject throws(LogFailure) in destroyed.add(subject) },
+            mint: { _ in
+                TokenMint { purpose, bytes in
+                    World.derivationKey.authenticate(Array("\(purpose)|".utf8) + bytes)
+                }
+            },
             makeSigningKey: { try SigningKey.generate($0) })
         let lines = lines
         router = Router(
@@ -80,6 +85,8 @@ struct World {
             "/api/admin/realms/acme/clients",
             ["client_name": "Desk", "redirect_uris": ["https://desk.acme.example/back"]])
         names["client_id"] = try #require(client.json["client_id"]?.string)
+        let invites = try await make("/api/admin/realms/acme/invites", ["count": 1])
+        names["invite_id"] = try #require(invites.json["items"]?.array?.first?["id"]?.string)
         let revoked = try await send(.post, "/api/admin/keys/\(revokedKey.id)/revoke")
         #expect(revoked.status == .ok)
     }

@@ -13,7 +13,8 @@ enum SignInFigures {
         let server = try await DevelopmentServer()
         defer { server.end() }
         // The limits are there to slow strangers down, and so is the pause; both would be measured.
-        _ = try server.administer("PATCH", "/settings", #"{"uniform_delay": 0, "rate_limits": "off"}"#)
+        _ = try server.administer(
+            "PATCH", "/settings", #"{"uniform_delay": 0, "rate_limits": "off"}"#)
         _ = try server.administer(
             "POST", "/clients",
             #"{"client_id": "service", "grant_types": ["client_credentials"], "scope": "jobs"}"#)
