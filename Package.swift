@@ -80,7 +80,7 @@ let package = Package(
             [
                 "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Cryptography",
                 "HTML", "JOSE", "Mail", "OneTimeCodes", "QRCode", "EventStore",
-                "ReadModels",
+                "ReadModels", "SecurityKeys",
             ]),
         .executableTarget(
             name: "urd",
@@ -118,9 +118,15 @@ let package = Package(
             name: "HTTPClientTests", dependencies: ["HTTPClient", "HTTP"], exclude: ["servers"],
             swiftSettings: strict),
         tests("Systemd", ["Systemd"]),
+        .target(
+            name: "SecurityKeysTesting",
+            dependencies: ["SecurityKeys", "Cryptography", "Values", "JSON"],
+            path: "Tests/SecurityKeysTesting", swiftSettings: strict),
         .testTarget(
             name: "SecurityKeysTests",
-            dependencies: ["SecurityKeys", "Cryptography", "Values", "JSON", "CFIDO2"],
+            dependencies: [
+                "SecurityKeys", "Cryptography", "Values", "JSON", "CFIDO2", "SecurityKeysTesting",
+            ],
             resources: [.embedInCode("vectors")], swiftSettings: strict),
         tests("QRCode", ["QRCode"]),
         tests("JOSE", ["JOSE", "Values", "JSON", "Cryptography"]),
@@ -173,6 +179,7 @@ let package = Package(
             [
                 "API", "HTTP", "Identity", "EventStore", "EventSourcing", "Cryptography", "JOSE",
                 "OneTimeCodes", "QRCode", "Telemetry", "Values", "JSON", "LogTesting",
+                "SecurityKeys", "SecurityKeysTesting",
             ]),
         tests("Tidy", []),
     ]

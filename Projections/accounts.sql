@@ -3,7 +3,7 @@
 -- Read by: introspection, user info, the admin API, `urd account`.
 --
 -- kind: inline
--- types: account.registered account.mailbox_confirmed account.disabled account.enabled account.stamp_rotated account.deleted
+-- types: account.registered account.mailbox_confirmed account.mailbox_changed account.disabled account.enabled account.stamp_rotated account.deletion_scheduled account.deletion_cancelled account.deleted
 
 -- section: tables
 
@@ -15,6 +15,8 @@ create table urd.accounts_{build} (
     confirmed boolean,
     disabled boolean,
     stamp bigint not null,
+    -- In a row that is proposed to an update, infinity means that it was called off.
+    deletion_due timestamptz,
     registered_at timestamptz,
     changed_at timestamptz not null,
     version integer not null,
@@ -42,13 +44,20 @@ begin
     with page as (
         select e.stream, max(e.at) as changed_at, max(e.version) as version,
             min(e.at) filter (where e.type = 'account.registered') as registered_at,
-            max(e.data ->> 'mailbox') filter (where e.type = 'account.registered') as mailbox,
-            bool_or(e.type = 'account.mailbox_confirmed' or e.data ->> 'confirmed' = 'true')
-                as confirmed,
+            max(((1000000000000000000 + e.position)::text || (e.data ->> 'mailbox')) collate "C")
+                filter (where e.type in ('account.registered', 'account.mailbox_changed'))
+                as mailbox,
+            max(e.position * 2 + (e.type = 'account.mailbox_confirmed'
+                or e.data ->> 'confirmed' = 'true')::integer) filter (
+                where e.type in ('account.registered', 'account.mailbox_confirmed',
+                    'account.mailbox_changed')) as confirmed,
             max(e.position * 2 + (e.type = 'account.disabled')::integer) filter (
                 where e.type in ('account.disabled', 'account.enabled')) as switched,
-            count(*) filter (where e.type in ('account.disabled', 'account.stamp_rotated'))
-                as stamps
+            max(((1000000000000000000 + e.position)::text || coalesce(e.data ->> 'due', ''))
+                collate "C") filter (where e.type in (
+                    'account.deletion_scheduled', 'account.deletion_cancelled')) as deletion,
+            count(*) filter (where e.type in ('account.disabled', 'account.stamp_rotated',
+                'account.mailbox_changed', 'account.deletion_scheduled')) as stamps
         from urd.event e
         where e.realm = p_realm and e.position between p_first and p_last
             and e.type = any ({types}) {shard}
@@ -56,27 +65,36 @@ begin
         having not bool_or(e.type = 'account.deleted')
     )
     insert into urd.accounts_{build} as a (
-        realm, account, mailbox, confirmed, disabled, stamp, registered_at, changed_at, version)
-    select p_realm, p.stream, p.mailbox::uuid, coalesce(p.confirmed, false),
-        coalesce(p.switched % 2 = 1, case when p.mailbox is not null then false end),
-        p.stamps, p.registered_at, p.changed_at, p.version
+        realm, account, mailbox, confirmed, disabled, stamp, deletion_due, registered_at,
+        changed_at, version)
+    select p_realm, p.stream, right(p.mailbox, -19)::uuid, p.confirmed % 2 = 1,
+        coalesce(p.switched % 2 = 1, case when p.registered_at is not null then false end),
+        p.stamps,
+        case when length(p.deletion) > 19 then to_timestamp(right(p.deletion, -19)::bigint)
+            when p.registered_at is null and p.deletion is not null then 'infinity' end,
+        p.registered_at, p.changed_at, p.version
     from page p
-    where p.mailbox is not null or (
+    where p.registered_at is not null or (
         select true from urd.accounts_{build} k where k.realm = p_realm and k.account = p.stream)
     on conflict (realm, account) do update set
-        confirmed = a.confirmed or excluded.confirmed,
+        mailbox = coalesce(excluded.mailbox, a.mailbox),
+        confirmed = coalesce(excluded.confirmed, a.confirmed),
         disabled = coalesce(excluded.disabled, a.disabled),
         stamp = a.stamp + excluded.stamp,
+        deletion_due = nullif(coalesce(excluded.deletion_due, a.deletion_due), 'infinity'),
         changed_at = excluded.changed_at,
         version = excluded.version;
 end $$;
 
 -- section: finish
 
+-- Not unique: the mailbox's own stream sees to that, and two accounts may change places within a page.
+create index on urd.accounts_{build} (realm, mailbox);
+
 -- section: readers
 
 create or replace view urd.accounts as
-    select a.realm, a.account, a.mailbox, a.confirmed, a.disabled, a.stamp, a.registered_at,
-        a.changed_at, a.version
+    select a.realm, a.account, a.mailbox, a.confirmed, a.disabled, a.stamp, a.deletion_due,
+        a.registered_at, a.changed_at, a.version
     from urd.accounts_{build} a;
 grant select on urd.accounts to urd_app, urd_observer;

@@ -3,7 +3,7 @@
 -- Read by: the mailer, `urd mail`.
 --
 -- kind: following
--- types: otp.issued link.issued totp.confirmed totp.removed mail.sent mail.deferred mail.failed mail.requeued
+-- types: otp.issued link.issued account.disabled account.stamp_rotated account.deletion_scheduled passkey.enrolled passkey.removed totp.confirmed totp.removed mail.sent mail.deferred mail.failed mail.requeued
 
 -- section: tables
 
@@ -32,7 +32,9 @@ begin
             e.at
         from urd.event e
         where e.realm = p_realm and e.position between p_first and p_last
-            and e.type in ('otp.issued', 'link.issued', 'totp.confirmed', 'totp.removed');
+            and e.type = any ({types}) and e.type not like 'mail.%'
+            -- Not everybody can be told.
+            and (e.type = 'otp.issued' or e.data ->> 'mail' is not null);
 
     -- Of several things that happened to a mail the last one counts.
     update urd.mails_{build} m
@@ -58,6 +60,7 @@ end $$;
 -- section: finish
 
 create index on urd.mails_{build} (due_at) where not failed;
+create index on urd.mails_{build} (realm, mail) where failed;
 
 -- section: readers
 

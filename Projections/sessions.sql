@@ -58,7 +58,9 @@ end $$;
 
 -- section: finish
 
-create index on urd.sessions_{build} (realm, account) where account is not null;
+-- An account's sessions that did not end: those that did are the history's.
+create index on urd.sessions_{build} (realm, account, session)
+    where account is not null and ended is null;
 
 -- section: readers
 

@@ -5,15 +5,17 @@ public enum API {
     /// The admin API, and what everybody may see.
     public static let table: [Route<AdminContext>] =
         PublicRoutes.table + RealmRoutes.table + HostRoutes.table + AppRoutes.table
-        + ClientRoutes.table + SubjectRoutes.table + AdminKeyRoutes.table + InviteRoutes.table
-        + EventRoutes.table
+        + ClientRoutes.table + AccountRoutes.table + AccountDeletionRoutes.table
+        + AccountSessionRoutes.table + LoginHistoryRoutes.table + MailRoutes.table
+        + InviteRoutes.table + SubjectRoutes.table + AdminKeyRoutes.table + EventRoutes.table
         + LogRoutes.table + SigningKeyRoutes.table
 
     /// What the host's realm answers: signing in, and tokens.
     public static let realmTable: [Route<RealmContext>] =
         NativeRoutes.table + MagicLinkRoutes.table + TOTPRoutes.table + InviteCodeRoutes.table
-        + TokenRoutes.table
+        + TokenRoutes.table + PasskeyRoutes.table + PasskeyListRoutes.table
         + MetadataRoutes.table
+        + OwnAccountRoutes.table
 
     /// Every route of every table.
     static let outlines: [Outline] = table.map(\.outline) + realmTable.map(\.outline)

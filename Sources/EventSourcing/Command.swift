@@ -62,12 +62,13 @@ public struct Decision: Sendable, Equatable {
     public init() {}
 
     /// One event in one stream, the common case.
-    public init(_ event: some Event, in stream: UUID) {
-        append(event, in: stream)
+    public init(_ event: some Event, in stream: UUID, of subject: UUID? = nil) {
+        append(event, in: stream, of: subject)
     }
 
-    public mutating func append(_ event: some Event, in stream: UUID) {
-        events.append(NewEvent(event, in: stream))
+    /// The subject is whose the event is, where the event itself does not say it.
+    public mutating func append(_ event: some Event, in stream: UUID, of subject: UUID? = nil) {
+        events.append(NewEvent(event, in: stream, of: subject))
     }
 
     public mutating func take(_ claim: Claim, for stream: UUID) {

@@ -22,8 +22,9 @@ public struct NewEvent: Sendable, Equatable {
         self.personal = personal
     }
 
-    /// Splits an event's fields by its newest shape.
-    public init(_ event: some Event, in stream: UUID) {
+    /// Splits an event's fields by its newest shape. Whose they are says the decision, where the event
+    /// itself cannot know it.
+    public init(_ event: some Event, in stream: UUID, of subject: UUID? = nil) {
         guard let shape = type(of: event).newestShape(event.name) else {
             preconditionFailure("An event's name must stand in its catalogue.")
         }
@@ -36,7 +37,7 @@ public struct NewEvent: Sendable, Equatable {
             case nil: preconditionFailure("An event's field must stand in its shape.")
             }
         }
-        let subject = event.subject(in: stream)
+        let subject = subject ?? event.subject(in: stream)
         precondition(personal.isEmpty || subject != nil, "Personal fields need a subject.")
         self.init(
             stream: stream, name: event.name, revision: shape.revision, subject: subject,

@@ -5,9 +5,9 @@ public enum EventCatalogue {
     public static let all: [EventShape] =
         RealmEvent.catalogue + HostEvent.catalogue + AppEvent.catalogue + ClientEvent.catalogue
         + AdminKeyEvent.catalogue + AccountEvent.catalogue + MailboxEvent.catalogue
-        + SessionEvent.catalogue + MailEvent.catalogue
+        + SessionEvent.catalogue + MailEvent.catalogue + DisclosureEvent.catalogue
         + SigningKeyEvent.catalogue
-        + TwoFactorEvent.catalogue + InviteEvent.catalogue
+        + PasskeyEvent.catalogue + TwoFactorEvent.catalogue + InviteEvent.catalogue
 
     /// What every request looks at, so that nodes keep it: see `Projections/configurations.sql`.
     public static func isConfiguration(_ name: String) -> Bool {

@@ -14,6 +14,7 @@ import Values
         ("/api/admin/realms/acme/apps", "id"), ("/api/admin/realms/acme/clients", "client_id"),
         ("/api/admin/keys", "id"), ("/api/admin/realms/acme/events", "position"),
         ("/api/admin/realms/acme/audit-trail", "position"),
+        ("/api/admin/realms/acme/accounts", "id"),
     ]
 
     private func fill(_ world: World, _ path: String, _ count: Int) async throws {
@@ -26,6 +27,8 @@ import Values
             case "/api/admin/realms/acme/clients":
                 try await world.make(
                     path, ["client_name": "C", "redirect_uris": ["https://c.example/"]])
+            case "/api/admin/realms/acme/accounts":
+                try await world.make(path, ["email": .string("a\(number)@example.org")])
             case "/api/admin/keys": try await world.make(path, ["name": "K"])
             default:
                 try await world.make(
@@ -100,7 +103,10 @@ import Values
 
     @Test func `of a realm that is not there is not found`() async throws {
         let world = try await World()
-        for list in ["hosts", "apps", "clients", "events", "audit-trail"] {
+        for list in [
+            "hosts", "apps", "clients", "accounts", "events", "audit-trail", "login-history",
+            "mails",
+        ] {
             let answer = try await world.send(.get, "/api/admin/realms/nowhere/\(list)")
             #expect(answer.problem == .noSuchRealm, "\(list)")
         }
@@ -167,5 +173,6 @@ import Values
         #expect(Cursor.uuid.sample(&random).string.flatMap(Cursor.uuid) != nil)
         #expect(Cursor.name.sample(&random).string.flatMap(Cursor.name) != nil)
         #expect(Cursor.position.sample(&random).string.flatMap(Cursor.position) != nil)
+        #expect(Cursor.moment.sample(&random).string.flatMap(Cursor.moment) != nil)
     }
 }

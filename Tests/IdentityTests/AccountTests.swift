@@ -4,7 +4,7 @@ import LogTesting
 import Testing
 import Values
 
-private func givenAccount(_ events: AccountEvent...) -> Scenario {
+func givenAccount(_ events: AccountEvent...) -> Scenario {
     let realm = givenRealm().given(registeredAccount(), in: account)
         .given(MailboxEvent.assigned(account), in: mailbox)
     return events.reduce(realm) { $0.given($1, in: account) }
@@ -41,29 +41,84 @@ private func givenAccount(_ events: AccountEvent...) -> Scenario {
 
     @Test func `ends all its sessions when its stamp is rotated`() async throws {
         try await givenAccount().when(RotateSecurityStamp(account: account))
-            .then(AccountEvent.stampRotated, in: account)
+            .then(AccountEvent.stampRotated(), in: account)
         try await givenRealm().when(RotateSecurityStamp(account: account))
             .thenRejected(.notFound)
     }
 
     @Test func `is disabled and enabled, once each`() async throws {
         let (disable, enable) = (DisableAccount(account: account), EnableAccount(account: account))
-        try await givenAccount().when(disable).then(AccountEvent.disabled, in: account)
-        try await givenAccount(.disabled).when(disable).thenNothing()
-        try await givenAccount(.disabled).when(enable).then(AccountEvent.enabled, in: account)
+        try await givenAccount().when(disable).then(AccountEvent.disabled(), in: account)
+        try await givenAccount(.disabled()).when(disable).thenNothing()
+        try await givenAccount(.disabled()).when(enable).then(AccountEvent.enabled, in: account)
         try await givenAccount().when(enable).thenNothing()
         try await givenRealm().when(disable).thenRejected(.notFound)
         try await givenRealm().when(enable).thenRejected(.notFound)
     }
 
-    @Test func `gives its mailbox up when it is deleted`() async throws {
-        var decision = Decision(AccountEvent.deleted, in: account)
-        decision.append(MailboxEvent.released(account), in: mailbox)
-        let delete = DeleteAccount(account: account)
-        try await givenAccount().when(delete).then(decision)
-        try await givenAccount(.deleted).when(delete).thenRejected(.notFound)
-        try await given().when(delete).thenRejected(.realmNotFound)
-        try await givenDisabledRealm().when(delete).thenRejected(.realmDisabled)
+    @Test func `tells its person of it, unless nobody proved the mailbox`() async throws {
+        try await givenAccount().when(DisableAccount(account: account, mail: code))
+            .then(AccountEvent.disabled(mail: code), in: account)
+        try await givenAccount().when(RotateSecurityStamp(account: account, mail: code))
+            .then(AccountEvent.stampRotated(mail: code), in: account)
+        let unproved = givenRealm().given(registeredAccount(isConfirmed: false), in: account)
+        try await unproved.when(DisableAccount(account: account, mail: code))
+            .then(AccountEvent.disabled(), in: account)
+        try await unproved.when(RotateSecurityStamp(account: account, mail: code))
+            .then(AccountEvent.stampRotated(), in: account)
+    }
+}
+
+@Suite struct `What an account knows of its person` {
+    private let other = UUID(high: 5, low: 6)
+    private let next = UUID(high: 5, low: 7)
+
+    private func change(
+        _ person: Person = Person(email: "ann@example.org", firstName: "Anna"),
+        to mailbox: UUID = mailbox
+    ) -> ChangePerson {
+        ChangePerson(
+            account: account, person: person, mailbox: mailbox, isConfirmed: true,
+            nextSubject: next)
+    }
+
+    @Test func `can be changed`() async throws {
+        try await givenAccount().when(change())
+            .then(AccountEvent.personChanged(change().person), in: account)
+    }
+
+    @Test func `moves the account to another mailbox, and leaves the old one to others`()
+        async throws
+    {
+        let moved = Person(email: "anna@example.org")
+        var decision = Decision(AccountEvent.personChanged(moved), in: account)
+        decision.append(
+            AccountEvent.mailboxChanged(mailbox: other, isConfirmed: true, left: mailbox),
+            in: account)
+        decision.append(MailboxEvent.released(account, next: next), in: mailbox)
+        decision.append(MailboxEvent.assigned(account), in: other)
+        try await givenAccount().when(change(moved, to: other)).then(decision)
+    }
+
+    @Test func `ends the sessions of whoever had the old mailbox`() {
+        var state = Account()
+        state.apply(registeredAccount())
+        state.apply(.mailboxChanged(mailbox: other, isConfirmed: false, left: mailbox))
+        #expect(state.stamp == 1)
+        #expect(state.mailbox == other)
+        #expect(!state.isConfirmed)
+        #expect(state.subjects == [mailbox])
+    }
+
+    @Test func `is not changed to what cannot be, or is somebody else's`() async throws {
+        try await givenAccount().when(change(Person(firstName: "Anna")))
+            .thenRejected(.invalid(FieldFault("email", .missing)))
+        try await givenAccount().given(MailboxEvent.assigned(client), in: other)
+            .when(change(to: other)).thenRejected(.mailboxTaken)
+        try await givenRealm().when(change()).thenRejected(.notFound)
+        try await givenAccount(.deleted(subjects: [])).when(change()).thenRejected(.notFound)
+        try await given().when(change()).thenRejected(.realmNotFound)
+        try await givenDisabledRealm().when(change()).thenRejected(.realmDisabled)
     }
 }
 
@@ -74,8 +129,19 @@ private func givenAccount(_ events: AccountEvent...) -> Scenario {
             resources: [], factors: [], openedAt: noon, expiresAt: noon, isOffline: false)
         let end = EndSession(session: session, reason: .revoked)
         let open = given(SessionEvent.opened(terms), in: session)
-        try await open.when(end).then(SessionEvent.ended(.revoked), in: session)
+        let ended = Decision(SessionEvent.ended(.revoked), in: session, of: account)
+        try await open.when(end).then(ended)
         try await open.given(SessionEvent.ended(.reuse), in: session).when(end).thenNothing()
         try await given().when(end).thenRejected(.notFound)
+        // Of others' sessions nobody learns anything.
+        try await open.when(EndSession(session: session, reason: .revoked, of: account))
+            .then(ended)
+        try await open.when(EndSession(session: session, reason: .revoked, of: client))
+            .thenRejected(.notFound)
+        let refused = RefusedSignIn(
+            method: .nativeOTP, reason: "invalid_code", account: account, client: client,
+            clientID: "web", app: nil, from: SignInPlace())
+        try await given(SessionEvent.refused(refused), in: session).when(end)
+            .thenRejected(.notFound)
     }
 }

@@ -16,6 +16,7 @@ private func samples() throws -> [any Event] {
         "tos_uri": "https://web.example.org/terms", "jwks_uri": "https://web.example.org/keys",
         "software_id": "web", "software_version": "1.0", "access_token_lifetime": 600,
         "refresh_token_lifetime": 86_400, "app_id": "00000000-0000-0002-0000-000000000002",
+        "webauthn_rp_id": "passkeys.example.org",
         "audiences": ["https://api.example.org"], "introspects_all_tokens": true,
     ])
     let keyed = try ClientMetadata([
@@ -51,24 +52,32 @@ private func signInSamples() throws -> [any Event] {
         account: account, stamp: 1, client: client, clientID: "web", app: app, scope: ["openid"],
         resources: ["https://api.example.org"], factors: [.mailedCode], openedAt: noon,
         expiresAt: noon.adding(seconds: 86_400), isOffline: true,
-        from: SignInPlace(source: "AAAA", device: "iPhone"))
+        from: SignInPlace(source: "AAAA", device: "iPhone"), method: .nativeOTP)
     let refused = RefusedSignIn(
         method: .nativeOTP, reason: "invalid_code", account: account, client: client,
         clientID: "web", app: app, from: SignInPlace(source: "AAAA", device: "iPhone"))
     return [
         AccountEvent.registered(
             mailbox: mailbox, isConfirmed: true, origin: .administrator, person: person),
-        AccountEvent.mailboxConfirmed, AccountEvent.personChanged(person), AccountEvent.disabled,
-        AccountEvent.enabled, AccountEvent.stampRotated, AccountEvent.deleted,
-        MailboxEvent.assigned(account), MailboxEvent.released(account),
+        AccountEvent.mailboxConfirmed, AccountEvent.personChanged(person),
+        AccountEvent.mailboxChanged(mailbox: mailbox, isConfirmed: true, left: mailbox),
+        AccountEvent.disabled(mail: code), AccountEvent.enabled,
+        AccountEvent.stampRotated(mail: code),
+        AccountEvent.deletionScheduled(due: noon, mail: code), AccountEvent.deletionCancelled,
+        AccountEvent.deleted(subjects: [mailbox]), AccountEvent.erased,
+        MailboxEvent.assigned(account), MailboxEvent.released(account, next: client),
         MailboxEvent.codeIssued(issued), MailboxEvent.codeRefused(code, at: noon),
         MailboxEvent.codeRedeemed(code), SessionEvent.opened(terms),
         SessionEvent.refreshed(generation: 1, at: noon), SessionEvent.ended(.reuse),
-        SessionEvent.refused(refused),
+        SessionEvent.refused(refused), DisclosureEvent.made(.person, accounts: [account]),
         MailEvent.sent(attempt: 1), MailEvent.deferred(attempt: 1, until: noon, code: 451),
         MailEvent.failed(attempt: 2, code: 550), MailEvent.requeued,
         SigningKeyEvent.published(signingKey("a")), SigningKeyEvent.activated("a"),
         SigningKeyEvent.retired("a", at: noon), SigningKeyEvent.removed("a"),
+        enrolled(), PasskeyEvent.enrollmentRefused(account: account, reason: "signature"),
+        PasskeyEvent.used(counter: 1, isBackedUp: true, at: noon),
+        PasskeyEvent.renamed("Phone", account: account),
+        PasskeyEvent.removed(account: account, mail: code),
     ]
 }
 

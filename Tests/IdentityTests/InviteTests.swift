@@ -171,7 +171,7 @@ private func created(
         try await pending.when(request()).thenNothing()
         // The account that came of it is gone, and with it what the invite was good for.
         let gone = pending.given(MailboxEvent.assigned(account), in: mailbox)
-            .given(registeredAccount(), AccountEvent.deleted, in: account)
+            .given(registeredAccount(), AccountEvent.deleted(subjects: []), in: account)
             .given(MailboxEvent.released(account), in: mailbox)
         try await gone.when(request(invite: nil, at: later)).thenNothing()
     }
@@ -183,7 +183,7 @@ private func created(
             .then(issued(.signIn), in: mailbox)
         try await member.given(registeredAccount(isConfirmed: false), in: account)
             .when(request(invite: nil)).then(issued(), in: mailbox)
-        try await member.given(registeredAccount(), AccountEvent.disabled, in: account)
+        try await member.given(registeredAccount(), AccountEvent.disabled(), in: account)
             .when(request()).thenNothing()
     }
 

@@ -43,10 +43,12 @@ func givenLinkedRealm(isConfirmed: Bool = true) throws -> Scenario {
     @Test func `mails nothing to anybody else, wherever people may join`() async throws {
         try await givenNativeRealm().when(request()).thenNothing()
         try await givenLinkedRealm(isConfirmed: false).when(request()).thenNothing()
-        try await givenLinkedRealm().given(AccountEvent.disabled, in: account).when(request())
+        try await givenLinkedRealm().given(AccountEvent.disabled(), in: account).when(request())
             .thenNothing()
-        try await givenLinkedRealm().given(AccountEvent.deleted, in: account).when(request())
-            .thenNothing()
+        try await givenLinkedRealm().given(AccountEvent.deleted(subjects: []), in: account).when(
+            request()
+        )
+        .thenNothing()
         try await givenLinkedRealm()
             .given(RealmEvent.settingsChanged(["native_grants": false]), in: Realm.stream)
             .when(request()).thenNothing()
@@ -99,7 +101,8 @@ func givenLinkedRealm(isConfirmed: Bool = true) throws -> Scenario {
             SessionTerms(
                 account: account, stamp: stamp, client: client, clientID: "web", app: nil,
                 scope: [], resources: [], factors: [.mailedLink], openedAt: noon,
-                expiresAt: noon.adding(seconds: 365 * 86_400), isOffline: false))
+                expiresAt: noon.adding(seconds: 365 * 86_400), isOffline: false,
+                method: .nativeMagicLink))
     }
 
     func decided(_ events: (any Event, UUID)...) -> Decision {
@@ -119,7 +122,7 @@ func givenLinkedRealm(isConfirmed: Bool = true) throws -> Scenario {
 
     @Test func `signs the holder in, and confirms the mailbox where nobody had`() async throws {
         try await givenLinkedRealm().given(linkIssued(), in: mailbox)
-            .given(AccountEvent.stampRotated, in: account).when(redeem()).then(
+            .given(AccountEvent.stampRotated(), in: account).when(redeem()).then(
                 decided((MailboxEvent.linkRedeemed(link), mailbox), (opened(stamp: 1), session)))
         try await givenLinkedRealm(isConfirmed: false).given(linkIssued(), in: mailbox)
             .when(redeem()).then(
@@ -147,7 +150,7 @@ func givenLinkedRealm(isConfirmed: Bool = true) throws -> Scenario {
 
     @Test func `uses the link up for an account that may not sign in`() async throws {
         try await givenLinkedRealm().given(linkIssued(), in: mailbox)
-            .given(AccountEvent.disabled, in: account).when(redeem()).then(
+            .given(AccountEvent.disabled(), in: account).when(redeem()).then(
                 decided(
                     (MailboxEvent.linkRedeemed(link), mailbox), refused("account_blocked")))
     }

@@ -67,8 +67,10 @@ func registeredAccount(isConfirmed: Bool = true) -> AccountEvent {
     }
 
     @Test func `mails nothing to an account that is disabled`() async throws {
-        try await givenNativeRealm().given(registeredAccount(), AccountEvent.disabled, in: account)
-            .given(MailboxEvent.assigned(account), in: mailbox).when(request()).thenNothing()
+        try await givenNativeRealm().given(
+            registeredAccount(), AccountEvent.disabled(), in: account
+        )
+        .given(MailboxEvent.assigned(account), in: mailbox).when(request()).thenNothing()
     }
 
     @Test func `mails another one no sooner than the realm says, unless the first was used`()
@@ -122,7 +124,8 @@ func registeredAccount(isConfirmed: Bool = true) -> AccountEvent {
             SessionTerms(
                 account: account, stamp: stamp, client: client, clientID: "web", app: nil,
                 scope: scope, resources: [], factors: [.mailedCode], openedAt: noon,
-                expiresAt: noon.adding(seconds: 365 * 86_400), isOffline: offline))
+                expiresAt: noon.adding(seconds: 365 * 86_400), isOffline: offline,
+                method: .nativeOTP))
     }
 
     func decided(_ events: (any Event, UUID)...) -> Decision {
@@ -152,7 +155,7 @@ func registeredAccount(isConfirmed: Bool = true) -> AccountEvent {
     @Test func `signs the holder in, and confirms the mailbox where nobody had`() async throws {
         let realm = try givenNativeRealm().given(issued(.signIn), in: mailbox)
             .given(MailboxEvent.assigned(account), in: mailbox)
-        try await realm.given(registeredAccount(), AccountEvent.stampRotated, in: account)
+        try await realm.given(registeredAccount(), AccountEvent.stampRotated(), in: account)
             .when(redeem()).then(
                 decided((MailboxEvent.codeRedeemed(code), mailbox), (opened(stamp: 1), session)))
         try await realm.given(registeredAccount(isConfirmed: false), in: account)
@@ -185,7 +188,7 @@ func registeredAccount(isConfirmed: Bool = true) -> AccountEvent {
     @Test func `uses the code up for an account that may not sign in`() async throws {
         let verdict = try await givenNativeRealm().given(issued(.signIn), in: mailbox)
             .given(MailboxEvent.assigned(account), in: mailbox)
-            .given(registeredAccount(), AccountEvent.disabled, in: account).when(redeem())
+            .given(registeredAccount(), AccountEvent.disabled(), in: account).when(redeem())
         verdict.then(
             decided(
                 (MailboxEvent.codeRedeemed(code), mailbox),
@@ -242,19 +245,20 @@ func registeredAccount(isConfirmed: Bool = true) -> AccountEvent {
         let realm = try given(.refreshed(generation: 1, at: noon))
         try await realm.when(refresh(0, at: noon.adding(seconds: 9))).thenNothing()
         try await realm.when(refresh(0, at: noon.adding(seconds: 10)))
-            .then(SessionEvent.ended(.reuse), in: session)
+            .then(Decision(SessionEvent.ended(.reuse), in: session, of: account))
     }
 
     @Test func `ends the family at once when the successor was used`() async throws {
         try await given(.refreshed(generation: 1, at: noon), .refreshed(generation: 2, at: noon))
-            .when(refresh(0)).then(SessionEvent.ended(.reuse), in: session)
+            .when(refresh(0)).then(
+                Decision(SessionEvent.ended(.reuse), in: session, of: account))
     }
 
     @Test func `is refused when anything about it is over`() async throws {
         try await given(.ended(.revoked)).when(refresh(0)).thenRejected(.invalidRefreshToken)
-        try await given().given(AccountEvent.stampRotated, in: account).when(refresh(0))
+        try await given().given(AccountEvent.stampRotated(), in: account).when(refresh(0))
             .thenRejected(.invalidRefreshToken)
-        try await given().given(AccountEvent.disabled, in: account).when(refresh(0))
+        try await given().given(AccountEvent.disabled(), in: account).when(refresh(0))
             .thenRejected(.invalidRefreshToken)
         try await given().when(refresh(0, at: noon.adding(seconds: 14 * 86_400)))
             .thenRejected(.invalidRefreshToken)

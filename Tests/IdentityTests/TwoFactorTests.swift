@@ -82,7 +82,7 @@ extension Scenario {
 
     @Test func `needs an account that may sign in, in a realm that is open`() async throws {
         try await givenRealm().when(enroll()).thenRejected(.accountBlocked)
-        try await givenLinkedRealm().given(AccountEvent.disabled, in: account).when(confirm())
+        try await givenLinkedRealm().given(AccountEvent.disabled(), in: account).when(confirm())
             .thenRejected(.accountBlocked)
         try await given().when(enroll()).thenRejected(.realmNotFound)
         try await givenDisabledRealm().when(confirm()).thenRejected(.realmDisabled)
@@ -209,13 +209,17 @@ extension Scenario {
         .given(issued(.signIn), linkIssued(), in: mailbox).givenTwoFactor()
     }
 
-    func opened(_ factors: AuthenticationFactor...) -> (any Event, UUID) {
+    func opened(
+        _ factors: AuthenticationFactor..., by method: GrantType = .nativeOTP
+    ) -> (any Event, UUID) {
         (
             SessionEvent.opened(
                 SessionTerms(
                     account: account, stamp: 0, client: client, clientID: "web", app: nil,
                     scope: [], resources: [], factors: factors, openedAt: noon,
-                    expiresAt: noon.adding(seconds: 365 * 86_400), isOffline: false)), session
+                    expiresAt: noon.adding(seconds: 365 * 86_400), isOffline: false, method: method)
+            ),
+            session
         )
     }
 
@@ -266,7 +270,8 @@ extension Scenario {
     @Test func `is asked for after a link, which is used up without it as well`() async throws {
         let realm = try given()
         try await realm.when(redeemLink(typed(101))).then(
-            decided(linkUsed, used, opened(.mailedLink, .mailedCode, .multiple)))
+            decided(
+                linkUsed, used, opened(.mailedLink, .mailedCode, .multiple, by: .nativeMagicLink)))
         let required = refused("second_factor_required", .nativeMagicLink)
         try await realm.when(redeemLink(nil)).then(decided(linkUsed, required))
         let invalid = refused("invalid_second_factor", .nativeMagicLink)

@@ -81,19 +81,23 @@ import Values
         }
         let rows = try world.superuser.executeOnce(
             """
-            select account::text, mailbox::text, confirmed, disabled, stamp from urd.accounts
-            where realm = 'one'
+            select account::text, mailbox::text, confirmed, disabled, stamp,
+                coalesce(extract(epoch from deletion_due)::bigint, 0)
+            from urd.accounts where realm = 'one'
             """, Parameters())
         let actual = (0..<rows.count).map {
             "\(rows.text($0, 0)) \(rows.text($0, 1)) \(rows.bool($0, 2)) \(rows.bool($0, 3)) "
-                + "\(rows.int64($0, 4))"
+                + "\(rows.int64($0, 4)) \(rows.int64($0, 5))"
         }
         let wanted = accounts.map { id, account in
             "\(id) \(account.mailbox?.description ?? "") \(account.isConfirmed) "
-                + "\(account.isDisabled) \(account.stamp)"
+                + "\(account.isDisabled) \(account.stamp) \(account.deletionDue?.seconds ?? 0)"
         }
         #expect(actual.sorted() == wanted.sorted(), "seed \(seed)")
-        let sessions: [UUID: Session] = try fold("session.")
+        // An attempt that was refused is a stream, and no session.
+        let sessions: [UUID: Session] = try fold("session.").filter {
+            ($0.value as Session).terms != nil
+        }
         let found = try world.superuser.executeOnce(
             """
             select session::text, generation, coalesce(ended, ''), coalesce(account::text, '')
@@ -107,6 +111,126 @@ import Values
                 + "\(session.terms?.account?.description ?? "")"
         }
         #expect(shown.sorted() == expected.sorted(), "seed \(seed)")
+    }
+
+    @Test func `of deletions that are to come`() async throws {
+        let folded: [UUID: Account] = try fold("account.")
+        let waiting = folded.filter { _, account in
+            !account.isErased && (account.isDeleted || account.deletionDue != nil)
+        }
+        try follow("deletions")
+        let entries = try await Deletions(world.pool).due(
+            at: Timestamp(seconds: 1_900_000_000), limit: 10_000)
+        #expect(Set(entries.map(\.account)) == Set(waiting.keys), "seed \(seed)")
+        #expect(entries.map(\.due) == entries.map(\.due).sorted())
+        for entry in entries {
+            guard let account = waiting[entry.account], !account.isDeleted else { continue }
+            #expect(entry.due == account.deletionDue, "seed \(seed)")
+        }
+    }
+
+    /// Each attempt of a person, and how the session ended: by itself, or with all of its account.
+    @Test func `of the login history`() async throws {
+        var expected: [String] = []
+        for (index, event) in events.enumerated() where event.type.hasPrefix("session.") {
+            let fields = try #require(try JSON.parse(Array(event.data.utf8)).object)
+            let account = fields["account"]?.string
+            switch event.type {
+            case "session.opened":
+                guard let account else { continue }
+                let end = events[(index + 1)...].first { later in
+                    later.stream == event.stream && later.type == "session.ended"
+                        || later.stream.description == account && Self.ends.contains(later.type)
+                }
+                expected.append("\(index + 1) \(account) \(event.stream) \(end?.type ?? "")")
+            case "session.refused":
+                expected.append("\(index + 1) \(account ?? "") refused")
+            default: break
+            }
+        }
+        #expect(expected.count > 10)
+        let entries = try await history()
+        let shown = entries.map { entry in
+            let account = entry.account?.description ?? ""
+            guard let session = entry.session else {
+                return "\(entry.position) \(account) refused"
+            }
+            let end = entry.endReason.map { Self.event(ofReason: $0) } ?? ""
+            return "\(entry.position) \(account) \(session) \(end)"
+        }
+        let wanted = expected.map { line in
+            line.hasSuffix("account.deletion_scheduled")
+                ? line.replacing("deletion_scheduled", with: "deleted") : line
+        }
+        #expect(shown.sorted() == wanted.sorted(), "seed \(seed)")
+    }
+
+    private static let ends: Set<String> = [
+        "account.disabled", "account.stamp_rotated", "account.mailbox_changed",
+        "account.deletion_scheduled", "account.deleted",
+    ]
+
+    private static func event(ofReason reason: String) -> String {
+        switch reason {
+        case "disabled", "mailbox_changed", "deleted": "account.\(reason)"
+        case "signed_out_everywhere": "account.stamp_rotated"
+        default: "session.ended"
+        }
+    }
+
+    /// What follows the log does so here and now.
+    private func follow(_ name: String) throws {
+        let build = try #require(try world.live(name))
+        var step = try Step.project("one", name, build, page: 100, world.owner)
+        while let now = step, now.position < now.head, now.halted == nil {
+            step = try Step.project("one", name, build, page: 100, world.owner)
+        }
+    }
+
+    /// All of it, page by page.
+    private func history() async throws -> [LoginHistory.Entry] {
+        try follow("login_history")
+        var entries: [LoginHistory.Entry] = []
+        var place: LoginHistory.Place?
+        repeat {
+            let page = try await LoginHistory(world.pool).page(of: realm, after: place, limit: 7)
+            entries += page
+            place = page.last.map { LoginHistory.Place(at: $0.at, position: $0.position) }
+        } while place != nil
+        #expect(entries.map(\.at) == entries.map(\.at).sorted().reversed())
+        return entries
+    }
+
+    @Test func `of passkeys`() async throws {
+        let folded: [UUID: Passkey] = try fold("passkey.").filter { entry in
+            let passkey: Passkey = entry.value
+            return passkey.enrolled != nil && !passkey.isRemoved
+        }
+        #expect(!folded.isEmpty)
+        for (id, passkey) in folded {
+            let enrolled = try #require(passkey.enrolled)
+            let credential = enrolled.key.id
+            let entry = try #require(
+                try await Passkeys(world.pool).find(credential: credential, in: realm))
+            #expect(entry.id == id && entry.account == enrolled.account, "seed \(seed)")
+            #expect(entry.publicKey == enrolled.key.publicKey)
+            #expect(entry.relyingParty == enrolled.relyingParty)
+            #expect(entry.isBackupEligible == enrolled.key.isBackupEligible)
+            #expect(entry.transports == enrolled.key.transports)
+            #expect(entry.counter == passkey.counter, "seed \(seed), \(id)")
+            let names = events.filter { $0.stream == id && $0.type == "passkey.renamed" }
+            #expect(entry.named == names.last?.version, "seed \(seed), \(id)")
+            let uses = events.filter { $0.stream == id && $0.type == "passkey.used" }
+            #expect(entry.usedAt?.seconds == uses.last?.at.seconds, "seed \(seed), \(id)")
+        }
+        for account in Set(folded.values.compactMap { $0.enrolled?.account }) {
+            let wanted = folded.filter { $0.value.enrolled?.account == account }.map(\.key)
+            let found = try await Passkeys(world.pool).all(of: account, in: realm).map(\.id)
+            #expect(found == wanted.sorted().reversed(), "seed \(seed)")
+        }
+        let rows = try world.superuser.executeOnce(
+            "select count(*) from urd.passkeys where realm = 'one'", Parameters())
+        #expect(rows.int64(0, 0) == Int64(folded.count), "seed \(seed)")
     }
 
     /// Hosts and keys are looked up in the system realm; their rows are the same in any.

@@ -8,9 +8,11 @@ struct RandomHistory {
     private var apps: [UUID] = []
     private var keys: [UUID] = []
     private var accounts: [UUID] = []
+    private var deleted: [UUID] = []
     private var sessions: [UUID] = []
     private var mails: [UUID] = []
     private var invites: [UUID] = []
+    private var passkeys: [UUID] = []
     private var hosts: [(stream: UUID, name: String, isAssigned: Bool)] = []
     private var serial = 0
 
@@ -24,7 +26,7 @@ struct RandomHistory {
 
     mutating func next() -> Happening {
         serial += 1
-        switch Int.random(in: 0..<35, using: &random) {
+        switch Int.random(in: 0..<39, using: &random) {
         case 0..<11: return client()
         case 11..<14: return app()
         case 14..<16: return realm()
@@ -33,7 +35,8 @@ struct RandomHistory {
         case 20..<24: return account()
         case 24..<28: return session()
         case 28..<32: return mail()
-        case 32..<35: return invite()
+        case 32..<36: return passkey()
+        case 36..<39: return invite()
         default: return happening("something.else", fresh(), #"{"n":\#(serial)}"#)
         }
     }
@@ -155,33 +158,57 @@ struct RandomHistory {
                 "account.registered", stream,
                 #"{"confirmed":\#(chance(50)),"mailbox":"\#(fresh())","origin":"code"}"#)
         }
+        if !deleted.isEmpty, chance(10) {
+            return happening("account.erased", deleted.removeLast())
+        }
         let stream = accounts[Int.random(in: 0..<accounts.count, using: &random)]
-        switch Int.random(in: 0..<8, using: &random) {
+        switch Int.random(in: 0..<14, using: &random) {
         case 0: return happening("account.mailbox_confirmed", stream)
-        case 1, 2: return happening("account.disabled", stream)
+        case 1, 2: return happening("account.disabled", stream, told())
         case 3, 4: return happening("account.enabled", stream)
-        case 5, 6: return happening("account.stamp_rotated", stream)
+        case 5, 6: return happening("account.stamp_rotated", stream, told())
+        case 7, 8:
+            return happening(
+                "account.mailbox_changed", stream,
+                #"{"confirmed":\#(chance(50)),"left":"\#(fresh())","mailbox":"\#(fresh())"}"#)
+        case 9, 10:
+            let due = 1_800_000_000 + serial
+            return happening(
+                "account.deletion_scheduled", stream, told(#""due":\#(due)"#))
+        case 11, 12: return happening("account.deletion_cancelled", stream)
         default:
             accounts.removeAll { $0 == stream }
-            return happening("account.deleted", stream)
+            deleted.append(stream)
+            return happening("account.deleted", stream, #"{"subjects":["\#(fresh())"]}"#)
         }
+    }
+
+    /// Not everybody can be told by mail.
+    private mutating func told(_ member: String? = nil) -> String {
+        let mail = chance(50) ? #""mail":"\#(newMail())""# : nil
+        return "{" + [member, mail].compactMap { $0 }.joined(separator: ",") + "}"
+    }
+
+    private mutating func newMail() -> UUID {
+        let mail = fresh()
+        mails.append(mail)
+        return mail
     }
 
     /// A mail is asked for by one stream and followed by its own.
     private mutating func mail() -> Happening {
         if mails.isEmpty || chance(40) {
-            let mail = fresh()
-            mails.append(mail)
             let type = ["link.issued", "totp.confirmed", "totp.removed"].randomElement(
                 using: &random)
             if let type, chance(50) {
-                return happening(type, fresh(), #"{"account":"\#(fresh())","mail":"\#(mail)"}"#)
+                return happening(
+                    type, fresh(), #"{"account":"\#(fresh())","mail":"\#(newMail())"}"#)
             }
             return happening(
                 "otp.issued", fresh(),
                 """
                 {"digest":"\(secret())","expires_at":1800000600,"issued_at":1800000000,
-                "otp":"\(mail)","purpose":"sign_in"}
+                "otp":"\(newMail())","purpose":"sign_in"}
                 """)
         }
         let index = Int.random(in: 0..<mails.count, using: &random)
@@ -216,15 +243,21 @@ struct RandomHistory {
     }
 
     private mutating func session() -> Happening {
+        if chance(15) { return refusedSignIn() }
         if sessions.isEmpty || chance(30) {
             let stream = fresh()
             sessions.append(stream)
-            let account = accounts.first.map { #""account":"\#($0)","# } ?? ""
+            let account =
+                chance(80)
+                ? accounts.randomElement(using: &random).map { #""account":"\#($0)","# } ?? "" : ""
+            let device = chance(50) ? #""device":"iPhone","# : ""
             return happening(
                 "session.opened", stream,
                 """
-                {\(account)"amr":["otp"],"client":"\(fresh())","client_id":"c","expires_at":1900000000,
-                "offline":true,"opened_at":1800000000,"resources":[],"scope":["openid"],"stamp":0}
+                {\(account)"amr":["otp"],"client":"\(fresh())","client_id":"c",\(device)
+                "expires_at":1900000000,"method":"urn:cocoar:otp","offline":true,
+                "opened_at":1800000000,"resources":[],"scope":["openid"],"source":"s\(serial)",
+                "stamp":0}
                 """)
         }
         let stream = sessions[Int.random(in: 0..<sessions.count, using: &random)]
@@ -236,6 +269,56 @@ struct RandomHistory {
         }
         sessions.removeAll { $0 == stream }
         return happening("session.ended", stream, #"{"reason":"revoked"}"#)
+    }
+
+    private mutating func refusedSignIn() -> Happening {
+        let account =
+            chance(50)
+            ? accounts.randomElement(using: &random).map { #""account":"\#($0)","# } ?? "" : ""
+        return happening(
+            "session.refused", fresh(),
+            """
+            {\(account)"client":"\(fresh())","client_id":"c","method":"urn:cocoar:otp",
+            "reason":"invalid_code","source":"s\(serial)"}
+            """)
+    }
+
+    private mutating func passkey() -> Happening {
+        if passkeys.isEmpty || chance(30) {
+            let stream = fresh()
+            if chance(10) {
+                return happening(
+                    "passkey.enrollment_refused", stream,
+                    #"{"account":"\#(fresh())","reason":"signature"}"#)
+            }
+            passkeys.append(stream)
+            return happening(
+                "passkey.enrolled", stream,
+                """
+                {"account":"\(accounts.first ?? fresh())","attestation":"none",
+                "backed_up":false,"backup_eligible":\(chance(50)),"client":"\(fresh())",
+                "counter":\(chance(50) ? 0 : serial),"credential":"\(secret())",
+                "enrolled_at":1800000000,"format":"none","mail":"\(fresh())",
+                "model":"\(fresh())","public_key":"\(secret())","relying_party":"acme.example",
+                "transports":["hybrid"],"trusted":false,"user_verified":true}
+                """)
+        }
+        let index = Int.random(in: 0..<passkeys.count, using: &random)
+        let stream = passkeys[index]
+        switch Int.random(in: 0..<8, using: &random) {
+        case 0..<5:
+            let counter = chance(20) ? 0 : serial
+            return happening(
+                "passkey.used", stream,
+                #"{"backed_up":true,"counter":\#(counter),"used_at":1800000000}"#)
+        case 5, 6:
+            return happening("passkey.renamed", stream, #"{"account":"\#(fresh())"}"#)
+        default:
+            passkeys.remove(at: index)
+            return happening(
+                "passkey.removed", stream,
+                #"{"account":"\#(fresh())","mail":"\#(fresh())"}"#)
+        }
     }
 
     private mutating func key() -> Happening {

@@ -30,12 +30,12 @@ public struct AdminContext: RouteContext {
         deriveSecret: @escaping SecretDerivation, now: @escaping @Sendable () -> Timestamp,
         destroyKey: @escaping @Sendable (RealmID, UUID) async throws(LogFailure) -> Void = {
             _, _ throws(LogFailure) in throw .unavailable
-        },
+        }, makeSigningKey: @escaping TokenKeys.Generation,
         mint: @escaping RealmContexts.Mints = { _ throws(LogFailure) in throw .unavailable },
-        makeSigningKey: @escaping TokenKeys.Generation, operator: String? = nil
+        operator: String? = nil
     ) {
-        self.mint = mint
         self.makeSigningKey = makeSigningKey
+        self.mint = mint
         self.destroyKey = destroyKey
         self.operator = `operator`
         self.commands = commands

@@ -18,6 +18,9 @@ enum Cursor {
     /// For lists in the order of the log: a position of up to 48 bits.
     static let position = Schema.text(8...8, .some(Characters("-a-zA-Z0-9_"), 8...8))
 
+    /// For lists in the order of a time and a position.
+    static let moment = Schema.text(20...20, .some(Characters("-a-zA-Z0-9_"), 20...20))
+
     static func encode(_ id: UUID) -> String { Base64URL.encode(id.bytes) }
 
     static func encode(name: String) -> String { Hex.encode(Array(name.utf8)) }
@@ -38,5 +41,23 @@ enum Cursor {
 
     static func position(_ text: String) -> Int64? {
         Base64URL.decode(text).map { $0.reduce(0) { $0 << 8 | Int64($1) } }
+    }
+
+    /// Eight bytes of time and seven of position.
+    static func encode(_ place: LoginPlace) -> String {
+        let (time, position) = (
+            UInt64(max(0, place.at.microseconds)), UInt64(max(0, place.position))
+        )
+        return Base64URL.encode(
+            (0..<8).map { UInt8(truncatingIfNeeded: time >> (56 - 8 * UInt64($0))) }
+                + (0..<7).map { UInt8(truncatingIfNeeded: position >> (48 - 8 * UInt64($0))) })
+    }
+
+    static func moment(_ text: String) -> LoginPlace? {
+        guard let bytes = Base64URL.decode(text), bytes.count == 15 else { return nil }
+        let time = bytes.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        let position = bytes.dropFirst(8).reduce(Int64(0)) { $0 << 8 | Int64($1) }
+        return LoginPlace(
+            at: Timestamp(microseconds: Int64(clamping: time)), position: position)
     }
 }

@@ -63,7 +63,9 @@ enum EventRoutes {
         refusals: [.noSuchRealm, .positionNotReached, .positionLost]
     ) { call throws(Problem) in
         let realm = try call.realm
-        try await call.wait(in: realm)
+        try await call.wait(in: realm) { position, epoch throws(LogFailure) in
+            try await call.context.queries.auditTrail(of: realm, reaches: position, epoch: epoch)
+        }
         let after = call.text("after").flatMap(Cursor.position) ?? 0
         let items = try await reading { () throws(LogFailure) in
             try await call.context.queries.auditTrail(
@@ -161,15 +163,17 @@ extension Call<AdminContext> {
     }
 
     /// Waits for what `min_position` asks, if it is given.
-    fileprivate func wait(in realm: RealmID) async throws(Problem) {
+    func wait(
+        in realm: RealmID,
+        reach: (_ position: Int64, _ epoch: Int) async throws(LogFailure) -> Reached
+    ) async throws(Problem) {
         guard let text = text("min_position") else { return }
         guard let wanted = LogPosition(text) else {
             throw Problem(.invalidParameter, field: "min_position")
         }
         guard wanted.realm == realm else { throw Problem(.positionLost, field: "min_position") }
         let reached = try await reading { () throws(LogFailure) in
-            try await context.queries.auditTrail(
-                of: realm, reaches: wanted.position, epoch: wanted.epoch)
+            try await reach(wanted.position, wanted.epoch)
         }
         switch reached {
         case .yes: return

@@ -58,6 +58,12 @@ extension Call<AdminContext> {
         return Write(realm: realm, command: id, digest: digest, origin: origin)
     }
 
+    /// A new name for something that no repeat has to find again.
+    func newID() -> UUID {
+        var random = SystemRandom()
+        return .v7(at: context.now(), using: &random)
+    }
+
     func run<C: Command>(
         _ command: C, as write: Write
     ) async throws(Problem) -> Done where C.Rejection: Refusal {

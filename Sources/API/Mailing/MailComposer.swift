@@ -33,7 +33,7 @@ public struct MailComposer: Sendable {
             event.position == position
         else { throw .damaged }
         let mint = try await mint(realm)
-        guard let order = MailOrder(event, mint),
+        guard let order = MailOrder.of(event, mint),
             let person = try await person(of: order, event),
             let address = person.email
         else { return nil }

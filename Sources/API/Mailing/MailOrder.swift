@@ -13,34 +13,62 @@ struct MailOrder {
     var deadline: Timestamp?
 
     /// Nil for an event that asks for no mail.
-    init?(_ event: Recorded, _ mint: TokenMint) {
+    static func of(_ event: Recorded, _ mint: TokenMint) -> MailOrder? {
         switch event.name {
-        case "otp.issued":
-            guard case .codeIssued(let code) = MailboxEvent(event) else { return nil }
-            kind = .emailOtp(
-                code: mint.code(code.id), minutes: minutes(code.issuedAt, code.expiresAt))
-            app = code.app
-            deadline = code.expiresAt
-        case "link.issued":
-            guard case .linkIssued(let issued) = MailboxEvent(event),
-                let link = MailLink(mint.address(of: issued))
-            else { return nil }
-            kind = .magicLink(link, minutes: minutes(issued.issuedAt, issued.expiresAt))
-            app = issued.app
-            deadline = issued.expiresAt
-        case "totp.confirmed":
-            guard case .confirmed(let enrolment) = TwoFactorEvent(event) else { return nil }
-            kind = .totpEnrolled(at: enrolment.at)
-            account = enrolment.account
-        case "totp.removed":
-            guard case .removed(let holder, _) = TwoFactorEvent(event) else { return nil }
-            kind = .totpRemoved(at: event.at)
-            account = holder
+        case "otp.issued", "link.issued": toWhoeverAsked(event, mint)
+        case "account.disabled":
+            MailOrder(kind: .accountDisabled(at: event.at), account: event.stream)
+        case "account.stamp_rotated":
+            MailOrder(kind: .signedOutEverywhere(at: event.at), account: event.stream)
+        case "account.deletion_scheduled":
+            event.open["due"]?.integer.map {
+                MailOrder(
+                    kind: .accountDeletion(at: Timestamp(seconds: $0)), account: event.stream)
+            }
+        case "passkey.enrolled", "passkey.removed": ofPasskey(event)
+        case "totp.confirmed", "totp.removed": ofTOTP(event)
+        default: nil
+        }
+    }
+
+    private static func ofPasskey(_ event: Recorded) -> MailOrder? {
+        switch PasskeyEvent(event) {
+        case .enrolled(let passkey):
+            MailOrder(
+                kind: .passkeyEnrolled(device: "Passkey", at: event.at), account: passkey.account)
+        case .removed(let owner, _):
+            MailOrder(kind: .passkeyRemoved(device: "Passkey", at: event.at), account: owner)
+        case .enrollmentRefused, .used, .renamed, nil: nil
+        }
+    }
+
+    private static func ofTOTP(_ event: Recorded) -> MailOrder? {
+        switch TwoFactorEvent(event) {
+        case .confirmed(let enrolment):
+            MailOrder(kind: .totpEnrolled(at: event.at), account: enrolment.account)
+        case .removed(let owner, _):
+            MailOrder(kind: .totpRemoved(at: event.at), account: owner)
+        case .offered, .used, .refused, .recoveryCodeUsed, .recoveryCodesRenewed, nil: nil
+        }
+    }
+
+    private static func toWhoeverAsked(_ event: Recorded, _ mint: TokenMint) -> MailOrder? {
+        switch MailboxEvent(event) {
+        case .codeIssued(let code):
+            return MailOrder(
+                kind: .emailOtp(
+                    code: mint.code(code.id), minutes: minutes(code.issuedAt, code.expiresAt)),
+                app: code.app, deadline: code.expiresAt)
+        case .linkIssued(let issued):
+            guard let link = MailLink(mint.address(of: issued)) else { return nil }
+            return MailOrder(
+                kind: .magicLink(link, minutes: minutes(issued.issuedAt, issued.expiresAt)),
+                app: issued.app, deadline: issued.expiresAt)
         default: return nil
         }
     }
-}
 
-private func minutes(_ from: Timestamp, _ to: Timestamp) -> Int {
-    Int(clamping: max(1, (to.seconds - from.seconds) / 60))
+    private static func minutes(_ from: Timestamp, _ to: Timestamp) -> Int {
+        Int(clamping: max(1, (to.seconds - from.seconds) / 60))
+    }
 }

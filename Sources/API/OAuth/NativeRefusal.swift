@@ -19,6 +19,7 @@ private let nativeCodes: [ProblemKind: String] = [
     .nativeGrantsDisabled: "NativeGrants.Disabled",
     .internalLoginDisabled: "LoginExperience.InternalDisabled",
     .passkeyUnavailable: "Passkey.Unavailable",
+    .reauthenticationRequired: "Account.ReauthenticationRequired",
 ]
 
 private let smallKinds: Set<ProblemKind> = [

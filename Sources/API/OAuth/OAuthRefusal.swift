@@ -18,6 +18,8 @@ extension ProblemKind {
         // Only in the body: a challenge to whoever came without a token names no error.
         case .unauthenticated: "missing_token"
         case .insufficientScope: "insufficient_scope"
+        // RFC 9470.
+        case .reauthenticationRequired: "insufficient_user_authentication"
         case .mfaRequired: "mfa_required"
         case .rateLimited: "rate_limited"
         case .forbidden, .realmClosed, .realmDisabled, .nativeGrantsDisabled,
@@ -30,9 +32,10 @@ extension ProblemKind {
             .invalidField, .missingParameter, .unknownParameter, .repeatedParameter,
             .invalidParameter, .unexpectedBody, .bodyTooLarge, .malformedHost,
             .malformedForwarding, .invalidEnrollment, .noTwoFactor, .noSuchInvite, .inviteUsed,
-            .unknownHost, .noSuchRoute,
-            .noSuchRealm,
-            .noSuchHost, .noSuchApp, .noSuchClient, .noSuchKey, .noSuchEvent, .noSuchCheckpoint,
+            .unknownHost, .noSuchRoute, .noSuchRealm,
+            .noSuchHost, .noSuchApp, .noSuchClient, .noSuchKey, .noSuchPasskey, .noSuchEvent,
+            .noSuchCheckpoint,
+            .noSuchAccount, .noSuchSession, .noSuchMail, .accountExists, .mailNotFailed,
             .noSuchProblem, .methodNotAllowed, .realmExists, .reservedRealm, .hostTaken,
             .appExists, .clientExists, .clientHasNoSecret, .positionLost, .unsupportedMediaType,
             .idempotencyKeyReused:

@@ -3,7 +3,7 @@ public import Identity
 public import Values
 
 /// What signing in reads, each answer as fresh as the log itself.
-public protocol RealmQueries: Sendable {
+public protocol RealmQueries: SessionQueries {
     /// By the name that it goes by in OAuth. Deleted clients are not found.
     func knownClient(
         _ clientID: String, in realm: RealmID
@@ -15,6 +15,22 @@ public protocol RealmQueries: Sendable {
     func invites(
         in realm: RealmID, app: UUID?, after: UUID?, limit: Int
     ) async throws(LogFailure) -> [InviteView]
+
+    /// What holds in an app: its own settings where it has some, else the realm's. Nil where there
+    /// is no realm.
+    func settings(
+        ofApp app: UUID, in realm: RealmID
+    ) async throws(LogFailure) -> Settings?
+
+    /// By the id that its authenticator gave it, whoever has it. Removed ones are not found.
+    func passkey(
+        ofCredential credential: [UInt8], in realm: RealmID
+    ) async throws(LogFailure) -> PasskeyView?
+
+    /// Newest first.
+    func passkeys(
+        of account: UUID, in realm: RealmID
+    ) async throws(LogFailure) -> [PasskeyView]
 }
 
 public struct KnownClient: Sendable, Equatable {

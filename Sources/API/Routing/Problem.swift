@@ -23,7 +23,7 @@ public struct Problem: Error, Sendable {
 
     private static func headers(of kind: ProblemKind) -> [(name: String, value: String)] {
         if kind == .invalidClient { return [("WWW-Authenticate", #"Basic realm="urd""#)] }
-        if kind == .invalidToken || kind == .insufficientScope {
+        if [.invalidToken, .insufficientScope, .reauthenticationRequired].contains(kind) {
             return [("WWW-Authenticate", bearerChallenge(kind))]
         }
         if kind.status == .unauthorized {

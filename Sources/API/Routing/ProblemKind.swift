@@ -18,6 +18,7 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case malformedForwarding = "malformed-forwarding"
 
     case unauthenticated = "unauthenticated"
+    case reauthenticationRequired = "reauthentication-required"
     case forbidden = "forbidden"
 
     case invalidRequest = "invalid-request"
@@ -47,8 +48,12 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case noSuchHost = "no-such-host"
     case noSuchApp = "no-such-app"
     case noSuchClient = "no-such-client"
+    case noSuchAccount = "no-such-account"
+    case noSuchSession = "no-such-session"
+    case noSuchMail = "no-such-mail"
     case noSuchKey = "no-such-key"
     case noSuchInvite = "no-such-invite"
+    case noSuchPasskey = "no-such-passkey"
     case noSuchEvent = "no-such-event"
     case noSuchCheckpoint = "no-such-checkpoint"
     case noSuchProblem = "no-such-problem"
@@ -63,6 +68,8 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case inviteUsed = "invite-used"
     case clientExists = "client-exists"
     case clientHasNoSecret = "client-has-no-secret"
+    case accountExists = "account-exists"
+    case mailNotFailed = "mail-not-failed"
     case positionLost = "position-lost"
 
     case unsupportedMediaType = "unsupported-media-type"
@@ -89,17 +96,19 @@ extension ProblemKind {
             .unauthorizedClient, .unsupportedGrantType, .unsupportedTokenType, .invalidScope,
             .invalidTarget, .mfaRequired, .nativeGrantsDisabled, .invalidEnrollment:
             .badRequest
-        case .unauthenticated, .invalidClient, .invalidToken: .unauthorized
+        case .unauthenticated, .invalidClient, .invalidToken, .reauthenticationRequired:
+            .unauthorized
         case .forbidden, .insufficientScope, .internalLoginDisabled, .realmClosed: .forbidden
         case .bodyTooLarge: .contentTooLarge
         case .rateLimited: .tooManyRequests
         case .unknownHost, .noSuchRoute, .noSuchRealm, .noSuchHost, .noSuchApp, .noSuchClient,
-            .noSuchKey, .noSuchInvite, .noTwoFactor,
+            .noSuchKey, .noSuchInvite, .noTwoFactor, .noSuchPasskey, .noSuchAccount, .noSuchSession,
+            .noSuchMail,
             .noSuchEvent, .noSuchCheckpoint, .noSuchProblem:
             .notFound
         case .methodNotAllowed: .methodNotAllowed
         case .realmExists, .realmDisabled, .reservedRealm, .hostTaken, .appExists, .inviteUsed,
-            .clientExists, .clientHasNoSecret, .positionLost:
+            .clientExists, .clientHasNoSecret, .accountExists, .mailNotFailed, .positionLost:
             .conflict
         case .unsupportedMediaType: .unsupportedMediaType
         case .idempotencyKeyReused: .unprocessable
@@ -145,6 +154,7 @@ extension ProblemKind {
         case .realmClosed: "The realm of this host is disabled."
         case .rateLimited: "Too much was asked in too short a time."
         case .unauthenticated: "This needs a valid key or token."
+        case .reauthenticationRequired: "This needs somebody who signed in just now."
         case .forbidden: "The admin key has no right to this."
         case .noSuchRoute: "There is nothing at this path."
         case .noSuchRealm: "There is no such realm."
@@ -152,7 +162,11 @@ extension ProblemKind {
         case .noSuchApp: "The realm has no such app."
         case .noSuchClient: "The realm has no such client."
         case .noSuchInvite: "There is no such invite."
+        case .noSuchAccount: "The realm has no such account."
+        case .noSuchSession: "There is no such session."
+        case .noSuchMail: "There is no such mail."
         case .noSuchKey: "There is no such admin key."
+        case .noSuchPasskey: "The account has no such passkey."
         case .noSuchEvent: "The log has no event at this position."
         case .noSuchCheckpoint: "The log has not been sealed that far yet."
         case .noSuchProblem: "There is no such kind of problem."
@@ -165,6 +179,8 @@ extension ProblemKind {
         case .appExists: "An app of this name exists."
         case .clientExists: "A client of this id exists."
         case .clientHasNoSecret: "The client has no secret."
+        case .accountExists: "The mail address belongs to an account."
+        case .mailNotFailed: "The mail is sent, or still on its way."
         case .positionLost: "The position is of another log, or of an earlier life of this one."
         case .unsupportedMediaType: "The body must be of the type that is described."
         case .idempotencyKeyReused: "The idempotency key was used for another request."

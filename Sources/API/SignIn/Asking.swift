@@ -94,6 +94,9 @@ extension GrantRefusal: Refusal {
         case .invalidSecondFactor:
             Problem(.invalidGrant, "The two-factor code is invalid.")
         case .accountBlocked: Problem(.invalidGrant, "The account cannot sign in.")
+        case .unknownCeremony, .invalidCeremony:
+            Problem(.invalidGrant, "Invalid or expired passkey ceremony.")
+        case .passkeyRefused: Problem(.invalidGrant, "Passkey verification failed.")
         case .invalidRefreshToken:
             Problem(.invalidGrant, "The refresh token is not valid, or is no longer.")
         }

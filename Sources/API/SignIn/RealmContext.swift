@@ -85,6 +85,9 @@ public struct PresentClient: Sendable {
     /// The resources that it speaks for.
     let audiences: [String]
     let introspectsAllTokens: Bool
+    /// The app that it belongs to, and the domain that it chose for passkeys.
+    var app: UUID?
+    var passkeyDomain: String?
 }
 
 extension RealmContext {
@@ -109,7 +112,8 @@ extension RealmContext {
         else { throw Problem(.invalidClient) }
         return PresentClient(
             id: known.id, clientID: clientID, proof: proof, audiences: known.metadata.audiences,
-            introspectsAllTokens: known.metadata.introspectsAllTokens)
+            introspectsAllTokens: known.metadata.introspectsAllTokens,
+            app: known.metadata.appID, passkeyDomain: known.metadata.passkeyDomain)
     }
 
     private func proven(

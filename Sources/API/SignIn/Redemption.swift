@@ -27,7 +27,9 @@ extension Call<RealmContext> {
     /// Where the caller is, without saying who.
     private var signInPlace: SignInPlace {
         let network = Source(context.place.address).network
-        return SignInPlace(source: context.mint.pseudonym(ofNetwork: network))
+        return SignInPlace(
+            source: context.mint.pseudonym(ofNetwork: network),
+            device: DeviceKind.of(userAgent: request.headers["User-Agent"]))
     }
 
     func answer(_ granted: GrantedTokens) async throws(Problem) -> Response {
@@ -68,17 +70,8 @@ extension Call<RealmContext> {
         let events = try await reading { () throws(LogFailure) in
             try await context.commands.events.stream(account, after: 0, in: context.place.realm)
         }
-        var person = Person()
-        var isConfirmed = false
-        for recorded in events {
-            switch AccountEvent(recorded) {
-            case .registered(_, let confirmed, _, let known):
-                (person, isConfirmed) = (known, confirmed)
-            case .personChanged(let known): person = known
-            case .mailboxConfirmed: isConfirmed = true
-            default: break
-            }
-        }
+        let known = KnownPerson(events)
+        let (person, isConfirmed) = (known?.person ?? Person(), known?.isConfirmed ?? false)
         var claims: [String: JSON] = ["sub": .string(account.description)]
         if scope.contains("email"), let email = person.email {
             claims["email"] = .string(email)

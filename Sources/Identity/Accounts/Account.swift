@@ -6,7 +6,14 @@ public struct Account: StreamState {
     public private(set) var mailbox: UUID?
     public private(set) var isConfirmed = false
     public private(set) var isDisabled = false
+    /// It is deleted then, unless somebody calls it off. Until then its person is kept out.
+    public private(set) var deletionDue: Timestamp?
     public private(set) var isDeleted = false
+    /// Subjects beside the account itself under which data of its person is sealed: the mailboxes that
+    /// it left, and once it is deleted, the one that it had.
+    public private(set) var subjects: [UUID] = []
+    /// All keys of its person are destroyed.
+    public private(set) var isErased = false
     /// Sessions carry the stamp that they were opened under, and end when it moves on.
     public private(set) var stamp = 0
 
@@ -18,15 +25,26 @@ public struct Account: StreamState {
             self.mailbox = mailbox
             self.isConfirmed = isConfirmed
         case .mailboxConfirmed: isConfirmed = true
+        case .mailboxChanged(let mailbox, let isConfirmed, let left):
+            self.mailbox = mailbox
+            self.isConfirmed = isConfirmed
+            subjects.append(left)
+            stamp += 1
         case .personChanged: break
         case .disabled:
             isDisabled = true
             stamp += 1
         case .enabled: isDisabled = false
         case .stampRotated: stamp += 1
-        case .deleted:
-            isDeleted = true
+        case .deletionScheduled(let due, _):
+            deletionDue = due
             stamp += 1
+        case .deletionCancelled: deletionDue = nil
+        case .deleted(let subjects):
+            isDeleted = true
+            self.subjects = subjects
+            stamp += 1
+        case .erased: isErased = true
         }
     }
 }
@@ -36,5 +54,9 @@ extension Versioned<Account> {
     var isAlive: Bool { exists && !state.isDeleted }
 
     /// Its person may sign in and stay signed in.
-    var isWelcome: Bool { isAlive && !state.isDisabled }
+    var isWelcome: Bool { isAlive && !state.isDisabled && state.deletionDue == nil }
+
+    /// The name of a mail to its person. A mailbox that nobody proved may be a stranger's: nothing is
+    /// told there.
+    func mail(_ mail: UUID?) -> UUID? { state.isConfirmed ? mail : nil }
 }

@@ -15,34 +15,51 @@ public enum AccountEvent: Event {
     case registered(mailbox: UUID, isConfirmed: Bool, origin: AccountOrigin, person: Person)
     /// A code or link that went to the mailbox came back.
     case mailboxConfirmed
+    /// It has another mailbox. What was mailed to the one that it left is sealed under `left`.
+    case mailboxChanged(mailbox: UUID, isConfirmed: Bool, left: UUID)
     case personChanged(Person)
-    case disabled
+    /// Its person is told by this mail, if by any; so with the others.
+    case disabled(mail: UUID? = nil)
     case enabled
     /// Every session that was opened before is over.
-    case stampRotated
-    case deleted
+    case stampRotated(mail: UUID? = nil)
+    /// Its person is kept out from now on.
+    case deletionScheduled(due: Timestamp, mail: UUID? = nil)
+    case deletionCancelled
+    /// There is no account any more. The keys of these subjects are to be destroyed, beside its own.
+    case deleted(subjects: [UUID])
+    /// They are destroyed.
+    case erased
 
     public static let catalogue = [
         EventShape(
             "account.registered", open: ["mailbox", "confirmed", "origin"],
             personal: Person.fieldNames),
         EventShape("account.mailbox_confirmed"),
+        EventShape("account.mailbox_changed", open: ["mailbox", "confirmed", "left"]),
         EventShape("account.person_changed", personal: Person.fieldNames),
-        EventShape("account.disabled"),
+        EventShape("account.disabled", open: ["mail"]),
         EventShape("account.enabled"),
-        EventShape("account.stamp_rotated"),
-        EventShape("account.deleted"),
+        EventShape("account.stamp_rotated", open: ["mail"]),
+        EventShape("account.deletion_scheduled", open: ["due", "mail"]),
+        EventShape("account.deletion_cancelled"),
+        EventShape("account.deleted", open: ["subjects"]),
+        EventShape("account.erased"),
     ]
 
     public var name: String {
         switch self {
         case .registered: "account.registered"
         case .mailboxConfirmed: "account.mailbox_confirmed"
+        case .mailboxChanged: "account.mailbox_changed"
         case .personChanged: "account.person_changed"
         case .disabled: "account.disabled"
         case .enabled: "account.enabled"
         case .stampRotated: "account.stamp_rotated"
+        case .deletionScheduled: "account.deletion_scheduled"
+        case .deletionCancelled: "account.deletion_cancelled"
         case .deleted: "account.deleted"
+        case .erased: "account.erased"
         }
     }
 
@@ -58,9 +75,19 @@ public enum AccountEvent: Event {
                 "mailbox": .uuid(mailbox), "confirmed": .bool(isConfirmed),
                 "origin": .string(origin.rawValue),
             ]) { $1 }
+        case .mailboxChanged(let mailbox, let isConfirmed, let left):
+            ["mailbox": .uuid(mailbox), "confirmed": .bool(isConfirmed), "left": .uuid(left)]
         case .personChanged(let person): person.fields
-        case .mailboxConfirmed, .disabled, .enabled, .stampRotated, .deleted: [:]
+        case .disabled(let mail), .stampRotated(let mail): Self.mail(mail)
+        case .deletionScheduled(let due, let mail):
+            Self.mail(mail).merging(["due": .integer(due.seconds)]) { own, _ in own }
+        case .deleted(let subjects): ["subjects": .texts(subjects.map(\.description))]
+        case .mailboxConfirmed, .enabled, .deletionCancelled, .erased: [:]
         }
+    }
+
+    private static func mail(_ mail: UUID?) -> [String: JSON] {
+        mail.map { ["mail": .uuid($0)] } ?? [:]
     }
 
     public init?(name: String, fields: [String: JSON]) {
@@ -73,11 +100,23 @@ public enum AccountEvent: Event {
                 mailbox: mailbox, isConfirmed: isConfirmed, origin: origin,
                 person: Person(fields: fields))
         case "account.mailbox_confirmed": self = .mailboxConfirmed
+        case "account.mailbox_changed":
+            guard let mailbox = fields.uuid("mailbox"), let isConfirmed = fields["confirmed"]?.bool,
+                let left = fields.uuid("left")
+            else { return nil }
+            self = .mailboxChanged(mailbox: mailbox, isConfirmed: isConfirmed, left: left)
         case "account.person_changed": self = .personChanged(Person(fields: fields))
-        case "account.disabled": self = .disabled
+        case "account.disabled": self = .disabled(mail: fields.uuid("mail"))
         case "account.enabled": self = .enabled
-        case "account.stamp_rotated": self = .stampRotated
-        case "account.deleted": self = .deleted
+        case "account.stamp_rotated": self = .stampRotated(mail: fields.uuid("mail"))
+        case "account.deletion_scheduled":
+            guard let due = fields.instant("due") else { return nil }
+            self = .deletionScheduled(due: due, mail: fields.uuid("mail"))
+        case "account.deletion_cancelled": self = .deletionCancelled
+        case "account.deleted":
+            guard let subjects = fields.texts("subjects") else { return nil }
+            self = .deleted(subjects: subjects.compactMap { UUID($0) })
+        case "account.erased": self = .erased
         default: return nil
         }
     }

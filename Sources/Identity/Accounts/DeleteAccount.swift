@@ -1,18 +1,28 @@
 public import EventSourcing
+internal import JSON
 public import Values
 
-/// Ends an account for good and frees its mailbox. What is personal is erased by itself.
+/// Ends an account whose deletion is due, for good, and gives up all that it holds. The keys of its
+/// person are destroyed behind it: what cannot come back must not go before the decision is taken.
+///
+/// A realm that was disabled meanwhile keeps nobody's data longer.
 public struct DeleteAccount: Command {
     public var account: UUID
+    /// Whose will be what is mailed to the mailbox from now on: its key must not be one that goes.
+    public var nextSubject: UUID
+    public var now: Timestamp
 
-    public init(account: UUID) {
+    public init(account: UUID, nextSubject: UUID, now: Timestamp) {
         self.account = account
+        self.nextSubject = nextSubject
+        self.now = now
     }
 
     public enum Rejection: Error, Equatable, Sendable {
         case realmNotFound
-        case realmDisabled
         case notFound
+        /// Nobody asked for it, or its grace is not over.
+        case notDue
     }
 
     public struct Facts: Sendable {
@@ -30,13 +40,19 @@ public struct DeleteAccount: Command {
     }
 
     public func decide(_ facts: Facts) throws(Rejection) -> Decision {
-        try facts.inRealm.realm.requireOpen(
-            missing: Rejection.realmNotFound, disabled: .realmDisabled)
-        guard facts.inRealm.thing.isAlive else { throw .notFound }
-        var decision = Decision(AccountEvent.deleted, in: account)
+        guard facts.inRealm.realm.exists else { throw .realmNotFound }
+        let thing = facts.inRealm.thing
+        guard thing.isAlive else { throw .notFound }
+        guard let due = thing.state.deletionDue, due <= now else { throw .notDue }
+        var subjects = thing.state.subjects
+        var decision = Decision()
+        // Whatever else comes to hang on an account is given up here as well.
         if let mailbox = facts.mailbox, mailbox.state.account == account {
-            decision.append(MailboxEvent.released(account), in: mailbox.stream)
+            subjects.append(mailbox.subject)
+            decision.append(
+                MailboxEvent.released(account, next: nextSubject), in: mailbox.stream)
         }
+        decision.append(AccountEvent.deleted(subjects: subjects), in: account)
         return decision
     }
 }

@@ -4,9 +4,12 @@ public import Values
 /// Keeps an account's person out until it is enabled again, and ends all its sessions.
 public struct DisableAccount: Command {
     public var account: UUID
+    /// The name of the mail that tells its person.
+    public var mail: UUID?
 
-    public init(account: UUID) {
+    public init(account: UUID, mail: UUID? = nil) {
         self.account = account
+        self.mail = mail
     }
 
     public enum Rejection: Error, Equatable, Sendable {
@@ -24,6 +27,6 @@ public struct DisableAccount: Command {
             missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard facts.thing.isAlive else { throw .notFound }
         guard !facts.thing.state.isDisabled else { return Decision() }
-        return Decision(AccountEvent.disabled, in: account)
+        return Decision(AccountEvent.disabled(mail: facts.thing.mail(mail)), in: account)
     }
 }

@@ -4,9 +4,12 @@ public import Values
 /// Ends every session of an account at once, on every node: log out everywhere.
 public struct RotateSecurityStamp: Command {
     public var account: UUID
+    /// The name of the mail that tells its person.
+    public var mail: UUID?
 
-    public init(account: UUID) {
+    public init(account: UUID, mail: UUID? = nil) {
         self.account = account
+        self.mail = mail
     }
 
     public enum Rejection: Error, Equatable, Sendable {
@@ -23,6 +26,6 @@ public struct RotateSecurityStamp: Command {
         try facts.realm.requireOpen(
             missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard facts.thing.isAlive else { throw .notFound }
-        return Decision(AccountEvent.stampRotated, in: account)
+        return Decision(AccountEvent.stampRotated(mail: facts.thing.mail(mail)), in: account)
     }
 }

@@ -6,6 +6,7 @@ public struct GrantDesk: Sendable {
     let request: GrantRequest
     let settings: Settings
     let metadata: ClientMetadata
+    let method: GrantType
 
     /// The scope that this client gets of what it asked for.
     func grantedScope() throws(GrantRefusal) -> [String] {
@@ -24,7 +25,8 @@ public struct GrantDesk: Sendable {
             resources: request.resources, factors: factors, openedAt: request.now,
             expiresAt: request.now.adding(seconds: lifetime),
             isOffline: scope.contains("offline_access")
-                && metadata.grantTypes.contains(.refreshToken), from: request.from)
+                && metadata.grantTypes.contains(.refreshToken), from: request.from,
+            method: method)
         var decision = decision
         decision.append(SessionEvent.opened(terms), in: request.session)
         return Settled(

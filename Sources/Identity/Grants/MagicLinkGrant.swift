@@ -45,7 +45,8 @@ public struct MagicLinkGrant: Grant {
         guard let mailbox = facts.mailbox, let link = mailbox.state.link, now < link.expiresAt,
             link.account == account.stream, link.digest == digest
         else { throw .invalidLink }
-        let decision = Decision(MailboxEvent.linkRedeemed(link.id), in: mailbox.stream)
+        let decision = Decision(
+            MailboxEvent.linkRedeemed(link.id), in: mailbox.stream, of: mailbox.subject)
         guard account.isWelcome else { return Settled(decision, .failure(.accountBlocked)) }
         return desk.open(
             after: decision, orKeeping: decision, account: account, second: facts.second, second,

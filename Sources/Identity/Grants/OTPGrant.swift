@@ -57,9 +57,11 @@ public struct OTPGrant: Grant {
         guard let code = mailbox.state.liveCode(at: now, attempts: attempts) else {
             throw .invalidCode
         }
-        let refused = Decision(MailboxEvent.codeRefused(code.id, at: now), in: mailbox.stream)
+        let refused = Decision(
+            MailboxEvent.codeRefused(code.id, at: now), in: mailbox.stream, of: mailbox.subject)
         guard code.digest == digest else { return Settled(refused, .failure(.invalidCode)) }
-        var decision = Decision(MailboxEvent.codeRedeemed(code.id), in: mailbox.stream)
+        var decision = Decision(
+            MailboxEvent.codeRedeemed(code.id), in: mailbox.stream, of: mailbox.subject)
         guard account.exists else {
             // A code that was mailed for an account that is gone makes no new one.
             guard code.purpose == .registration else {

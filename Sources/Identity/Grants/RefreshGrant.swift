@@ -63,7 +63,7 @@ public struct RefreshGrant: Grant {
         }
         guard generation < session.state.generation else { throw .invalidRefreshToken }
         return Settled(
-            Decision(SessionEvent.ended(.reuse), in: session.stream),
+            Decision(SessionEvent.ended(.reuse), in: session.stream, of: terms.account),
             .failure(.invalidRefreshToken))
     }
 

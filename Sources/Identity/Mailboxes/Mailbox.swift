@@ -6,6 +6,9 @@ public import Values
 public struct Mailbox: StreamState {
     /// The account that holds it.
     public private(set) var account: UUID?
+    /// Whose is what is mailed to it, where that is not the mailbox itself: the key of an earlier holder
+    /// may be gone.
+    public private(set) var subject: UUID?
     /// The one code that can be redeemed.
     public private(set) var code: IssuedCode?
     /// The one link that can be redeemed.
@@ -27,8 +30,9 @@ public struct Mailbox: StreamState {
         case .assigned(let account):
             self.account = account
             invitation = nil
-        case .released(let account):
+        case .released(let account, let next):
             if self.account == account { self.account = nil }
+            subject = next ?? subject
             code = nil
             link = nil
             invitation = nil
@@ -63,4 +67,9 @@ public struct Mailbox: StreamState {
         }
         return code
     }
+}
+
+extension Versioned<Mailbox> {
+    /// Whose is what is mailed to it.
+    var subject: UUID { state.subject ?? stream }
 }

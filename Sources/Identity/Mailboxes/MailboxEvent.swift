@@ -40,8 +40,8 @@ public struct IssuedCode: Sendable, Equatable {
 public enum MailboxEvent: Event {
     /// An account holds it from now on.
     case assigned(UUID)
-    /// That account gave it up.
-    case released(UUID)
+    /// That account gave it up. What is mailed to it from now on is of another subject.
+    case released(UUID, next: UUID? = nil)
     case codeIssued(IssuedCode)
     /// Somebody guessed wrong.
     case codeRefused(UUID, at: Timestamp)
@@ -53,7 +53,7 @@ public enum MailboxEvent: Event {
 
     public static let catalogue = [
         EventShape("mailbox.assigned", open: ["account"]),
-        EventShape("mailbox.released", open: ["account"]),
+        EventShape("mailbox.released", open: ["account", "next"]),
         EventShape(
             "otp.issued", open: ["otp", "purpose", "digest", "app", "issued_at", "expires_at"],
             personal: Person.fieldNames),
@@ -80,12 +80,16 @@ public enum MailboxEvent: Event {
 
     public var subject: UUID? { nil }
 
-    /// Before there is an account, the mailbox is a subject of its own.
+    /// Before there is an account, the mailbox is a subject of its own, until an account gives it up.
     public func subject(in stream: UUID) -> UUID? { stream }
 
     public var fields: [String: JSON] {
         switch self {
-        case .assigned(let account), .released(let account): return ["account": .uuid(account)]
+        case .assigned(let account): return ["account": .uuid(account)]
+        case .released(let account, let next):
+            var fields: [String: JSON] = ["account": .uuid(account)]
+            fields["next"] = next.map { .uuid($0) }
+            return fields
         case .codeIssued(let code):
             var fields = code.person.fields
             fields["otp"] = .uuid(code.id)
@@ -108,7 +112,9 @@ public enum MailboxEvent: Event {
         switch name {
         case "mailbox.assigned", "mailbox.released":
             guard let account = fields.uuid("account") else { return nil }
-            self = name == "mailbox.assigned" ? .assigned(account) : .released(account)
+            self =
+                name == "mailbox.assigned"
+                ? .assigned(account) : .released(account, next: fields.uuid("next"))
         case "otp.issued":
             guard let id = fields.uuid("otp"), let digest = fields.digest("digest"),
                 let purpose: IssuedCode.Purpose = fields.choice("purpose"),

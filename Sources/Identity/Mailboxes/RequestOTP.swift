@@ -97,7 +97,8 @@ public struct RequestOTP: AnsweringCommand {
                 expiresAt: now.adding(seconds: lifetime), person: person)
             var decision = Decision()
             if purpose == .registration { accept(facts, into: &decision) }
-            decision.append(MailboxEvent.codeIssued(issued), in: mailbox)
+            decision.append(
+                MailboxEvent.codeIssued(issued), in: mailbox, of: facts.mailbox.subject)
             return Settled(decision, .issued(purpose))
         }
     }
@@ -126,7 +127,8 @@ public struct RequestOTP: AnsweringCommand {
         decision.append(InviteEvent.used(mailbox: mailbox, at: now), in: invite.stream)
         decision.append(
             MailboxEvent.invited(
-                Invitation(invite: invite.stream, app: invite.state.terms?.app)), in: mailbox)
+                Invitation(invite: invite.stream, app: invite.state.terms?.app)), in: mailbox,
+            of: facts.mailbox.subject)
     }
 
     /// Who has an account that is still to be confirmed joined already, and an invite that was used up

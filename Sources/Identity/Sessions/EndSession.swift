@@ -5,10 +5,13 @@ public import Values
 public struct EndSession: Command {
     public var session: UUID
     public var reason: SessionEnd
+    /// Only if it is this account's: of others' sessions nobody learns anything.
+    public var account: UUID?
 
-    public init(session: UUID, reason: SessionEnd) {
+    public init(session: UUID, reason: SessionEnd, of account: UUID? = nil) {
         self.session = session
         self.reason = reason
+        self.account = account
     }
 
     public enum Rejection: Error, Equatable, Sendable {
@@ -22,8 +25,11 @@ public struct EndSession: Command {
     }
 
     public func decide(_ facts: Versioned<Session>) throws(Rejection) -> Decision {
-        guard facts.exists else { throw .notFound }
+        // An attempt that was refused has the name of a session and is none.
+        guard let terms = facts.state.terms, account == nil || terms.account == account else {
+            throw .notFound
+        }
         guard facts.state.end == nil else { return Decision() }
-        return Decision(SessionEvent.ended(reason), in: session)
+        return Decision(SessionEvent.ended(reason), in: session, of: terms.account)
     }
 }

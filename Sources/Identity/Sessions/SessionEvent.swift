@@ -34,11 +34,14 @@ public struct SessionTerms: Sendable, Equatable {
     /// Whether it can be refreshed.
     public var isOffline: Bool
     public var from: SignInPlace
+    /// The grant that opened it.
+    public var method: GrantType?
 
     public init(
         account: UUID?, stamp: Int, client: UUID, clientID: String, app: UUID?, scope: [String],
         resources: [String], factors: [AuthenticationFactor], openedAt: Timestamp,
-        expiresAt: Timestamp, isOffline: Bool, from: SignInPlace = SignInPlace()
+        expiresAt: Timestamp, isOffline: Bool, from: SignInPlace = SignInPlace(),
+        method: GrantType? = nil
     ) {
         self.account = account
         self.stamp = stamp
@@ -52,6 +55,7 @@ public struct SessionTerms: Sendable, Equatable {
         self.expiresAt = expiresAt
         self.isOffline = isOffline
         self.from = from
+        self.method = method
     }
 }
 
@@ -104,7 +108,7 @@ public enum SessionEvent: Event {
             "session.opened",
             open: [
                 "account", "stamp", "client", "client_id", "app", "scope", "resources", "amr",
-                "opened_at", "expires_at", "offline", "source", "device",
+                "opened_at", "expires_at", "offline", "source", "device", "method",
             ]),
         EventShape("session.refreshed", open: ["generation", "refreshed_at"]),
         EventShape("session.ended", open: ["reason"]),
@@ -125,7 +129,11 @@ public enum SessionEvent: Event {
     }
 
     public var subject: UUID? {
-        if case .opened(let terms) = self { terms.account } else { nil }
+        switch self {
+        case .opened(let terms): terms.account
+        case .refused(let attempt): attempt.account
+        case .refreshed, .ended: nil
+        }
     }
 
     public var fields: [String: JSON] {
@@ -172,6 +180,7 @@ extension SessionTerms {
         ]
         fields["account"] = account.map { .uuid($0) }
         fields["app"] = app.map { .uuid($0) }
+        fields["method"] = method.map { .string($0.rawValue) }
         return fields.merging(from.fields) { own, _ in own }
     }
 
@@ -187,7 +196,8 @@ extension SessionTerms {
             account: fields.uuid("account"), stamp: Int(clamping: stamp), client: client,
             clientID: clientID, app: fields.uuid("app"), scope: scope, resources: resources,
             factors: factors.compactMap(AuthenticationFactor.init), openedAt: openedAt,
-            expiresAt: expiresAt, isOffline: isOffline, from: SignInPlace(recorded: fields))
+            expiresAt: expiresAt, isOffline: isOffline, from: SignInPlace(recorded: fields),
+            method: fields.choice("method"))
     }
 }
 

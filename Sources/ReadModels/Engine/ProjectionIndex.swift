@@ -8,9 +8,12 @@ extension Projection {
         embedded("clients", PackageResources.clients_sql),
         embedded("configurations", PackageResources.configurations_sql),
         embedded("daily_counts", PackageResources.daily_counts_sql),
+        embedded("deletions", PackageResources.deletions_sql),
         embedded("hosts", PackageResources.hosts_sql),
         embedded("invites", PackageResources.invites_sql),
+        embedded("login_history", PackageResources.login_history_sql),
         embedded("mails", PackageResources.mails_sql),
+        embedded("passkeys", PackageResources.passkeys_sql),
         embedded("realms", PackageResources.realms_sql),
         embedded("sessions", PackageResources.sessions_sql),
     ]

@@ -2,15 +2,20 @@ public import EventSourcing
 public import Postgres
 public import Values
 
-/// The mails that are to be sent now, of every realm.
+/// The mails of a realm that are on their way, and those that could not be sent. Follows the log at a
+/// small distance. What a mail says is not in here.
 public struct MailQueue: Sendable {
-    public struct Entry: Sendable, Hashable {
-        public let realm: RealmID
-        public let mail: UUID
-        /// The event that asks for it.
+    public struct Entry: Sendable, Equatable {
+        public let id: UUID
+        /// The event that asks for it, and where it stands.
+        public let kind: String
         public let position: Int64
-        /// How often it was tried since it was last put in the queue.
+        public let hasFailed: Bool
         public let attempts: Int
+        /// When it is tried next, or was given up.
+        public let dueAt: Timestamp
+        /// What the server said last; 0 where it was not reached.
+        public let code: Int?
     }
 
     private let database: Database
@@ -19,28 +24,51 @@ public struct MailQueue: Sendable {
         self.database = database
     }
 
-    /// Those that wait longest, first.
-    public func due(at now: Timestamp, limit: Int) async throws(ReadFailure) -> [Entry] {
-        try await database.read { connection throws(Postgres.Failure) in
-            var parameters = Parameters()
-            parameters.add(time: now.microseconds)
-            parameters.add(Int32(clamping: limit))
-            let rows = try connection.execute(reading, parameters)
-            return .success(
-                (0..<rows.count).compactMap { row in
-                    RealmID(rows.text(row, 0)).map {
-                        Entry(
-                            realm: $0, mail: rows.identifier(row, 1),
-                            position: rows.int64(row, 2), attempts: Int(rows.int32(row, 3)))
-                    }
-                })
+    /// In the order of their ids, from behind `after` on; only those that failed, if wanted.
+    public func page(
+        of realm: RealmID, failedOnly: Bool, after: UUID? = nil, limit: Int
+    ) async throws(ReadFailure) -> [Entry] {
+        var parameters = Parameters(realm: realm.name)
+        parameters.add(after ?? .zero)
+        parameters.add(Int64(limit))
+        let statement = failedOnly ? listingFailed : listing
+        return try await database.read { [parameters] connection throws(Postgres.Failure) in
+            let rows = try connection.execute(statement, parameters)
+            return .success((0..<rows.count).map { Entry(rows, $0) })
         }
+    }
+
+    /// Waits until it holds everything up to a position of an epoch, at most so long.
+    public func reaches(
+        _ position: Int64, epoch: Int, of realm: RealmID, within limit: Duration
+    ) async throws(ReadFailure) -> FollowedPosition.Reached {
+        try await FollowedPosition.wait("mails", position, epoch, realm, limit, database)
+    }
+
+    static let statements = [listing, listingFailed]
+}
+
+extension MailQueue.Entry {
+    fileprivate init(_ rows: Rows, _ row: Int) {
+        self.init(
+            id: rows.identifier(row, 0), kind: rows.text(row, 1), position: rows.int64(row, 2),
+            hasFailed: rows.bool(row, 3), attempts: Int(rows.int32(row, 4)),
+            dueAt: rows.instant(row, 5),
+            code: rows.isNull(row, 6) ? nil : Int(rows.int32(row, 6)))
     }
 }
 
-private let reading = Statement(
-    "mails_due",
+private let columns = "m.mail, m.kind, m.position, m.failed, m.attempts, m.due_at, m.code"
+
+private let listing = Statement(
+    "mail_page",
     """
-    select m.realm, m.mail, m.position, m.attempts from urd.mails m
-    where not m.failed and m.due_at <= $1 order by m.due_at limit $2
+    select \(columns) from urd.mails m
+    where m.realm = $1 and m.mail > $2 order by m.mail limit $3
+    """)
+private let listingFailed = Statement(
+    "mail_page_failed",
+    """
+    select \(columns) from urd.mails m
+    where m.realm = $1 and m.mail > $2 and m.failed order by m.mail limit $3
     """)

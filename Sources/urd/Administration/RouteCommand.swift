@@ -9,20 +9,32 @@ import Values
 struct RouteCommand: AnySubcommand {
     let words: [String]
     let operation: Operation
+    /// What these words say already.
+    var given: [String: JSON] = [:]
+    /// What is said of it, where that is not what is said of the operation.
+    var summary: String?
 
     var form: CommandForm {
         CommandForm(
-            path: words, summary: summary, details: operation.detail,
-            options: operation.inputs.filter { !isOperand($0) }.map(option)
-                + (unsettable.isEmpty ? [] : [unset]) + [.json],
-            operands: operation.inputs.filter(isOperand).map {
-                Operand($0.name.replacing("_", with: "-"), $0.description)
+            path: words, summary: sentence, details: operation.detail,
+            options: inputs.filter { !isOperand($0) }.map(option)
+                + (unsettable.isEmpty ? [] : [unset]) + [.json] + (isList ? [.csv] : []),
+            operands: inputs.filter(isOperand).map {
+                Operand(
+                    $0.name.replacing("_", with: "-"),
+                    $0.description + (isAccount($0) ? " A mail address will do." : ""))
             },
             settings: Store.settings)
     }
 
+    private var inputs: [Operation.Input] {
+        operation.inputs.filter { given[$0.name] == nil }
+    }
+
+    private var isList: Bool { operation.inputs.contains { $0.name == "after" } }
+
     func run(_ call: Invocation) async throws -> ExitCode {
-        let values = try values(call)
+        var values = try values(call)
         let store = try Store(call.settings())
         defer { store.close() }
         try await store.checkSchema()
@@ -32,6 +44,7 @@ struct RouteCommand: AnySubcommand {
             context: AdminContext(
                 store: store, queries: models.queries, operator: Operator.name),
             log: .silent, metrics: store.metrics)
+        try await resolve(&values, router)
         let response = await router.respond(to: operation.request(values, id: "cli"))
         guard response.status.code < 300 else { throw refusal(response) }
         show(response, call)
@@ -40,11 +53,32 @@ struct RouteCommand: AnySubcommand {
 
     // MARK: - Asking
 
-    private var summary: String {
-        operation.summary.hasSuffix(".") ? String(operation.summary.dropLast()) : operation.summary
+    private var sentence: String {
+        let text = summary ?? operation.summary
+        return text.hasSuffix(".") ? String(text.dropLast()) : text
     }
 
-    private var unsettable: [String] { operation.inputs.filter(\.canBeNull).map(\.name) }
+    /// People are known by their mail address rather than by an id.
+    private func isAccount(_ input: Operation.Input) -> Bool {
+        input.name == "account_id" && input.place == .path
+    }
+
+    private func resolve(_ values: inout [String: JSON], _ router: Router) async throws {
+        guard let written = values["account_id"]?.string, written.utf8.contains(0x40),
+            let finding = API.operations.first(where: { $0.id == "listAccounts" })
+        else { return }
+        var asked = values.filter { $0.key == "realm" }
+        asked["Email"] = .string(written)
+        let response = await router.respond(to: finding.request(asked, id: "cli"))
+        guard response.status.code < 300 else { throw refusal(response) }
+        let answer = try? JSON.parse(response.body)
+        guard let id = answer?["items"]?.array?.first?["id"] else {
+            throw CommandFailure("nobody has an account with the mail address \(written)")
+        }
+        values["account_id"] = id
+    }
+
+    private var unsettable: [String] { inputs.filter(\.canBeNull).map(\.name) }
 
     private var unset: Option {
         .values("unset", "name", "Return to the default: \(unsettable.joined(separator: ", "))")
@@ -73,8 +107,8 @@ struct RouteCommand: AnySubcommand {
     }
 
     private func values(_ call: Invocation) throws -> [String: JSON] {
-        var values: [String: JSON] = [:]
-        for input in operation.inputs {
+        var values = given
+        for input in inputs {
             if isOperand(input) {
                 values[input.name] = call.arguments.words[
                     input.name.replacing("_", with: "-")
@@ -144,6 +178,7 @@ struct RouteCommand: AnySubcommand {
         }
         if call.arguments.has("json") { return call.console.write(answer) }
         if let items = answer["items"]?.array {
+            if call.arguments.has("csv") { return writeCSV(items, answer["next"], call) }
             call.console.write(Table(listing: items).render())
             if let next = answer["next"]?.string {
                 call.console.write("More: --after \(next)")
@@ -151,6 +186,14 @@ struct RouteCommand: AnySubcommand {
         } else {
             call.console.write(Table(of: answer).render())
         }
+    }
+}
+
+extension RouteCommand {
+    private func writeCSV(_ items: [JSON], _ next: JSON?, _ call: Invocation) {
+        call.console.write(CSV(listing: items))
+        // What goes on is said beside the rows, or programs would read it as one.
+        if let next = next?.string { call.console.complain("More: --after \(next)") }
     }
 }
 

@@ -1,4 +1,5 @@
 import API
+import JSON
 
 /// The operations of the admin API by the words that call them. One that has no words here is a
 /// defect, which a test finds.
@@ -14,7 +15,16 @@ enum RouteCommands {
         "getClient": "client show", "updateClient": "client update",
         "rotateClientSecret": "client rotate-secret", "disableClient": "client disable",
         "enableClient": "client enable", "deleteClient": "client delete",
-        "createAdminKey": "admin key create", "listAdminKeys": "admin key list",
+        "registerAccount": "account register", "listAccounts": "account list",
+        "getAccount": "account show", "changeAccount": "account change",
+        "disableAccount": "account disable", "enableAccount": "account enable",
+        "logOutAccount": "account log-out", "deleteAccount": "account delete",
+        "cancelAccountDeletion": "account cancel-deletion", "eraseAccount": "account erase",
+        "listSessions": "account sessions", "endSession": "account end-session",
+        "listLoginHistory": "history list", "listLoginHistoryOfAccount": "history user",
+        "listLoginHistoryOfClient": "history client", "listMails": "mail list",
+        "resendMail": "mail resend", "createAdminKey": "admin key create",
+        "listAdminKeys": "admin key list",
         "getAdminKey": "admin key show", "revokeAdminKey": "admin key revoke",
         "createInvites": "invite create", "listInvites": "invite list",
         "revokeInvite": "invite revoke",
@@ -22,9 +32,19 @@ enum RouteCommands {
         "listSigningKeys": "signing-key list", "rotateSigningKey": "signing-key rotate",
     ]
 
-    static let all: [any AnySubcommand] = API.operations.compactMap { operation in
-        words[operation.id].map {
-            RouteCommand(words: $0.split(separator: " ").map(String.init), operation: operation)
-        }
+    static let all: [any AnySubcommand] =
+        API.operations.compactMap { operation in
+            words[operation.id].map {
+                RouteCommand(
+                    words: $0.split(separator: " ").map(String.init), operation: operation)
+            }
+        } + narrowed
+
+    /// An operation under other words, with something said already.
+    private static let narrowed: [any AnySubcommand] = API.operations.compactMap { operation in
+        guard operation.id == "listLoginHistory" else { return nil }
+        return RouteCommand(
+            words: ["history", "failures"], operation: operation,
+            given: ["outcome": "refused"], summary: "Who tried to sign in and could not")
     }
 }

@@ -33,6 +33,11 @@ struct Console: Sendable {
         send(Array(json.pretty().utf8) + [10], .output)
     }
 
+    /// Rows for programs and spreadsheets.
+    func write(_ rows: CSV) {
+        send(rows.bytes, .output)
+    }
+
     /// One JSON value a line: for what goes on and on.
     func writeLine(_ json: JSON) {
         send(json.canonical() + [10], .output)

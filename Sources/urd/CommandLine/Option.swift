@@ -24,6 +24,7 @@ struct Option: Equatable, Sendable {
     }
 
     static let json = Option.flag("json", "Write JSON for programs instead of a table")
+    static let csv = Option.flag("csv", "Write the rows as CSV (RFC 4180) instead of a table")
     static let help = Option.flag("help", "Show this help")
 
     /// As help shows it.

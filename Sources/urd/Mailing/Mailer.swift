@@ -16,11 +16,11 @@ final class Mailer: Sendable {
     private let store: Store
     private let composer: MailComposer
     private let carrier: any MailCarrier
-    private let queue: MailQueue
+    private let queue: DueMails
     private let leadership: Leadership
     private let outcomes: Outcomes
     /// Mails under way, and those whose record the read model has not seen yet.
-    private let taken = Mutex<[MailQueue.Entry: ContinuousClock.Instant?]>([:])
+    private let taken = Mutex<[DueMails.Entry: ContinuousClock.Instant?]>([:])
 
     /// As many are under way at once.
     private static let limit = 64
@@ -31,7 +31,7 @@ final class Mailer: Sendable {
         self.store = store
         self.composer = composer
         self.carrier = carrier
-        queue = MailQueue(store.database)
+        queue = DueMails(store.database)
         leadership = Leadership(of: "mailer", at: store.database.address)
         outcomes = Outcomes(store.metrics)
     }
@@ -57,7 +57,7 @@ final class Mailer: Sendable {
     }
 
     /// Due mails that are not under way, as many as there is room for.
-    private func next() async -> [MailQueue.Entry] {
+    private func next() async -> [DueMails.Entry] {
         let now = ContinuousClock.now
         let (room, held) = taken.withLock { taken in
             taken = taken.filter { $0.value.map { now - $0 < Self.patience } ?? true }
@@ -73,7 +73,7 @@ final class Mailer: Sendable {
         }
     }
 
-    private func deliver(_ entry: MailQueue.Entry) async {
+    private func deliver(_ entry: DueMails.Entry) async {
         var isSettled = false
         defer {
             // A mail that could not even be made is asked for again, after a moment.
@@ -99,7 +99,7 @@ final class Mailer: Sendable {
 
     /// What the server said is not lost to an outage: it is told until it is on record.
     private func record(
-        _ outcome: RecordDelivery.Outcome, of entry: MailQueue.Entry, _ deadline: Timestamp?
+        _ outcome: RecordDelivery.Outcome, of entry: DueMails.Entry, _ deadline: Timestamp?
     ) async throws {
         outcomes.count(outcome)
         var pause = Duration.milliseconds(100)

@@ -2,6 +2,7 @@ import API
 import EventSourcing
 import EventStore
 import Identity
+import JSON
 import Postgres
 import ReadModels
 import Values
@@ -49,6 +50,7 @@ struct Models: Sendable {
 
 /// Answers the admin API from the read models, and from the log where it is asked for the log.
 struct ReadModelQueries: AdminQueries {
+    let database: Database
     private let log: PostgresLog
     private let proofs: LogProofs
     private let keys: AdminKeys
@@ -57,13 +59,15 @@ struct ReadModelQueries: AdminQueries {
     private let appModel: Apps
     private let clientModel: Clients
     private let sessionModel: Sessions
+    let passkeyModel: Passkeys
     private let trail: AuditTrail
     let inviteModel: Invites
 
     /// How long a list may wait for the position that it was asked for.
-    private static let patience: Duration = .seconds(3)
+    static let patience: Duration = .seconds(3)
 
     init(_ store: Store) {
+        database = store.database
         log = store.log
         proofs = LogProofs(store.database, keyring: store.keyring)
         keys = AdminKeys(store.database)
@@ -72,6 +76,7 @@ struct ReadModelQueries: AdminQueries {
         appModel = Apps(store.database)
         clientModel = Clients(store.database)
         sessionModel = Sessions(store.database)
+        passkeyModel = Passkeys(store.database)
         trail = AuditTrail(store.database)
         inviteModel = Invites(store.database)
     }

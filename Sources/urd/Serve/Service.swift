@@ -61,6 +61,7 @@ struct Service: Sendable {
                         store, composer: MailComposer(store, models.queries), carrier: carrier)
                     group.addTask { try await mailer.run() }
                 }
+                group.addTask { try await DeletionService(store).run() }
                 if let watchdog = Watchdog.configured() {
                     group.addTask { await watchdog.run() }
                 }
@@ -162,16 +163,6 @@ extension RealmContexts {
     }
 }
 
-extension Store {
-    /// The tokens of a realm, which need its keys.
-    var mint: RealmContexts.Mints {
-        { [keyring] realm throws(LogFailure) in
-            let keys = try await keyring.keys(of: realm)
-            return TokenMint { purpose, bytes in keys.derive(purpose, bytes) }
-        }
-    }
-}
-
 extension MailComposer {
     init(_ store: Store, _ queries: ReadModelQueries) {
         self.init(mint: store.mint, events: store.log) { realm, app throws(LogFailure) in
@@ -181,6 +172,15 @@ extension MailComposer {
                 return settings
             }
             return settings.overlaid(by: Identity.Settings(overrides: face.settings))
+        }
+    }
+}
+
+extension Store {
+    var mint: RealmContexts.Mints {
+        { realm throws(LogFailure) in
+            let keys = try await keyring.keys(of: realm)
+            return TokenMint { purpose, bytes in keys.derive(purpose, bytes) }
         }
     }
 }
@@ -195,8 +195,7 @@ extension AdminContext {
             now: Log.systemTime,
             destroyKey: { realm, subject throws(LogFailure) in
                 try await store.keyring.destroyKey(of: subject, in: realm)
-            },
-            mint: store.mint, makeSigningKey: newSigningKey, operator: `operator`)
+            }, makeSigningKey: newSigningKey, mint: store.mint, operator: `operator`)
     }
 }
 

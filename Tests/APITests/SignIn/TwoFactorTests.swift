@@ -52,13 +52,13 @@ extension SignInWorld {
             .post, "/connect/totp/enroll", as: token,
             json: ["Code": .string(try app.code(at: clock))])
         #expect(done.status == .ok)
-        clock.pass(seconds: 90)
+        clock.advance(seconds: 90)
         let codes = done.recoveryCodes
         return (app, codes)
     }
 
     func mailCode() async throws -> String {
-        clock.pass(seconds: 900)
+        clock.advance(seconds: 900)
         _ = try await requestCode(["Email": "ann@example.org"])
         return try await mailedCode()
     }

@@ -5,7 +5,7 @@ import JSON
 import Values
 
 /// The queries of the admin API, answered by folding the log each time.
-struct MemoryQueries: AdminQueries {
+struct MemoryQueries: AdminQueries, Folding {
     let log: WatchedLog
 
     func adminKey(_ id: UUID) async throws(LogFailure) -> AdminKeyView? {

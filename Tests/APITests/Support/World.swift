@@ -33,6 +33,9 @@ struct World {
     private let clock = Clock()
 
     static let derivationKey = HMACKey(Random.bytes(32))
+    static let mint = TokenMint { purpose, bytes in
+        derivationKey.authenticate([Array(purpose.utf8), [0], bytes])
+    }
 
     init() async throws {
         let clock = clock
@@ -45,13 +48,9 @@ struct World {
                     Array("\(realm)|\(purpose)|".utf8) + command.bytes)
             },
             now: { clock.next() },
-            destroyKey: { _, subject throws(LogFailure) in destroyed.add(subject) },
-            mint: { _ in
-                TokenMint { purpose, bytes in
-                    World.derivationKey.authenticate(Array("\(purpose)|".utf8) + bytes)
-                }
-            },
-            makeSigningKey: { try SigningKey.generate($0) })
+            destroyKey: { _, subject throws(LogFailure) in try destroyed.add(subject) },
+            makeSigningKey: { try SigningKey.generate($0) },
+            mint: { _ throws(LogFailure) in World.mint })
         let lines = lines
         router = Router(
             API.table, context: context,
@@ -87,8 +86,44 @@ struct World {
         names["client_id"] = try #require(client.json["client_id"]?.string)
         let invites = try await make("/api/admin/realms/acme/invites", ["count": 1])
         names["invite_id"] = try #require(invites.json["items"]?.array?.first?["id"]?.string)
+        try await furnishPeople()
         let revoked = try await send(.post, "/api/admin/keys/\(revokedKey.id)/revoke")
         #expect(revoked.status == .ok)
+    }
+
+    /// Somebody who is signed in, and a mail that did not get through.
+    private mutating func furnishPeople() async throws {
+        let account = try await make(
+            "/api/admin/realms/acme/accounts",
+            ["email": "eve@acme.example", "first_name": "Eve", "confirmed": true])
+        let id = try #require(account.json["id"]?.string)
+        names["account_id"] = id
+        let (session, mail) = (UUID.random(), UUID.random())
+        names["session_id"] = session.description
+        names["mail_id"] = mail.description
+        try await happen(Session.self, .opened(terms(of: UUID(id))), in: session)
+        try await happen(Mail.self, .failed(attempt: 1, code: 550), in: mail)
+    }
+
+    func terms(of account: UUID?, client: String? = nil) -> SessionTerms {
+        SessionTerms(
+            account: account, stamp: 0, client: UUID.zero,
+            clientID: client ?? names["client_id"] ?? "", app: nil, scope: ["openid"],
+            resources: [], factors: [.mailedCode], openedAt: clock.next(),
+            expiresAt: clock.next().adding(seconds: 86_400), isOffline: true,
+            from: SignInPlace(source: "network", device: "iPhone"), method: .nativeOTP)
+    }
+
+    /// Puts something on record that the admin API does not do.
+    func happen<State: StreamState>(
+        _ type: State.Type, _ event: State.Event, in stream: UUID
+    ) async throws {
+        _ = try await Dispatcher(log: log).dispatch(
+            Happening<State>(event: event, stream: stream),
+            in: try #require(RealmID("acme")), id: UUID.random(),
+            origin: Origin(
+                actor: "client:desk", address: "203.0.113.9", userAgent: "Eve's phone",
+                at: clock.next()))
     }
 
     @discardableResult
@@ -140,14 +175,25 @@ final class Clock: Sendable {
         }
     }
 
-    func pass(seconds: Int64) { now.withLock { $0 += seconds * 1_000_000 } }
+    func advance(seconds: Int64) { now.withLock { $0 += seconds * 1_000_000 } }
 }
 
 /// Subjects, in the order in which their keys were destroyed.
 final class Destroyed: Sendable {
     private let subjects = Mutex<[UUID]>([])
+    private let failures = Mutex(0)
 
-    func add(_ subject: UUID) { subjects.withLock { $0.append(subject) } }
+    func add(_ subject: UUID) throws(LogFailure) {
+        let fails = failures.withLock { left in
+            defer { left = max(0, left - 1) }
+            return left > 0
+        }
+        if fails { throw .unavailable }
+        subjects.withLock { $0.append(subject) }
+    }
+
+    /// The next ones are not.
+    func fail(_ times: Int) { failures.withLock { $0 = times } }
 
     var all: [UUID] { subjects.withLock { $0 } }
 }
@@ -161,4 +207,18 @@ final class Lines: Sendable {
     var all: [String] {
         written.withLock { $0.map { String(decoding: $0, as: UTF8.self) } }
     }
+}
+
+/// Events of a stream, as they are.
+struct Happening<State: StreamState>: Command {
+    enum Rejection: Error, Equatable, Sendable {}
+
+    let event: State.Event
+    let stream: UUID
+
+    func gather(_ streams: some StreamReader) async throws(LogFailure) {
+        _ = try await streams.read(State.self, stream)
+    }
+
+    func decide(_ facts: Void) throws(Rejection) -> Decision { Decision(event, in: stream) }
 }

@@ -1,0 +1,169 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Mail
+internal import Values
+
+/// What an account's events know of its person.
+struct KnownPerson {
+    let person: Person
+    let isConfirmed: Bool
+    /// Its keys are destroyed.
+    let isErased: Bool
+
+    /// Nil where there is no account, or none any more.
+    init?(_ events: [Recorded]) {
+        var (person, isConfirmed, isErased) = (Person(), false, false)
+        guard !events.isEmpty else { return nil }
+        for recorded in events {
+            switch AccountEvent(recorded) {
+            case .registered(_, let confirmed, _, let known):
+                (person, isConfirmed) = (known, confirmed)
+                isErased = recorded.personal == .erased
+            case .personChanged(let known):
+                person = known
+                isErased = recorded.personal == .erased
+            case .mailboxChanged(_, let confirmed, _): isConfirmed = confirmed
+            case .mailboxConfirmed: isConfirmed = true
+            case .deleted: return nil
+            case .disabled, .enabled, .stampRotated, .deletionScheduled, .deletionCancelled,
+                .erased, nil:
+                break
+            }
+        }
+        self.person = person
+        self.isConfirmed = isConfirmed
+        self.isErased = isErased
+    }
+}
+
+extension AccountView {
+    /// As people write it; `MailAddress` makes one form of it.
+    static let email = Schema.text(
+        3...254,
+        .sequence([
+            .some(Characters("-!#$&'*+/=?^_`{|}~.a-zA-Z0-9"), 1...64), .text("@"),
+            .some(Characters("-.a-zA-Z0-9"), 1...252),
+        ]), format: "email")
+    static let name = Schema.text(1...100, Names.showable(100))
+
+    static let schema = Schema.named(
+        "Account",
+        .object(
+            .required("id", Fields.id, "Its id, which never changes."),
+            .required("mailbox", Fields.id, "What stands for its mail address."),
+            .required("confirmed", .boolean, "Whether somebody proved the mail address."),
+            .required("enabled", .boolean, "Whether its person may sign in."),
+            .required(
+                "deletion_due", .nullable(Fields.time),
+                "When it is deleted, if nobody calls it off; until then its person is kept out."),
+            .required("registered_at", Fields.time, "Since when it is there."),
+            .required("changed_at", Fields.time, "When something last happened to it."),
+            .optional(
+                "person",
+                .nullable(
+                    .object(
+                        .required("email", .text(1...320), "The mail address."),
+                        .optional("first_name", .text(1...100), "The first name."),
+                        .optional("last_name", .text(1...100), "The last name."))),
+                "With `open`: whose it is; null where that is erased.")))
+
+    static let example: JSON = [
+        "id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10",
+        "mailbox": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a14", "confirmed": true, "enabled": true,
+        "deletion_due": .null, "registered_at": "2026-11-21T01:23:45.123456Z",
+        "changed_at": "2026-11-21T01:23:45.123456Z",
+    ]
+
+    var members: [String: JSON] {
+        [
+            "id": .string(id.description), "mailbox": .string(mailbox.description),
+            "confirmed": .bool(isConfirmed), "enabled": .bool(!isDisabled),
+            "deletion_due": deletionDue.map { .string($0.description) } ?? .null,
+            "registered_at": .string(registeredAt.description),
+            "changed_at": .string(changedAt.description),
+        ]
+    }
+}
+
+extension Call<AdminContext> {
+    /// The account as a command left it.
+    func account(_ status: Status, _ id: UUID, _ done: Done) async throws(Problem) -> Response {
+        let folded = try await state(Account.self, of: id, after: done)
+        let view = AccountView(
+            id: id, mailbox: folded.state.mailbox ?? .zero,
+            isConfirmed: folded.state.isConfirmed, isDisabled: folded.state.isDisabled,
+            deletionDue: folded.state.deletionDue, registeredAt: folded.createdAt,
+            changedAt: folded.changedAt)
+        return Response.json(status, .object(view.members)).at(done)
+    }
+
+    /// The account that the path names.
+    @discardableResult
+    func knownAccount() async throws(Problem) -> AccountView {
+        let realm = try realm
+        let id = try requiredID("account_id")
+        let found = try await reading { () throws(LogFailure) in
+            try await context.queries.account(id, in: realm)
+        }
+        guard let found else {
+            try await knownRealm()
+            throw Problem(.noSuchAccount)
+        }
+        return found
+    }
+
+    func find(_ written: String) async throws(Problem) -> AccountView? {
+        let realm = try realm
+        guard let address = try? MailAddress(written) else { return nil }
+        return try await reading { () throws(LogFailure) in
+            let mailbox = try await context.mint(realm).mailbox(address.text)
+            return try await context.queries.account(mailbox: mailbox, in: realm)
+        }
+    }
+
+    /// A mail address in its one form.
+    func address(_ written: String) throws(Problem) -> String {
+        do {
+            return try MailAddress(written).text
+        } catch {
+            throw Problem(.invalidField, "email is no mail address here.", field: "email")
+        }
+    }
+
+    func mailbox(of person: Person) async throws(Problem) -> UUID {
+        let realm = try realm
+        // A person without an address is refused by the command.
+        guard let email = person.email else { return .zero }
+        return try await reading { () throws(LogFailure) in
+            try await context.mint(realm).mailbox(email)
+        }
+    }
+
+    func events(of account: UUID) async throws(Problem) -> [Recorded] {
+        let realm = try realm
+        return try await reading { () throws(LogFailure) in
+            try await context.commands.events.stream(account, after: 0, in: realm)
+        }
+    }
+
+    /// What is known of an account's person, for somebody who is on record for having asked.
+    func openedPerson(_ account: UUID) async throws(Problem) -> JSON {
+        try await disclose(.person, of: [account])
+        guard let known = KnownPerson(try await events(of: account)), !known.isErased,
+            let email = known.person.email
+        else { return .null }
+        var members: [String: JSON] = ["email": .string(email)]
+        members["first_name"] = known.person.firstName.map { .string($0) }
+        members["last_name"] = known.person.lastName.map { .string($0) }
+        return .object(members)
+    }
+
+    func disclose(_ kind: DisclosureKind, of accounts: [UUID]) async throws(Problem) {
+        let write = write(in: try realm)
+        _ = try await run(
+            RecordDisclosure(id: write.newID("disclosure"), kind: kind, accounts: accounts),
+            as: write)
+    }
+}

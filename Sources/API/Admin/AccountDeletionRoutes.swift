@@ -1,0 +1,74 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// How accounts come to their end.
+enum AccountDeletionRoutes {
+    static let table: [Route<AdminContext>] = [schedule, cancel, erase]
+
+    private static let schedule = Route<AdminContext>(
+        .delete, "/api/admin/realms/{realm}/accounts/{account_id}", id: "deleteAccount",
+        tag: "Accounts", summary: "Has an account deleted once the realm's grace is over.",
+        detail: """
+            From now on its person is kept out and all its sessions are over. Until \
+            `deletion_due` it can be called off; then all that is personal is erased.
+            """,
+        right: .realm, parameters: [.realm, AccountRoutes.accountID, .idempotencyKey],
+        answer: .written(
+            .ok, "The account.", AccountView.schema, example: AccountView.example),
+        refusals: [.noSuchRealm, .realmDisabled, .noSuchAccount]
+    ) { call throws(Problem) in
+        let write = call.write(in: try call.realm)
+        let account = try call.requiredID("account_id")
+        let command = ScheduleDeletion(
+            account: account, mail: write.newID("mail"), now: write.origin.at)
+        return try await call.account(.ok, account, try await call.run(command, as: write))
+    }
+
+    private static let cancel = AccountRoutes.simple(
+        "cancel-deletion", id: "cancelAccountDeletion", "Calls off the deletion of an account.",
+        detail: "Sessions that ended stay ended."
+    ) { account, _ in CancelDeletion(account: account) }
+
+    private static let erase = Route<AdminContext>(
+        .post, "/api/admin/realms/{realm}/accounts/{account_id}/erase", id: "eraseAccount",
+        tag: "Accounts", summary: "Deletes an account and erases its person, now.",
+        detail: """
+            Ends the account's sessions, gives up its mail address and destroys the keys under \
+            which all that is personal is sealed. The events stay, and so does the proof that \
+            nobody changed them. This can't be undone.
+            """,
+        right: .realm, parameters: [.realm, AccountRoutes.accountID, .idempotencyKey],
+        answer: .written(
+            .ok, "The receipt.",
+            .named(
+                "AccountErasure",
+                .object(
+                    .required("account", Fields.id, "Who was erased."),
+                    .required("position", Fields.position, "Where the log says so."))),
+            example: ["account": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10", "position": 42]),
+        refusals: [.noSuchRealm, .realmDisabled, .noSuchAccount]
+    ) { call throws(Problem) in
+        let write = call.write(in: try call.realm)
+        let account = try call.requiredID("account_id")
+        // Whatever breaks off from here on is finished by the service that carries deletions out.
+        let done = try await call.run(
+            ScheduleDeletion(account: account, isAtOnce: true, now: write.origin.at), as: write)
+        let context = call.context
+        let erasure = AccountErasure(
+            commands: context.commands, destroyKey: context.destroyKey,
+            newID: { call.newID() })
+        let outcome = try await reading { () throws(LogFailure) in
+            try await erasure.carryOut(account, in: write.realm, by: write.origin)
+        }
+        // Somebody called it off in between.
+        guard case .erased(let position, _) = outcome else { throw Problem(.contended) }
+        let last = Positions(epoch: done.positions.epoch, first: position, count: 1)
+        return Response.json(
+            .ok,
+            ["account": .string(account.description), "position": .integer(position)]
+        ).at(Done(write: write, positions: last))
+    }
+}

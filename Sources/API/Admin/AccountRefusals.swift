@@ -1,0 +1,102 @@
+internal import Identity
+
+// What the commands about people refuse, as problems.
+
+extension RegisterAccount.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.noSuchRealm)
+        case .realmDisabled: Problem(.realmDisabled)
+        case .idTaken: Problem(.accountExists)
+        case .mailboxTaken: Problem(.accountExists, field: "email")
+        case .invalid(let fault): Problem(of: fault)
+        }
+    }
+}
+
+extension ChangePerson.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.noSuchRealm)
+        case .realmDisabled: Problem(.realmDisabled)
+        case .notFound: Problem(.noSuchAccount)
+        case .mailboxTaken: Problem(.accountExists, field: "email")
+        case .invalid(let fault): Problem(of: fault)
+        }
+    }
+}
+
+extension DisableAccount.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.noSuchRealm)
+        case .realmDisabled: Problem(.realmDisabled)
+        case .notFound: Problem(.noSuchAccount)
+        }
+    }
+}
+
+extension EnableAccount.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.noSuchRealm)
+        case .realmDisabled: Problem(.realmDisabled)
+        case .notFound: Problem(.noSuchAccount)
+        }
+    }
+}
+
+extension RotateSecurityStamp.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.noSuchRealm)
+        case .realmDisabled: Problem(.realmDisabled)
+        case .notFound: Problem(.noSuchAccount)
+        }
+    }
+}
+
+extension ScheduleDeletion.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.noSuchRealm)
+        case .realmDisabled: Problem(.realmDisabled)
+        case .notFound: Problem(.noSuchAccount)
+        }
+    }
+}
+
+extension CancelDeletion.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.noSuchRealm)
+        case .realmDisabled: Problem(.realmDisabled)
+        case .notFound: Problem(.noSuchAccount)
+        }
+    }
+}
+
+extension EndSession.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .notFound: Problem(.noSuchSession)
+        }
+    }
+}
+
+extension RequeueMail.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .notFound: Problem(.noSuchMail)
+        case .notFailed: Problem(.mailNotFailed)
+        }
+    }
+}
+
+extension RecordDisclosure.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .idTaken: Problem(.internalError)
+        }
+    }
+}

@@ -1,0 +1,180 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Mail
+internal import Values
+
+/// The accounts of the people of a realm.
+enum AccountRoutes {
+    static let table: [Route<AdminContext>] = [
+        register, list, get, change, disable, enable, logOut,
+    ]
+
+    static let accountID = Parameter(
+        "account_id", in: .path, Fields.id, "The account's id.",
+        example: "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10")
+
+    private static let register = Route<AdminContext>(
+        .post, "/api/admin/realms/{realm}/accounts", id: "registerAccount", tag: "Accounts",
+        summary: "Makes an account for somebody.",
+        detail: """
+            A mail address belongs to one account of a realm. One that nobody answers for is \
+            proved when its owner first signs in.
+            """,
+        right: .realm, parameters: [.realm, .idempotencyKey],
+        body: Body(
+            schema: .named(
+                "NewAccount",
+                .object(
+                    .required("email", AccountView.email, "The mail address."),
+                    .optional("first_name", AccountView.name, "The first name."),
+                    .optional("last_name", AccountView.name, "The last name."),
+                    .optional(
+                        "confirmed", .boolean, "Whether you answer for the mail address."))),
+            example: ["email": "ada@example.org", "first_name": "Ada", "confirmed": true]),
+        answer: .created("The account.", AccountView.schema, example: AccountView.example),
+        refusals: [.noSuchRealm, .realmDisabled, .accountExists]
+    ) { call throws(Problem) in
+        let write = call.write(in: try call.realm)
+        let person = Person(
+            email: try call.address(call.body["email"]?.string ?? ""),
+            firstName: call.body["first_name"]?.string, lastName: call.body["last_name"]?.string)
+        let command = RegisterAccount(
+            account: write.newID("account"), mailbox: try await call.mailbox(of: person),
+            person: person, isConfirmed: call.body["confirmed"]?.bool ?? false)
+        let done = try await call.run(command, as: write)
+        return try await call.account(.created, command.account, done)
+            .located("/api/admin/realms/\(write.realm)/accounts/\(command.account)")
+    }
+
+    private static let list = Route<AdminContext>(
+        .get, "/api/admin/realms/{realm}/accounts", id: "listAccounts", tag: "Accounts",
+        summary: "The realm's accounts, or the one of a mail address.",
+        detail: "Nothing of a person is in a list.", right: .realm,
+        parameters: [
+            .realm, Lists.limit, Lists.after(Cursor.uuid),
+            Parameter(
+                "Email", in: .header, AccountView.email,
+                """
+                Only the account of this mail address. It stands in a header because addresses of \
+                pages end up in other people's logs.
+                """),
+        ],
+        answer: Lists.answer(
+            "AccountList", of: AccountView.schema, next: Cursor.uuid,
+            example: AccountView.example),
+        refusals: [.noSuchRealm]
+    ) { call throws(Problem) in
+        let realm = try call.realm
+        let after = call.text("after").flatMap(Cursor.uuid)
+        let items: [AccountView]
+        if let written = call.text("Email") {
+            let found = try await call.find(written)
+            items = [found].compactMap { $0 }
+        } else {
+            items = try await reading { () throws(LogFailure) in
+                try await call.context.queries.accounts(
+                    in: realm, after: after, limit: call.limit + 1)
+            }
+        }
+        if items.isEmpty { try await call.knownRealm() }
+        return Lists.page(call.limit, of: items, item: { .object($0.members) }) {
+            Cursor.encode($0.id)
+        }
+    }
+
+    private static let get = Route<AdminContext>(
+        .get, "/api/admin/realms/{realm}/accounts/{account_id}", id: "getAccount",
+        tag: "Accounts", summary: "One account.",
+        detail: "Whoever has its person unsealed is on record for it.", right: .realm,
+        parameters: [
+            .realm, accountID,
+            Parameter(
+                "open", in: .query, .boolean, "Whether to unseal what is known of the person."),
+        ],
+        answer: .ok("The account.", AccountView.schema, example: AccountView.example),
+        refusals: [.noSuchRealm, .noSuchAccount, .contended]
+    ) { call throws(Problem) in
+        var members = try await call.knownAccount().members
+        if call.parameters["open"]?.bool == true {
+            members["person"] = try await call.openedPerson(try call.requiredID("account_id"))
+        }
+        return .json(.ok, .object(members))
+    }
+
+    private static let change = Route<AdminContext>(
+        .patch, "/api/admin/realms/{realm}/accounts/{account_id}", id: "changeAccount",
+        tag: "Accounts", summary: "Changes what is known of an account's person.",
+        detail: """
+            What is not named stays as it is; a name that is null goes. With another mail address \
+            all sessions of the account are over: they may be those of whoever had the old one.
+            """,
+        right: .realm, parameters: [.realm, accountID, .idempotencyKey],
+        body: Body(
+            schema: .named(
+                "AccountChange",
+                .object(
+                    .optional("email", AccountView.email, "The mail address."),
+                    .optional("first_name", .nullable(AccountView.name), "The first name."),
+                    .optional("last_name", .nullable(AccountView.name), "The last name."),
+                    .optional(
+                        "confirmed", .boolean, "Whether you answer for a new mail address."))),
+            example: ["first_name": "Ada"]),
+        answer: .written(
+            .ok, "The account.", AccountView.schema, example: AccountView.example),
+        refusals: [.noSuchRealm, .realmDisabled, .noSuchAccount, .accountExists]
+    ) { call throws(Problem) in
+        let write = call.write(in: try call.realm)
+        let account = try call.requiredID("account_id")
+        if let (done, _) = try await call.earlier(write) {
+            return try await call.account(.ok, account, done)
+        }
+        try await call.knownRealm()
+        guard var person = KnownPerson(try await call.events(of: account))?.person else {
+            throw Problem(.noSuchAccount)
+        }
+        if let email = call.body["email"]?.string { person.email = try call.address(email) }
+        if let name = call.body["first_name"] { person.firstName = name.string }
+        if let name = call.body["last_name"] { person.lastName = name.string }
+        let command = ChangePerson(
+            account: account, person: person, mailbox: try await call.mailbox(of: person),
+            isConfirmed: call.body["confirmed"]?.bool ?? false,
+            nextSubject: write.newID("mailbox subject"))
+        return try await call.account(.ok, account, try await call.run(command, as: write))
+    }
+
+    private static let disable = simple(
+        "disable", id: "disableAccount", "Keeps an account's person out, and ends all sessions."
+    ) { DisableAccount(account: $0, mail: $1) }
+
+    private static let enable = simple(
+        "enable", id: "enableAccount", "Lets an account's person sign in again."
+    ) { account, _ in EnableAccount(account: account) }
+
+    private static let logOut = simple(
+        "log-out", id: "logOutAccount", "Ends all sessions of an account, on every device."
+    ) { RotateSecurityStamp(account: $0, mail: $1) }
+
+    /// What needs no more than the account, and perhaps a mail that tells its person.
+    static func simple<C: Command>(
+        _ word: String, id: String, _ summary: String, detail: String = "",
+        command: @escaping @Sendable (_ account: UUID, _ mail: UUID) -> C
+    ) -> Route<AdminContext> where C.Rejection: Refusal {
+        Route<AdminContext>(
+            .post,
+            PathTemplate(
+                stringLiteral: "/api/admin/realms/{realm}/accounts/{account_id}/\(word)"), id: id,
+            tag: "Accounts", summary: summary, detail: detail, right: .realm,
+            parameters: [.realm, accountID, .idempotencyKey],
+            answer: .written(
+                .ok, "The account.", AccountView.schema, example: AccountView.example),
+            refusals: [.noSuchRealm, .realmDisabled, .noSuchAccount]
+        ) { call throws(Problem) in
+            let write = call.write(in: try call.realm)
+            let account = try call.requiredID("account_id")
+            let done = try await call.run(command(account, write.newID("mail")), as: write)
+            return try await call.account(.ok, account, done)
+        }
+    }
+}

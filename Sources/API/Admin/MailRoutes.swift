@@ -1,0 +1,96 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// The mails of a realm that did not get out yet.
+enum MailRoutes {
+    static let table: [Route<AdminContext>] = [list, resend]
+
+    private static let list = Route<AdminContext>(
+        .get, "/api/admin/realms/{realm}/mails", id: "listMails", tag: "Mails",
+        summary: "The mails that are on their way, and those that could not be sent.",
+        detail: """
+            What a mail says is nowhere: it is made when it is sent, from the event that asks for \
+            it. This list follows the log: with `min_position` it waits until it holds everything \
+            up to there.
+            """,
+        right: .realm,
+        parameters: [
+            .realm, Lists.limit, Lists.after(Cursor.uuid), .minimumPosition,
+            Parameter("failed", in: .query, .boolean, "Only those that could not be sent."),
+        ],
+        answer: Lists.answer("MailList", of: schema, next: Cursor.uuid, example: example),
+        refusals: [.noSuchRealm, .positionNotReached, .positionLost]
+    ) { call throws(Problem) in
+        let realm = try call.realm
+        try await call.wait(for: .mails)
+        let after = call.text("after").flatMap(Cursor.uuid)
+        let failedOnly = call.parameters["failed"]?.bool ?? false
+        let items = try await reading { () throws(LogFailure) in
+            try await call.context.queries.mails(
+                of: realm, failedOnly: failedOnly, after: after, limit: call.limit + 1)
+        }
+        if items.isEmpty { try await call.knownLog() }
+        return Lists.page(call.limit, of: items, item: json) { Cursor.encode($0.id) }
+    }
+
+    private static let resend = Route<AdminContext>(
+        .post, "/api/admin/realms/{realm}/mails/{mail_id}/resend", id: "resendMail",
+        tag: "Mails", summary: "Has a mail that failed tried again.", right: .realm,
+        parameters: [
+            .realm,
+            Parameter(
+                "mail_id", in: .path, Fields.id, "The mail's id.",
+                example: "0193a0e7-5e0c-7000-9000-2f6b1c1d9a16"), .idempotencyKey,
+        ],
+        answer: .gone("It is on its way again."),
+        refusals: [.noSuchRealm, .noSuchMail, .mailNotFailed]
+    ) { call throws(Problem) in
+        try await call.knownRealm()
+        let done = try await call.run(
+            RequeueMail(mail: try call.requiredID("mail_id")),
+            as: call.write(in: try call.realm))
+        return Response(status: .noContent).at(done)
+    }
+
+    private static let schema = Schema.named(
+        "Mail",
+        .object(
+            .required("id", Fields.id, "Its id."),
+            .required("kind", .text(1...100), "The event that asks for it."),
+            .required("position", Fields.position, "Where that stands in the realm's log."),
+            .required("state", .oneOf(["due", "failed"]), "What has become of it."),
+            .required("attempts", .integer(0...1000), "How often it was tried."),
+            .required("due_at", Fields.time, "When it is tried next, or was given up."),
+            .optional(
+                "code", .integer(0...999),
+                "What the mail server said last; 0 where it was not reached.")))
+
+    private static let example: JSON = [
+        "id": "0193a0e7-5e0c-7000-9000-2f6b1c1d9a16", "kind": "otp.issued", "position": 42,
+        "state": "failed", "attempts": 2, "due_at": "2026-11-21T01:23:45.123456Z", "code": 550,
+    ]
+
+    private static func json(_ mail: MailView) -> JSON {
+        var members: [String: JSON] = [
+            "id": .string(mail.id.description), "kind": .string(mail.kind),
+            "position": .integer(mail.position), "state": mail.hasFailed ? "failed" : "due",
+            "attempts": .integer(Int64(mail.attempts)),
+            "due_at": .string(mail.dueAt.description),
+        ]
+        members["code"] = mail.code.map { .integer(Int64($0)) }
+        return .object(members)
+    }
+}
+
+extension Call<AdminContext> {
+    /// Waits for what `min_position` asks, if it is given.
+    func wait(for list: FollowingList) async throws(Problem) {
+        let realm = try realm
+        try await wait(in: realm) { position, epoch throws(LogFailure) in
+            try await context.queries.reaches(list, position, epoch: epoch, of: realm)
+        }
+    }
+}

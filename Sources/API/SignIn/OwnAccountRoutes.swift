@@ -1,0 +1,162 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// What people do with their own account, from an app that they are signed in to.
+enum OwnAccountRoutes {
+    static let table: [Route<RealmContext>] = [sessions, end, logOut, delete]
+
+    private static let refusals = Place.refusals + [.invalidToken]
+
+    private static let sessions = Route<RealmContext>(
+        .get, "/api/account/sessions", id: "listOwnSessions", tag: "Own account",
+        summary: "Where one is signed in, newest first.", right: .account, dialect: .native,
+        answer: .ok("The sessions.", .list(of: session, 0...200), example: [example]),
+        refusals: refusals
+    ) { call throws(Problem) in
+        let (account, current) = try call.signedIn
+        let found = try await reading { () throws(LogFailure) in
+            try await call.context.queries.sessions(
+                of: account, in: call.context.place.realm, at: call.context.clock.now(),
+                after: nil, limit: 200)
+        }
+        return .native(
+            .ok,
+            .array(
+                found.map { session in
+                    [
+                        "Id": .string(session.id.description),
+                        "Client": .string(session.terms.clientID),
+                        "App": session.app.map { .string($0) } ?? .null,
+                        "CreatedAt": .string(session.openedAt.description),
+                        "LastUsedAt": .string(session.lastUsedAt.description),
+                        "Device": session.terms.from.device.map { .string($0) } ?? .null,
+                        "Current": .bool(session.id == current.id),
+                    ]
+                }))
+    }
+
+    private static let end = Route<RealmContext>(
+        .delete, "/api/account/sessions/{session_id}", id: "endOwnSession", tag: "Own account",
+        summary: "Ends one of one's own sessions.", right: .account, dialect: .native,
+        parameters: [
+            Parameter(
+                "session_id", in: .path, Fields.id, "The session's id.",
+                example: "0193a0e7-5e0c-7000-9000-2f6b1c1d9a15")
+        ],
+        answer: Answer(status: .noContent, description: "It is over.", content: .nothing),
+        refusals: refusals + [.noSuchSession]
+    ) { call throws(Problem) in
+        let (account, _) = try call.signedIn
+        _ = try await call.carryOut(
+            EndSession(
+                session: try call.requiredID("session_id"), reason: .revoked, of: account))
+        return Response(status: .noContent)
+    }
+
+    private static let logOut = Route<RealmContext>(
+        .post, "/api/account/logout-everywhere", id: "logOutEverywhere", tag: "Own account",
+        summary: "Ends all of one's sessions, this one too.", right: .account,
+        dialect: .native,
+        answer: Answer(status: .noContent, description: "They are over.", content: .nothing),
+        refusals: refusals + [.noSuchRealm, .noSuchAccount, .realmDisabled]
+    ) { call throws(Problem) in
+        let (account, _) = try call.signedIn
+        _ = try await call.carryOut(
+            RotateSecurityStamp(account: account, mail: call.newID()))
+        return Response(status: .noContent)
+    }
+
+    private static let delete = Route<RealmContext>(
+        .delete, "/api/account", id: "deleteOwnAccount", tag: "Own account",
+        summary: "Has one's own account deleted.",
+        detail: """
+            All sessions are over, and nobody can sign in any more. Until `DueAt` somebody who \
+            manages the realm can call it off; then all that is personal is erased. A token alone \
+            is not enough: it must come of a sign-in a short while ago (RFC 9470).
+            """,
+        right: .account, dialect: .native,
+        answer: .ok(
+            "When it is deleted.",
+            .object(.required("DueAt", Fields.time, "From then on nobody can call it off.")),
+            example: ["DueAt": "2026-12-21T01:23:45.000000Z"]),
+        refusals: refusals + [
+            .reauthenticationRequired, .noSuchRealm, .noSuchAccount, .realmDisabled,
+        ]
+    ) { call throws(Problem) in
+        let (account, session) = try call.signedIn
+        try call.requireRecentSignIn(session)
+        let now = call.context.clock.now()
+        try await call.carryOut(
+            ScheduleDeletion(account: account, mail: call.newID(), now: now))
+        let events = try await reading { () throws(LogFailure) in
+            try await call.context.commands.events.stream(
+                account, after: 0, in: call.context.place.realm)
+        }
+        for case .deletionScheduled(let due, _) in events.reversed().map(AccountEvent.init) {
+            return .native(.ok, ["DueAt": .string(due.description)])
+        }
+        throw Problem(.internalError)
+    }
+
+    private static let session = Schema.object(
+        .required("Id", Fields.id, "Its id."),
+        .required("Client", .text(1...255), "The client that has its tokens."),
+        .optional("App", .text(1...200), "The app that it was opened for."),
+        .required("CreatedAt", Fields.time, "When somebody signed in."),
+        .required("LastUsedAt", Fields.time, "When a token of it was last refreshed."),
+        .optional("Device", .text(1...100), "The kind of device."),
+        .required("Current", .boolean, "Whether it is the one that asks."))
+
+    private static let example: JSON = [
+        "Id": "0193a0e7-5e0c-7000-9000-2f6b1c1d9a15", "Client": "phone", "Device": "iPhone",
+        "CreatedAt": "2026-11-21T01:23:45.123456Z", "LastUsedAt": "2026-11-21T01:23:45.123456Z",
+        "Current": true,
+    ]
+}
+
+extension Call<RealmContext> {
+    /// Whose token it is, and the session that it belongs to.
+    var signedIn: (account: UUID, session: SessionView) {
+        get throws(Problem) {
+            guard case .account(let account, let session, _) = caller else {
+                throw Problem(.unauthenticated)
+            }
+            return (account, session)
+        }
+    }
+
+    /// Whoever stole a token has it for as long as it lives; its owner can sign in again.
+    func requireRecentSignIn(_ session: SessionView) throws(Problem) {
+        let signedIn = SignedIn(
+            client: session.terms.client, app: session.terms.app, at: session.terms.openedAt)
+        if let limit = signedIn.isTooOld(at: context.clock.now(), context.place.settings) {
+            throw .signInTooOld(limit)
+        }
+    }
+
+    /// Carries a command out for whoever is signed in here.
+    @discardableResult
+    func carryOut<C: Command>(
+        _ command: C
+    ) async throws(Problem) -> Dispatched where C.Rejection: Refusal {
+        let (account, session) = try signedIn
+        let origin = Origin(
+            actor: "user:\(account)", client: session.terms.clientID,
+            address: context.place.address,
+            userAgent: request.headers["User-Agent"].map { String($0.unicodeScalars.prefix(512)) },
+            at: context.clock.now())
+        do {
+            return try await context.commands.dispatch(
+                command, in: context.place.realm, id: newID(), digest: [], origin: origin)
+        } catch let refusal as C.Rejection {
+            throw refusal.problem
+        } catch let failure as LogFailure {
+            throw Problem(of: failure)
+        } catch {
+            throw Problem(.internalError)
+        }
+    }
+}

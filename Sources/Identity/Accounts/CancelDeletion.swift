@@ -1,0 +1,29 @@
+public import EventSourcing
+public import Values
+
+/// Calls off the deletion of an account, as long as its grace lasts. Sessions that ended stay ended.
+public struct CancelDeletion: Command {
+    public var account: UUID
+
+    public init(account: UUID) {
+        self.account = account
+    }
+
+    public enum Rejection: Error, Equatable, Sendable {
+        case realmNotFound
+        case realmDisabled
+        case notFound
+    }
+
+    public func gather(_ streams: some StreamReader) async throws(LogFailure) -> InRealm<Account> {
+        try await .read(account, from: streams)
+    }
+
+    public func decide(_ facts: InRealm<Account>) throws(Rejection) -> Decision {
+        try facts.realm.requireOpen(
+            missing: Rejection.realmNotFound, disabled: .realmDisabled)
+        guard facts.thing.isAlive else { throw .notFound }
+        guard facts.thing.state.deletionDue != nil else { return Decision() }
+        return Decision(AccountEvent.deletionCancelled, in: account)
+    }
+}

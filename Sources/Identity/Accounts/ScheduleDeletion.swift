@@ -1,0 +1,44 @@
+public import EventSourcing
+public import Values
+
+/// Has an account deleted once the realm's grace is over. Until then its person is kept out and all its
+/// sessions are over, and it can be called off.
+public struct ScheduleDeletion: Command {
+    public var account: UUID
+    /// The name of the mail that tells its person.
+    public var mail: UUID?
+    /// Without the realm's grace: for whoever answers for it.
+    public var isAtOnce: Bool
+    public var now: Timestamp
+
+    public init(account: UUID, mail: UUID? = nil, isAtOnce: Bool = false, now: Timestamp) {
+        self.account = account
+        self.mail = mail
+        self.isAtOnce = isAtOnce
+        self.now = now
+    }
+
+    public enum Rejection: Error, Equatable, Sendable {
+        case realmNotFound
+        case realmDisabled
+        case notFound
+    }
+
+    public func gather(_ streams: some StreamReader) async throws(LogFailure) -> InRealm<Account> {
+        try await .read(account, from: streams)
+    }
+
+    public func decide(_ facts: InRealm<Account>) throws(Rejection) -> Decision {
+        try facts.realm.requireOpen(
+            missing: Rejection.realmNotFound, disabled: .realmDisabled)
+        guard facts.thing.isAlive else { throw .notFound }
+        let grace =
+            isAtOnce ? 0 : facts.realm.state.settings[SettingCatalogue.accountDeletionGrace]
+        let due = now.adding(seconds: grace)
+        // What is to come sooner already stays as it is.
+        if let known = facts.thing.state.deletionDue, known <= due { return Decision() }
+        // Of what is over in a moment nobody can be told any more.
+        let mail = isAtOnce ? nil : facts.thing.mail(mail)
+        return Decision(AccountEvent.deletionScheduled(due: due, mail: mail), in: account)
+    }
+}

@@ -1,0 +1,44 @@
+public import EventSourcing
+public import Postgres
+public import Values
+
+/// The accounts that are to be deleted. Follows the log at a small distance.
+public struct Deletions: Sendable {
+    public struct Entry: Sendable, Hashable {
+        public let realm: RealmID
+        public let account: UUID
+        public let due: Timestamp
+    }
+
+    private let database: Database
+
+    public init(_ database: Database) {
+        self.database = database
+    }
+
+    /// Those of all realms whose time has come, oldest first.
+    public func due(at now: Timestamp, limit: Int) async throws(ReadFailure) -> [Entry] {
+        var parameters = Parameters()
+        parameters.add(time: now.microseconds)
+        parameters.add(Int64(limit))
+        return try await database.read { [parameters] connection throws(Postgres.Failure) in
+            let rows = try connection.execute(listing, parameters)
+            return .success(
+                (0..<rows.count).compactMap { row in
+                    RealmID(rows.text(row, 0)).map {
+                        Entry(
+                            realm: $0, account: rows.identifier(row, 1), due: rows.instant(row, 2))
+                    }
+                })
+        }
+    }
+
+    static let statements = [listing]
+}
+
+private let listing = Statement(
+    "deletions_due",
+    """
+    select d.realm, d.account, d.due_at from urd.deletions d
+    where d.due_at <= $1 order by d.due_at limit $2
+    """)

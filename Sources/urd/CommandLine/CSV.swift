@@ -1,0 +1,61 @@
+import JSON
+
+/// Rows as RFC 4180 has them, safe to open in a spreadsheet.
+///
+/// A spreadsheet carries out what begins like a formula, and what is in a cell may come from anybody who
+/// can send a request: such a text gets an apostrophe in front, which says that it is one.
+struct CSV: Equatable, Sendable {
+    private var lines: [[String]]
+
+    init(titles: [String]) {
+        lines = [titles]
+    }
+
+    mutating func add(_ cells: [String]) {
+        precondition(cells.count == lines[0].count, "A row has a cell for each column.")
+        lines.append(cells)
+    }
+
+    var bytes: [UInt8] {
+        Array(
+            lines.map { $0.map(Self.field).joined(separator: ",") + "\r\n" }.joined().utf8)
+    }
+
+    private static func field(_ text: String) -> String {
+        let needsQuotes = text.utf8.contains { [0x22, 0x2C, 0x0A, 0x0D].contains($0) }
+        guard needsQuotes else { return text }
+        let doubled = text.unicodeScalars.map { $0 == "\"" ? "\"\"" : String($0) }.joined()
+        return "\"\(doubled)\""
+    }
+
+    /// What a person or a program wrote, so that no spreadsheet takes it for a formula.
+    static func harmless(_ text: String) -> String {
+        guard let first = text.unicodeScalars.first,
+            ["=", "+", "-", "@", "\t", "\r", "\n", "\u{FF1D}", "\u{FF0B}", "\u{FF0D}", "\u{FF20}"]
+                .contains(first)
+        else { return text }
+        return "'" + text
+    }
+}
+
+extension CSV {
+    /// A column for each member that any of the things has, in the order of their names.
+    init(listing items: [JSON]) {
+        var names: Set<String> = []
+        for item in items { names.formUnion((item.object ?? [:]).keys) }
+        let sorted = names.sorted()
+        self.init(titles: sorted)
+        for item in items { add(sorted.map { Self.cell(item[$0] ?? .null) }) }
+    }
+
+    private static func cell(_ value: JSON) -> String {
+        switch value {
+        case .null: ""
+        case .string(let text): harmless(text)
+        case .bool, .integer: String(decoding: value.canonical(), as: UTF8.self)
+        case .array(let elements) where elements.allSatisfy({ $0.string != nil }):
+            harmless(elements.compactMap(\.string).joined(separator: " "))
+        case .array, .object: String(decoding: value.canonical(), as: UTF8.self)
+        }
+    }
+}

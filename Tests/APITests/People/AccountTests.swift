@@ -1,0 +1,177 @@
+import EventSourcing
+import HTTP
+import Identity
+import JSON
+import Testing
+import Values
+
+@testable import API
+
+private let accounts = "/api/admin/realms/acme/accounts"
+
+extension World {
+    /// The id of a new account.
+    func person(_ email: String, confirmed: Bool = true) async throws -> UUID {
+        let made = try await make(
+            accounts, ["email": .string(email), "confirmed": .bool(confirmed)])
+        return try #require(made.json["id"]?.string.flatMap { UUID($0) })
+    }
+
+    func events() async throws -> [Recorded] {
+        try await log.events(from: 1, limit: .max, in: try #require(RealmID("acme")))
+    }
+
+    func find(_ email: String) async throws -> [JSON]? {
+        let answer = try await send(
+            Request(
+                method: .get, path: accounts, query: nil,
+                headers: ["Authorization": "Bearer \(key.text)", "Email": email], body: [],
+                source: "203.0.113.7", id: "r"))
+        return answer.json["items"]?.array
+    }
+}
+
+@Suite struct `MOD-17: an account over HTTP` {
+    @Test func `is made, and found by whatever spelling of its address`() async throws {
+        let world = try await World()
+        let made = try await world.make(
+            accounts, ["email": "Ada@Example.org", "first_name": "Ada", "confirmed": true])
+        let id = try #require(made.json["id"]?.string)
+        #expect(made.json["confirmed"] == true)
+        #expect(made.json["enabled"] == true)
+        #expect(made.json["deletion_due"] == .null)
+        #expect(made.response.headers["Location"] == "\(accounts)/\(id)")
+        #expect(try await world.find("aDA@example.ORG")?.map { $0["id"] } == [.string(id)])
+        #expect(try await world.find("nobody@example.org") == [])
+        #expect(try await world.find("a@localhost") == [], "That is no address.")
+        #expect(try await world.send(.get, "\(accounts)/\(id)").json == made.json)
+        let missing = try await world.send(.get, "\(accounts)/\(UUID.random())")
+        #expect(missing.problem == .noSuchAccount)
+    }
+
+    @Test func `has its person in no list and no open data, and opens it on record`()
+        async throws
+    {
+        let world = try await World()
+        let id = try await world.person("ada@example.org")
+        let list = try await world.send(.get, accounts)
+        #expect(!String(decoding: list.response.body, as: UTF8.self).contains("ada"))
+        let closed = try await world.send(.get, "\(accounts)/\(id)")
+        #expect(closed.json["person"] == nil)
+        #expect(try await !world.events().contains { $0.name == "personal_data.opened" })
+        let open = try await world.send(.get, "\(accounts)/\(id)", query: "open=true")
+        #expect(open.json["person"] == ["email": "ada@example.org"])
+        let record = try #require(try await world.events().last)
+        #expect(record.name == "personal_data.opened")
+        #expect(record.open == ["kind": "person", "accounts": [.string(id.description)]])
+        #expect(record.actor == "admin:\(world.key.id)")
+    }
+
+    @Test func `has an address that is one, and nobody else's`() async throws {
+        let world = try await World()
+        _ = try await world.person("ada@example.org")
+        let twice = try await world.send(.post, accounts, body: ["email": "ADA@example.org"])
+        #expect(twice.problem == .accountExists)
+        #expect(twice.field == "email")
+        let wrong = try await world.send(.post, accounts, body: ["email": "a@localhost"])
+        #expect(wrong.problem == .invalidField)
+        #expect(wrong.field == "email")
+        _ = try await world.send(.post, "/api/admin/realms/acme/disable")
+        let closed = try await world.send(.post, accounts, body: ["email": "bob@example.org"])
+        #expect(closed.problem == .realmDisabled)
+    }
+
+    @Test func `is changed member by member`() async throws {
+        let world = try await World()
+        let id = try await world.person("ada@example.org")
+        let path = "\(accounts)/\(id)"
+        func person() async throws -> JSON? {
+            try await world.send(.get, path, query: "open=true").json["person"]
+        }
+        let named = try await world.send(
+            .patch, path, body: ["first_name": "Ada", "last_name": "Byron"])
+        #expect(named.status == .ok)
+        _ = try await world.send(.patch, path, body: ["last_name": .null])
+        #expect(try await person() == ["email": "ada@example.org", "first_name": "Ada"])
+        let moved = try await world.send(
+            .patch, path, body: ["email": "Ada@New.example"], idempotencyKey: "move")
+        #expect(moved.json["confirmed"] == false)
+        #expect(moved.json["mailbox"] != named.json["mailbox"])
+        #expect(try await person() == ["email": "ada@new.example", "first_name": "Ada"])
+        #expect(try await world.find("ada@example.org") == [])
+        #expect(try await world.find("ada@new.example")?.count == 1)
+        // The address that it left is anybody's.
+        let other = try await world.person("ada@example.org")
+        let back = try await world.send(.patch, path, body: ["email": "ada@example.org"])
+        #expect(back.problem == .accountExists)
+        #expect(other != id)
+        let again = try await world.send(
+            .patch, path, body: ["email": "Ada@New.example"], idempotencyKey: "move")
+        #expect(again.response == moved.response)
+        let missing = try await world.send(
+            .patch, "\(accounts)/\(UUID.random())", body: ["first_name": "Ada"])
+        #expect(missing.problem == .noSuchAccount)
+    }
+
+    @Test func `is disabled, enabled and logged out, and its person is told`() async throws {
+        let world = try await World()
+        let path = "\(accounts)/\(try #require(world.names["account_id"]))"
+        #expect(try await world.send(.get, path + "/sessions").json["items"]?.array?.count == 1)
+        let out = try await world.send(.post, path + "/log-out")
+        #expect(out.status == .ok)
+        #expect(try await world.send(.get, path + "/sessions").json["items"] == [])
+        #expect(try await world.events().last?.open["mail"]?.string.flatMap { UUID($0) } != nil)
+        #expect(try await world.send(.post, path + "/disable").json["enabled"] == false)
+        #expect(try await world.events().last?.open["mail"]?.string.flatMap { UUID($0) } != nil)
+        #expect(try await world.send(.post, path + "/enable").json["enabled"] == true)
+    }
+}
+
+@Suite struct `MOD-17: an account's sessions over HTTP` {
+    @Test func `are listed, and ended one by one`() async throws {
+        let world = try await World()
+        let path = world.names["account_id"].map { "\(accounts)/\($0)/sessions" } ?? ""
+        let session = try #require(world.names["session_id"])
+        let list = try await world.send(.get, path)
+        let item = try #require(list.json["items"]?.array?.first)
+        #expect(item["id"]?.string == session)
+        #expect(item["device"] == "iPhone")
+        let other = try await world.person("ada@example.org")
+        let foreign = try await world.send(
+            .delete, "\(accounts)/\(other)/sessions/\(session)")
+        #expect(foreign.problem == .noSuchSession)
+        #expect(try await world.send(.delete, "\(path)/\(session)").status == .noContent)
+        #expect(try await world.send(.get, path).json["items"] == [])
+        #expect(try await world.events().last?.open == ["reason": "administrator"])
+        #expect(try await world.send(.delete, "\(path)/\(session)").status == .noContent)
+        let missing = try await world.send(.delete, "\(path)/\(UUID.random())")
+        #expect(missing.problem == .noSuchSession)
+        let nobody = try await world.send(.get, "\(accounts)/\(UUID.random())/sessions")
+        #expect(nobody.problem == .noSuchAccount)
+    }
+}
+
+@Suite struct `Mails over HTTP` {
+    private let mails = "/api/admin/realms/acme/mails"
+
+    @Test func `are listed as long as they did not get through, and sent again`() async throws {
+        let world = try await World()
+        let mail = try #require(world.names["mail_id"])
+        let failed = try await world.send(.get, mails, query: "failed=true")
+        let item = try #require(failed.json["items"]?.array?.first)
+        #expect(item["id"]?.string == mail)
+        #expect(item["state"] == "failed")
+        let resent = try await world.send(.post, "\(mails)/\(mail)/resend")
+        #expect(resent.status == .noContent)
+        #expect(try await world.send(.get, mails, query: "failed=true").json["items"] == [])
+        let position = try #require(resent.response.headers["Urd-Position"])
+        let due = try await world.send(.get, mails, query: "min_position=\(position)")
+        #expect(due.json["items"]?.array?.map { $0["state"] } == ["due"])
+        let again = try await world.send(.post, "\(mails)/\(mail)/resend")
+        #expect(again.problem == .mailNotFailed)
+        let missing = try await world.send(.post, "\(mails)/\(UUID.random())/resend")
+        #expect(missing.problem == .noSuchMail)
+        let late = try await world.send(.get, mails, query: "min_position=acme:1:999999")
+        #expect(late.problem == .positionNotReached)
+    }
+}

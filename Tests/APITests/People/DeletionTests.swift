@@ -1,0 +1,172 @@
+import EventSourcing
+import HTTP
+import Identity
+import JSON
+import Testing
+import Values
+
+@testable import API
+
+private let accounts = "/api/admin/realms/acme/accounts"
+
+@Suite struct `The deletion of an account over HTTP` {
+    @Test func `keeps its person out until it is called off`() async throws {
+        let world = try await World()
+        let path = "\(accounts)/\(try #require(world.names["account_id"]))"
+        let deleted = try await world.send(.delete, path)
+        let due = try #require(
+            deleted.json["deletion_due"]?.string.flatMap { Timestamp(rfc3339: $0) })
+        let scheduled = try #require(try await world.events().last)
+        #expect(scheduled.name == "account.deletion_scheduled")
+        #expect(due.seconds - scheduled.at.seconds == 30 * 86_400)
+        #expect(try await world.send(.get, path + "/sessions").json["items"] == [])
+        #expect(try await world.send(.get, path).json["deletion_due"] == .string(due.description))
+        let kept = try await world.send(.post, path + "/cancel-deletion")
+        #expect(kept.json["deletion_due"] == .null)
+        #expect(world.destroyed.all.isEmpty)
+    }
+
+    @Test func `has the grace that the realm sets`() async throws {
+        let world = try await World()
+        _ = try await world.send(
+            .patch, "/api/admin/realms/acme/settings", body: ["account_deletion_grace": 0])
+        let id = try await world.person("ada@example.org")
+        let deleted = try await world.send(.delete, "\(accounts)/\(id)")
+        let due = try #require(
+            deleted.json["deletion_due"]?.string.flatMap { Timestamp(rfc3339: $0) })
+        #expect(due.seconds == (try await world.events().last?.at.seconds))
+    }
+}
+
+@Suite struct `Erasing an account` {
+    private func erasure(_ world: World) -> AccountErasure {
+        AccountErasure(
+            commands: Dispatcher(log: world.log),
+            destroyKey: { _, subject throws(LogFailure) in try world.destroyed.add(subject) },
+            newID: { UUID.random() })
+    }
+
+    private func carryOut(_ world: World, _ id: UUID) async throws -> AccountErasure.Outcome {
+        try await erasure(world).carryOut(
+            id, in: try #require(RealmID("acme")),
+            by: Origin(actor: "system", at: Timestamp(seconds: 1_900_000_000)))
+    }
+
+    @Test func `destroys the keys of the account and of its mailbox, and says where`()
+        async throws
+    {
+        let world = try await World()
+        let id = try await world.person("ada@example.org")
+        let mailbox = try #require(
+            try await world.send(.get, "\(accounts)/\(id)").json["mailbox"]?.string)
+        let answer = try await world.send(.post, "\(accounts)/\(id)/erase")
+        #expect(answer.status == .ok)
+        #expect(world.destroyed.all == [id, try #require(UUID(mailbox))])
+        let last = try #require(try await world.events().last)
+        #expect(last.name == "account.erased")
+        #expect(last.stream == id)
+        #expect(answer.json["position"] == .integer(last.position))
+        #expect(answer.response.headers["Urd-Position"] == "acme:1:\(last.position)")
+        #expect(try await world.send(.get, "\(accounts)/\(id)").problem == .noSuchAccount)
+        let again = try await world.send(.post, "\(accounts)/\(id)/erase")
+        #expect(again.problem == .noSuchAccount)
+    }
+
+    @Test func `leaves the address to whoever comes with it, under another key`() async throws {
+        let world = try await World()
+        let first = try await world.person("ada@example.org")
+        #expect(try await world.send(.post, "\(accounts)/\(first)/erase").status == .ok)
+        let second = try await world.person("ada@example.org")
+        #expect(second != first)
+        #expect(try await world.send(.post, "\(accounts)/\(second)/erase").status == .ok)
+        #expect(Set(world.destroyed.all).count == 4, "\(world.destroyed.all)")
+    }
+
+    @Test func `takes the mailboxes along that the account left`() async throws {
+        let world = try await World()
+        let id = try await world.person("ada@example.org")
+        let left = try await world.send(.get, "\(accounts)/\(id)").json["mailbox"]?.string
+        _ = try await world.send(
+            .patch, "\(accounts)/\(id)", body: ["email": "ada@new.example"])
+        #expect(try await world.send(.post, "\(accounts)/\(id)/erase").status == .ok)
+        #expect(world.destroyed.all.count == 3)
+        #expect(world.destroyed.all.map(\.description).contains(left ?? ""))
+    }
+
+    @Test func `that broke off is taken up again by whoever comes next`() async throws {
+        let world = try await World()
+        let id = try await world.person("ada@example.org")
+        for failures in 1...2 {
+            world.destroyed.fail(1)
+            let broken = try await world.send(
+                .post, "\(accounts)/\(id)/erase", idempotencyKey: "erase")
+            #expect(broken.problem == .unavailable, "\(failures)")
+            #expect(try await !world.events().contains { $0.name == "account.erased" })
+        }
+        guard case .erased(_, isNew: true) = try await carryOut(world, id) else {
+            Issue.record("It was not finished.")
+            return
+        }
+        guard case .erased(let position, isNew: false) = try await carryOut(world, id) else {
+            Issue.record("It was done twice.")
+            return
+        }
+        let answer = try await world.send(
+            .post, "\(accounts)/\(id)/erase", idempotencyKey: "erase")
+        #expect(answer.json["position"] == .integer(position))
+        let names = try await world.events().map(\.name)
+        #expect(names.filter { $0 == "account.deleted" }.count == 1)
+        #expect(names.filter { $0 == "account.erased" }.count == 1)
+    }
+
+    @Test func `happens once, whoever wants it how often at once`() async throws {
+        let world = try await World()
+        let id = try await world.person("ada@example.org")
+        try await withThrowingTaskGroup { group in
+            for number in 0..<50 {
+                group.addTask {
+                    if number % 2 == 0 {
+                        _ = try await world.send(.post, "\(accounts)/\(id)/erase")
+                    } else {
+                        _ = try? await carryOut(world, id)
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        let names = try await world.events().map(\.name)
+        #expect(names.filter { $0 == "account.deleted" }.count == 1)
+        #expect(names.filter { $0 == "account.erased" }.count == 1)
+        #expect(Set(world.destroyed.all).count == 2)
+    }
+
+    @Test func `waits for what is not due, was called off or never was`() async throws {
+        let world = try await World()
+        let id = try await world.person("ada@example.org")
+        #expect(try await carryOut(world, id) == .notDue)
+        _ = try await world.send(.delete, "\(accounts)/\(id)")
+        _ = try await world.send(.post, "\(accounts)/\(id)/cancel-deletion")
+        #expect(try await carryOut(world, id) == .notDue)
+        #expect(try await carryOut(world, UUID.random()) == .unknown)
+        #expect(world.destroyed.all.isEmpty)
+        _ = try await world.send(.delete, "\(accounts)/\(id)")
+        guard case .erased = try await carryOut(world, id) else {
+            Issue.record("It was due.")
+            return
+        }
+    }
+
+    @Test func `under a key that stood for somebody else destroys nothing`() async throws {
+        let world = try await World()
+        let (first, second) = (
+            try await world.person("ada@example.org"), try await world.person("bob@example.org")
+        )
+        _ = try await world.send(.post, "\(accounts)/\(first)/erase", idempotencyKey: "k")
+        let before = world.destroyed.all
+        let refused = try await world.send(
+            .post, "\(accounts)/\(second)/erase", idempotencyKey: "k")
+        #expect(refused.problem == .idempotencyKeyReused)
+        #expect(world.destroyed.all == before)
+        #expect(try await world.send(.get, "\(accounts)/\(second)").json["deletion_due"] == .null)
+    }
+}

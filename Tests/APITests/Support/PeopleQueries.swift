@@ -1,0 +1,144 @@
+import API
+import EventSourcing
+import Identity
+import JSON
+import Values
+
+/// What is read of the people of a realm, folded from the log each time.
+extension AccountQueries where Self: Folding {
+    func account(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> AccountView? {
+        try await accounts(in: realm, after: nil, limit: .max).first { $0.id == id }
+    }
+
+    func account(
+        mailbox: UUID, in realm: RealmID
+    ) async throws(LogFailure) -> AccountView? {
+        try await accounts(in: realm, after: nil, limit: .max).first { $0.mailbox == mailbox }
+    }
+
+    func accounts(
+        in realm: RealmID, after: UUID?, limit: Int
+    ) async throws(LogFailure) -> [AccountView] {
+        var found: [UUID: (state: Account, first: Timestamp, last: Timestamp)] = [:]
+        for recorded in try await log.events(from: 1, limit: .max, in: realm) {
+            guard let event = AccountEvent(recorded) else { continue }
+            var known = found[recorded.stream] ?? (Account(), recorded.at, recorded.at)
+            known.state.apply(event)
+            known.last = recorded.at
+            found[recorded.stream] = known
+        }
+        let views = found.filter { !$0.value.state.isDeleted }.map { id, known in
+            AccountView(
+                id: id, mailbox: known.state.mailbox ?? .zero,
+                isConfirmed: known.state.isConfirmed, isDisabled: known.state.isDisabled,
+                deletionDue: known.state.deletionDue, registeredAt: known.first,
+                changedAt: known.last)
+        }
+        return Array(
+            views.sorted { $0.id < $1.id }
+                .filter { view in after.map { view.id > $0 } ?? true }.prefix(limit))
+    }
+
+    func mails(
+        of realm: RealmID, failedOnly: Bool, after: UUID?, limit: Int
+    ) async throws(LogFailure) -> [MailView] {
+        var found: [UUID: (state: Mail, at: Timestamp, position: Int64)] = [:]
+        for recorded in try await log.events(from: 1, limit: .max, in: realm) {
+            guard let event = MailEvent(recorded) else { continue }
+            var known = found[recorded.stream] ?? (Mail(), recorded.at, recorded.position)
+            known.state.apply(event)
+            found[recorded.stream] = known
+        }
+        return found.filter { $0.value.state.status != .sent }.map { id, known in
+            MailView(
+                id: id, kind: "otp.issued", position: known.position,
+                hasFailed: known.state.status == .failed, attempts: known.state.attempts,
+                dueAt: known.at, code: nil)
+        }.filter { !failedOnly || $0.hasFailed }.sorted { $0.id < $1.id }
+            .filter { mail in after.map { mail.id > $0 } ?? true }.prefix(limit).map { $0 }
+    }
+
+    func loginHistory(
+        of realm: RealmID, _ selection: LoginSelection, after place: LoginPlace?, limit: Int
+    ) async throws(LogFailure) -> [LoginView] {
+        var views: [LoginView] = []
+        for recorded in try await log.events(from: 1, limit: .max, in: realm) {
+            switch SessionEvent(recorded) {
+            case .opened(let terms):
+                guard let account = terms.account else { continue }
+                views.append(
+                    LoginView(
+                        position: recorded.position, at: recorded.at, account: account,
+                        app: terms.app, clientID: terms.clientID,
+                        method: terms.method?.rawValue, isRefused: false, reason: nil,
+                        session: recorded.stream, source: terms.from.source,
+                        device: terms.from.device))
+            case .refused(let attempt):
+                views.append(
+                    LoginView(
+                        position: recorded.position, at: recorded.at, account: attempt.account,
+                        app: attempt.app, clientID: attempt.clientID,
+                        method: attempt.method.rawValue, isRefused: true,
+                        reason: attempt.reason, session: nil, source: attempt.from.source,
+                        device: attempt.from.device))
+            case .ended(let reason):
+                for index in views.indices where views[index].session == recorded.stream {
+                    views[index].endedAt = recorded.at
+                    views[index].endReason = reason.rawValue
+                }
+            case .refreshed, nil: break
+            }
+        }
+        let chosen = views.reversed().filter { view in
+            (selection.account == nil || view.account == selection.account)
+                && (selection.clientID == nil || view.clientID == selection.clientID)
+                && (selection.isRefused == nil || view.isRefused == selection.isRefused)
+                && (selection.since.map { view.at >= $0 } ?? true)
+                && (selection.until.map { view.at < $0 } ?? true)
+                && (place.map {
+                    view.at < $0.at || view.at == $0.at && view.position < $0.position
+                } ?? true)
+        }
+        return Array(chosen.prefix(limit))
+    }
+
+    func reaches(
+        _ list: FollowingList, _ position: Int64, epoch: Int, of realm: RealmID
+    ) async throws(LogFailure) -> Reached {
+        let head = try await log.head(of: realm)
+        if head.epoch != epoch { return .never }
+        return head.position >= position ? .yes : .notYet
+    }
+}
+
+/// Queries that are answered by folding a log.
+protocol Folding: Sendable {
+    var log: WatchedLog { get }
+}
+
+extension SessionQueries where Self: Folding {
+    func sessions(
+        of account: UUID, in realm: RealmID, at now: Timestamp, after: UUID?, limit: Int
+    ) async throws(LogFailure) -> [OpenSessionView] {
+        var sessions: [UUID: (state: Session, opened: Timestamp, used: Timestamp)] = [:]
+        var holder = Account()
+        for recorded in try await log.events(from: 1, limit: .max, in: realm) {
+            if recorded.stream == account, let event = AccountEvent(recorded) {
+                holder.apply(event)
+            }
+            guard let event = SessionEvent(recorded) else { continue }
+            var known = sessions[recorded.stream] ?? (Session(), recorded.at, recorded.at)
+            known.state.apply(event)
+            known.used = recorded.at
+            sessions[recorded.stream] = known
+        }
+        return sessions.sorted { $1.key < $0.key }.compactMap { id, known in
+            guard let terms = known.state.terms, terms.account == account,
+                known.state.end == nil, terms.stamp == holder.stamp, !holder.isDisabled,
+                now < terms.expiresAt, after.map({ id < $0 }) ?? true
+            else { return nil }
+            return OpenSessionView(
+                id: id, terms: terms, app: nil, openedAt: known.opened, lastUsedAt: known.used)
+        }.prefix(limit).map { $0 }
+    }
+}

@@ -1,0 +1,144 @@
+import EventSourcing
+import Identity
+import JSON
+import LogTesting
+import Testing
+import Values
+
+private let next = UUID(high: 5, low: 7)
+private let month: Int64 = 30 * 86_400
+
+@Suite struct `The deletion of an account` {
+    private let schedule = ScheduleDeletion(account: account, mail: code, now: noon)
+
+    private func scheduled(after seconds: Int64 = month) -> AccountEvent {
+        .deletionScheduled(due: noon.adding(seconds: seconds), mail: code)
+    }
+
+    @Test func `is announced, with the grace that the realm gives`() async throws {
+        try await givenAccount().when(schedule).then(scheduled(), in: account)
+        try await givenAccount()
+            .given(
+                RealmEvent.settingsChanged(["account_deletion_grace": 60]), in: Realm.stream
+            ).when(schedule).then(scheduled(after: 60), in: account)
+    }
+
+    @Test func `comes no later for being asked for again, but sooner for being wanted at once`()
+        async throws
+    {
+        try await givenAccount(scheduled()).when(schedule).thenNothing()
+        let atOnce = ScheduleDeletion(account: account, mail: code, isAtOnce: true, now: noon)
+        try await givenAccount(scheduled()).when(atOnce)
+            .then(AccountEvent.deletionScheduled(due: noon), in: account)
+    }
+
+    @Test func `is told to nobody whose mailbox nobody proved`() async throws {
+        try await givenRealm().given(registeredAccount(isConfirmed: false), in: account)
+            .when(schedule).then(
+                AccountEvent.deletionScheduled(due: noon.adding(seconds: month)), in: account)
+    }
+
+    @Test func `is refused where there is nobody to delete`() async throws {
+        try await givenRealm().when(schedule).thenRejected(.notFound)
+        try await givenAccount(.deleted(subjects: [])).when(schedule).thenRejected(.notFound)
+        try await given().when(schedule).thenRejected(.realmNotFound)
+        try await givenDisabledRealm().when(schedule).thenRejected(.realmDisabled)
+    }
+
+    @Test func `can be called off until it is carried out`() async throws {
+        let cancel = CancelDeletion(account: account)
+        try await givenAccount(scheduled()).when(cancel)
+            .then(AccountEvent.deletionCancelled, in: account)
+        try await givenAccount().when(cancel).thenNothing()
+        try await givenAccount(scheduled(), .deletionCancelled).when(cancel).thenNothing()
+        try await givenAccount(.deleted(subjects: [])).when(cancel).thenRejected(.notFound)
+        try await given().when(cancel).thenRejected(.realmNotFound)
+        try await givenDisabledRealm().when(cancel).thenRejected(.realmDisabled)
+    }
+
+    @Test func `keeps its person out and ends all sessions at once`() async throws {
+        var state = Account()
+        for event in [registeredAccount(), scheduled()] { state.apply(event) }
+        #expect(state.stamp == 1)
+        let realm = try givenNativeRealm().given(registeredAccount(), scheduled(), in: account)
+            .given(MailboxEvent.assigned(account), in: mailbox)
+        let request = RequestOTP(
+            mailbox: mailbox, person: ann, code: code, digest: try digest(1), now: noon)
+        try await realm.when(request).thenNothing()
+        try await realm.given(AccountEvent.deletionCancelled, in: account).when(request)
+            .then(issued(.signIn), in: mailbox)
+    }
+}
+
+@Suite struct `An account whose deletion is due` {
+    private func delete(at now: Timestamp = noon) -> DeleteAccount {
+        DeleteAccount(account: account, nextSubject: next, now: now)
+    }
+
+    private let due = AccountEvent.deletionScheduled(due: noon)
+
+    @Test func `gives up its mailbox and names whose keys are to go`() async throws {
+        var decision = Decision(MailboxEvent.released(account, next: next), in: mailbox)
+        decision.append(AccountEvent.deleted(subjects: [mailbox]), in: account)
+        try await givenAccount(due).when(delete()).then(decision)
+        // A disabled realm keeps nobody's data longer.
+        try await givenAccount(due).given(RealmEvent.disabled, in: Realm.stream)
+            .when(delete()).then(decision)
+    }
+
+    @Test func `names the mailboxes that it left before, too`() async throws {
+        let left = UUID(high: 5, low: 8)
+        var decision = Decision(MailboxEvent.released(account, next: next), in: mailbox)
+        decision.append(AccountEvent.deleted(subjects: [left, mailbox]), in: account)
+        try await givenAccount(
+            .mailboxChanged(mailbox: mailbox, isConfirmed: true, left: left), due
+        ).when(delete()).then(decision)
+    }
+
+    @Test func `is not deleted before its time, twice, or unasked`() async throws {
+        let early = Timestamp(microseconds: noon.microseconds - 1)
+        try await givenAccount(due).when(delete(at: early)).thenRejected(.notDue)
+        try await givenAccount().when(delete()).thenRejected(.notDue)
+        try await givenAccount(due, .deletionCancelled).when(delete()).thenRejected(.notDue)
+        try await givenAccount(due, .deleted(subjects: [])).when(delete())
+            .thenRejected(.notFound)
+        try await givenRealm().when(delete()).thenRejected(.notFound)
+        try await given().when(delete()).thenRejected(.realmNotFound)
+    }
+
+    @Test func `is erased once its keys are gone, and that once`() async throws {
+        let record = RecordErasure(account: account)
+        try await givenAccount(due, .deleted(subjects: [mailbox])).when(record)
+            .then(AccountEvent.erased, in: account)
+        try await givenAccount(due, .deleted(subjects: [mailbox]), .erased).when(record)
+            .thenNothing()
+        try await givenAccount(due).when(record).thenRejected(.notDeleted)
+    }
+}
+
+/// The key of an account's mailbox goes with the account. Whoever comes back with the same address must
+/// be able to read what is mailed there.
+@Suite struct `A mailbox that an account gave up` {
+    @Test func `is another subject from then on`() async throws {
+        let realm = try givenNativeRealm()
+            .given(
+                MailboxEvent.assigned(account), MailboxEvent.released(account, next: next),
+                in: mailbox)
+        let request = RequestOTP(
+            mailbox: mailbox, person: ann, code: code, digest: try digest(1), now: noon)
+        let verdict = try await realm.when(request)
+        verdict.then(Decision(try issued(), in: mailbox, of: next))
+        guard case .success(let decision) = verdict.result else { return }
+        #expect(decision.events.first?.subject == next)
+    }
+}
+
+@Suite struct `Opening what is sealed` {
+    @Test func `is put on record, each time under a name of its own`() async throws {
+        let id = UUID(high: 9, low: 1)
+        let record = RecordDisclosure(id: id, kind: .person, accounts: [account])
+        let made = DisclosureEvent.made(.person, accounts: [account])
+        try await given().when(record).then(made, in: id)
+        try await given(made, in: id).when(record).thenRejected(.idTaken)
+    }
+}
