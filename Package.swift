@@ -79,7 +79,8 @@ let package = Package(
             "API",
             [
                 "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Cryptography",
-                "HTML", "JOSE", "Mail", "EventStore", "ReadModels", "SecurityKeys",
+                "HTML", "JOSE", "Mail", "OneTimeCodes", "QRCode", "EventStore",
+                "ReadModels", "SecurityKeys",
             ]),
         .executableTarget(
             name: "urd",
@@ -183,7 +184,8 @@ let package = Package(
             "API",
             [
                 "API", "HTTP", "Identity", "EventStore", "EventSourcing", "Cryptography", "JOSE",
-                "Telemetry", "Values", "JSON", "LogTesting", "SecurityKeys", "SecurityKeysTesting",
+                "OneTimeCodes", "QRCode", "Telemetry", "Values", "JSON", "LogTesting",
+                "SecurityKeys", "SecurityKeysTesting",
             ]),
         tests("Tidy", []),
     ]
