@@ -79,7 +79,7 @@ let package = Package(
             "API",
             [
                 "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Cryptography",
-                "HTML", "JOSE", "Mail", "EventStore", "ReadModels",
+                "HTML", "JOSE", "Mail", "EventStore", "ReadModels", "SecurityKeys",
             ]),
         .executableTarget(
             name: "urd",
@@ -117,9 +117,15 @@ let package = Package(
             name: "HTTPClientTests", dependencies: ["HTTPClient", "HTTP"], exclude: ["servers"],
             swiftSettings: strict),
         tests("Systemd", ["Systemd"]),
+        .target(
+            name: "SecurityKeysTesting",
+            dependencies: ["SecurityKeys", "Cryptography", "Values", "JSON"],
+            path: "Tests/SecurityKeysTesting", swiftSettings: strict),
         .testTarget(
             name: "SecurityKeysTests",
-            dependencies: ["SecurityKeys", "Cryptography", "Values", "JSON", "CFIDO2"],
+            dependencies: [
+                "SecurityKeys", "Cryptography", "Values", "JSON", "CFIDO2", "SecurityKeysTesting",
+            ],
             resources: [.embedInCode("vectors")], swiftSettings: strict),
         tests("QRCode", ["QRCode"]),
         tests("JOSE", ["JOSE", "Values", "JSON", "Cryptography"]),
@@ -171,7 +177,7 @@ let package = Package(
             "API",
             [
                 "API", "HTTP", "Identity", "EventStore", "EventSourcing", "Cryptography", "JOSE",
-                "Telemetry", "Values", "JSON", "LogTesting",
+                "Telemetry", "Values", "JSON", "LogTesting", "SecurityKeys", "SecurityKeysTesting",
             ]),
         tests("Tidy", []),
     ]

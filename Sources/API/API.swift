@@ -13,7 +13,9 @@ public enum API {
     /// What the host's realm answers: signing in, and tokens.
     public static let realmTable: [Route<RealmContext>] =
         NativeRoutes.table + MagicLinkRoutes.table + TokenRoutes.table
-        + MetadataRoutes.table + AppInfoRoutes.table + OwnAccountRoutes.table
+        + PasskeyRoutes.table + PasskeyListRoutes.table
+        + MetadataRoutes.table + AppInfoRoutes.table
+        + OwnAccountRoutes.table
 
     /// Every route of every table.
     static let outlines: [Outline] = table.map(\.outline) + realmTable.map(\.outline)

@@ -72,7 +72,7 @@ struct ClientData {
     ) throws(WebAuthnFailure) {
         guard type.utf8.elementsEqual(wanted.utf8) else { throw .otherCeremony }
         guard challenge == issued else { throw .otherChallenge }
-        guard RelyingParty.contains(party.origins, origin) else { throw .otherOrigin }
+        guard party.accepts(origin) else { throw .otherOrigin }
         guard !crossOrigin || party.allowsCrossOrigin else { throw .crossOrigin }
         guard let topOrigin else { return }
         guard crossOrigin, party.allowsCrossOrigin,

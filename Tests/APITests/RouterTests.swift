@@ -121,8 +121,7 @@ import Testing
 extension ProblemKind {
     /// What is told by ways of signing in that no route offers yet.
     static let ofRealms: Set<ProblemKind> = [
-        .unsupportedTokenType, .mfaRequired, .internalLoginDisabled, .passkeyUnavailable,
-        .invalidEnrollment,
+        .unsupportedTokenType, .mfaRequired, .internalLoginDisabled,
     ]
 }
 

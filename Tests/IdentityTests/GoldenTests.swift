@@ -16,6 +16,7 @@ private func samples() throws -> [any Event] {
         "tos_uri": "https://web.example.org/terms", "jwks_uri": "https://web.example.org/keys",
         "software_id": "web", "software_version": "1.0", "access_token_lifetime": 600,
         "refresh_token_lifetime": 86_400, "app_id": "00000000-0000-0002-0000-000000000002",
+        "webauthn_rp_id": "passkeys.example.org",
         "audiences": ["https://api.example.org"], "introspects_all_tokens": true,
     ])
     let keyed = try ClientMetadata([
@@ -73,6 +74,10 @@ private func signInSamples() throws -> [any Event] {
         MailEvent.failed(attempt: 2, code: 550), MailEvent.requeued,
         SigningKeyEvent.published(signingKey("a")), SigningKeyEvent.activated("a"),
         SigningKeyEvent.retired("a", at: noon), SigningKeyEvent.removed("a"),
+        enrolled(), PasskeyEvent.enrollmentRefused(account: account, reason: "signature"),
+        PasskeyEvent.used(counter: 1, isBackedUp: true, at: noon),
+        PasskeyEvent.renamed("Phone", account: account),
+        PasskeyEvent.removed(account: account, mail: code),
     ]
 }
 

@@ -201,6 +201,38 @@ import Values
         return entries
     }
 
+    @Test func `of passkeys`() async throws {
+        let folded: [UUID: Passkey] = try fold("passkey.").filter { entry in
+            let passkey: Passkey = entry.value
+            return passkey.enrolled != nil && !passkey.isRemoved
+        }
+        #expect(!folded.isEmpty)
+        for (id, passkey) in folded {
+            let enrolled = try #require(passkey.enrolled)
+            let credential = enrolled.key.id
+            let entry = try #require(
+                try await Passkeys(world.pool).find(credential: credential, in: realm))
+            #expect(entry.id == id && entry.account == enrolled.account, "seed \(seed)")
+            #expect(entry.publicKey == enrolled.key.publicKey)
+            #expect(entry.relyingParty == enrolled.relyingParty)
+            #expect(entry.isBackupEligible == enrolled.key.isBackupEligible)
+            #expect(entry.transports == enrolled.key.transports)
+            #expect(entry.counter == passkey.counter, "seed \(seed), \(id)")
+            let names = events.filter { $0.stream == id && $0.type == "passkey.renamed" }
+            #expect(entry.named == names.last?.version, "seed \(seed), \(id)")
+            let uses = events.filter { $0.stream == id && $0.type == "passkey.used" }
+            #expect(entry.usedAt?.seconds == uses.last?.at.seconds, "seed \(seed), \(id)")
+        }
+        for account in Set(folded.values.compactMap { $0.enrolled?.account }) {
+            let wanted = folded.filter { $0.value.enrolled?.account == account }.map(\.key)
+            let found = try await Passkeys(world.pool).all(of: account, in: realm).map(\.id)
+            #expect(found == wanted.sorted().reversed(), "seed \(seed)")
+        }
+        let rows = try world.superuser.executeOnce(
+            "select count(*) from urd.passkeys where realm = 'one'", Parameters())
+        #expect(rows.int64(0, 0) == Int64(folded.count), "seed \(seed)")
+    }
+
     /// Hosts and keys are looked up in the system realm; their rows are the same in any.
     @Test func `of hosts and keys`() throws {
         let hosts: [UUID: Host] = try fold("host.").filter { ($0.value as Host).realm != nil }

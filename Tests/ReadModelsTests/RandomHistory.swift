@@ -11,6 +11,7 @@ struct RandomHistory {
     private var deleted: [UUID] = []
     private var sessions: [UUID] = []
     private var mails: [UUID] = []
+    private var passkeys: [UUID] = []
     private var hosts: [(stream: UUID, name: String, isAssigned: Bool)] = []
     private var serial = 0
 
@@ -24,7 +25,7 @@ struct RandomHistory {
 
     mutating func next() -> Happening {
         serial += 1
-        switch Int.random(in: 0..<32, using: &random) {
+        switch Int.random(in: 0..<36, using: &random) {
         case 0..<11: return client()
         case 11..<14: return app()
         case 14..<16: return realm()
@@ -33,6 +34,7 @@ struct RandomHistory {
         case 20..<24: return account()
         case 24..<28: return session()
         case 28..<32: return mail()
+        case 32..<36: return passkey()
         default: return happening("something.else", fresh(), #"{"n":\#(serial)}"#)
         }
     }
@@ -260,6 +262,44 @@ struct RandomHistory {
             {\(account)"client":"\(fresh())","client_id":"c","method":"urn:cocoar:otp",
             "reason":"invalid_code","source":"s\(serial)"}
             """)
+    }
+
+    private mutating func passkey() -> Happening {
+        if passkeys.isEmpty || chance(30) {
+            let stream = fresh()
+            if chance(10) {
+                return happening(
+                    "passkey.enrollment_refused", stream,
+                    #"{"account":"\#(fresh())","reason":"signature"}"#)
+            }
+            passkeys.append(stream)
+            return happening(
+                "passkey.enrolled", stream,
+                """
+                {"account":"\(accounts.first ?? fresh())","attestation":"none",
+                "backed_up":false,"backup_eligible":\(chance(50)),"client":"\(fresh())",
+                "counter":\(chance(50) ? 0 : serial),"credential":"\(secret())",
+                "enrolled_at":1800000000,"format":"none","mail":"\(fresh())",
+                "model":"\(fresh())","public_key":"\(secret())","relying_party":"acme.example",
+                "transports":["hybrid"],"trusted":false,"user_verified":true}
+                """)
+        }
+        let index = Int.random(in: 0..<passkeys.count, using: &random)
+        let stream = passkeys[index]
+        switch Int.random(in: 0..<8, using: &random) {
+        case 0..<5:
+            let counter = chance(20) ? 0 : serial
+            return happening(
+                "passkey.used", stream,
+                #"{"backed_up":true,"counter":\#(counter),"used_at":1800000000}"#)
+        case 5, 6:
+            return happening("passkey.renamed", stream, #"{"account":"\#(fresh())"}"#)
+        default:
+            passkeys.remove(at: index)
+            return happening(
+                "passkey.removed", stream,
+                #"{"account":"\#(fresh())","mail":"\#(fresh())"}"#)
+        }
     }
 
     private mutating func key() -> Happening {

@@ -131,7 +131,8 @@ import Values
         while try world.value(killing) == "0", ContinuousClock.now < deadline {}
         let result = done.wait { $0 }
         #expect(throws: Postgres.Failure.self) { try result.get() }
-        #expect(try Builds.number(of: "slow", "building", world.superuser) == 2)
+        // Whoever was not killed at once may still have cleared up.
+        #expect([2, nil].contains(try Builds.number(of: "slow", "building", world.superuser)))
         #expect(try world.live("slow") == 1)
         // Append goes on, into the live build and into the one that nobody wants any more.
         try world.append(numbered([6]), in: "one")

@@ -3,6 +3,8 @@ import SecurityKeys
 import Testing
 import Values
 
+@testable import SecurityKeysTesting
+
 /// SECURITY.md 2.8, Resp-A, and section 8.4.
 @Suite struct `An attestation of Android` {
     struct Lists: Sendable {

@@ -3,6 +3,8 @@ import SecurityKeys
 import Testing
 import Values
 
+@testable import SecurityKeysTesting
+
 /// Section 8.8.
 @Suite struct `An attestation of Apple` {
     static func draft(

@@ -4,6 +4,8 @@ import SecurityKeys
 import Testing
 import Values
 
+@testable import SecurityKeysTesting
+
 /// SECURITY.md 2.7 (authentication) and 2.8 (GetAssertion Resp-1 to Resp-3).
 @Suite struct `A use of a key` {
     static func draft() throws -> Draft { Draft(.get, key: .es256(try .generate())) }

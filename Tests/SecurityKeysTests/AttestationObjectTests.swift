@@ -4,6 +4,8 @@ import SecurityKeys
 import Testing
 import Values
 
+@testable import SecurityKeysTesting
+
 /// SECURITY.md 2.8, Resp-3 F1 to F19, and what else can be wrong with the outer bytes.
 @Suite struct `An attestation object` {
     static func member(_ name: String, _ value: Item?) -> @Sendable ([(Item, Item)]) -> Item {

@@ -3,6 +3,8 @@ import SecurityKeys
 import Testing
 import Values
 
+@testable import SecurityKeysTesting
+
 /// SECURITY.md 2.8, Resp-5, as far as it is about certificates.
 @Suite struct `The chain of a packed attestation` {
     struct Chain: Sendable, CustomStringConvertible {

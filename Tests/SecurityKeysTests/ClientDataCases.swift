@@ -1,5 +1,7 @@
 import SecurityKeys
 
+@testable import SecurityKeysTesting
+
 /// What can be wrong with client data, for both ceremonies (SECURITY.md 2.8, Resp-2 F1 to F17).
 enum ClientDataCases {
     static func all(for ceremony: Draft.Ceremony) -> [Wrong] {

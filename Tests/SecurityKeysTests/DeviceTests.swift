@@ -3,6 +3,7 @@ import Testing
 import Values
 
 @testable import SecurityKeys
+@testable import SecurityKeysTesting
 
 /// What a YubiKey, a key of U2F, the chip of a computer with Windows and an iPhone made.
 @Suite struct `What real devices made` {

@@ -3,6 +3,8 @@ import SecurityKeys
 import Testing
 import Values
 
+@testable import SecurityKeysTesting
+
 /// SECURITY.md 2.8, Resp-8, and section 8.6.
 @Suite struct `An attestation of U2F` {
     static func message(_ draft: Draft) -> [UInt8] {

@@ -3,6 +3,8 @@ import SecurityKeys
 import Testing
 import Values
 
+@testable import SecurityKeysTesting
+
 /// SECURITY.md 2.8, Resp-5 and Resp-6, and what section 8.2 demands.
 @Suite struct `A packed attestation` {
     static func draft(

@@ -3,6 +3,8 @@ import JSON
 import SecurityKeys
 import Values
 
+@testable import SecurityKeysTesting
+
 /// What must hold for any bytes, taken for each thing that an authenticator or a browser sends; the
 /// sentence says what broke. Tests and fuzzers share it.
 func brokenCeremonyProperty(of bytes: [UInt8]) -> String? {

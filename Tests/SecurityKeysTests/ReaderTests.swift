@@ -2,6 +2,7 @@ import Testing
 import Values
 
 @testable import SecurityKeys
+@testable import SecurityKeysTesting
 
 /// Appendix A of RFC 8949 has most of these.
 @Suite struct `Items of CBOR` {

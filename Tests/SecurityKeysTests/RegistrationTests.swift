@@ -4,6 +4,8 @@ import SecurityKeys
 import Testing
 import Values
 
+@testable import SecurityKeysTesting
+
 /// SECURITY.md 2.7 (registration) and 2.8 (Resp-1 to Resp-4 and Resp-7).
 @Suite struct `A registration` {
     static func draft() throws -> Draft { Draft(.create, key: .es256(try .generate())) }

@@ -3,6 +3,7 @@ import Cryptography
 import Testing
 
 @testable import SecurityKeys
+@testable import SecurityKeysTesting
 
 /// libfido2, Yubico's own verifier, about the same bytes.
 @Suite struct `The verifier of libfido2` {

@@ -3,6 +3,7 @@ import Testing
 import Values
 
 @testable import Cryptography
+@testable import SecurityKeysTesting
 
 /// SECURITY.md 2.8, Resp-9, and section 8.3.
 @Suite struct `An attestation of a security chip` {

@@ -4,6 +4,8 @@ import SecurityKeys
 import Testing
 import Values
 
+@testable import SecurityKeysTesting
+
 @Suite struct `The test vectors of Web Authentication Level 3` {
     static let party = RelyingParty(
         id: "example.org", origins: ["https://example.org"], allowsCrossOrigin: true,

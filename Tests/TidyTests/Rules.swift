@@ -33,7 +33,7 @@ enum Rules {
         ],
         "API": [
             "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Cryptography",
-            "HTML", "JOSE", "Mail", "EventStore", "ReadModels",
+            "HTML", "JOSE", "Mail", "EventStore", "ReadModels", "SecurityKeys",
         ],
         // What apps take in: they have Foundation and know nothing of our modules.
         "UrdClient": ["Foundation", "FoundationNetworking"],

@@ -75,6 +75,7 @@ enum ClientSchema {
         "contacts": .list(of: .text(1...254, Names.showable(254)), 0...10, unique: true),
         "redirect_uris": .list(
             of: .text(3...2000, Names.redirectURI, format: "uri"), 0...50, unique: true),
+        "webauthn_rp_id": .text(1...253, Names.host),
         "scope": .text(0...12_899, Names.scope),
         "grant_types": .list(
             of: .oneOf(GrantType.allCases.map(\.rawValue)), 1...GrantType.allCases.count,

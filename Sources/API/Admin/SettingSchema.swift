@@ -54,6 +54,11 @@ extension Setting {
         case .webAddress: .text(8...2000, Names.webAddress, format: "uri")
         case .mailAddress: .text(3...254, Names.mailAddress, format: "email")
         case .hostName: .text(1...259, Names.host)
+        case .domain: .text(1...253, Names.host)
+        case .origins(let limit): .list(of: .text(8...300), 0...limit, unique: true)
+        case .selection(let choices):
+            .list(of: .oneOf(choices), 0...choices.count, unique: true)
+        case .certificates(let limit): .list(of: .text(1...32_768), 0...limit, unique: true)
         case .rates: RateTable.overrideSchema
         case .colour: .text(7...7, Names.colour)
         }

@@ -25,7 +25,19 @@ struct MailOrder {
                 MailOrder(
                     kind: .accountDeletion(at: Timestamp(seconds: $0)), account: event.stream)
             }
+        case "passkey.enrolled", "passkey.removed": ofPasskey(event)
         default: nil
+        }
+    }
+
+    private static func ofPasskey(_ event: Recorded) -> MailOrder? {
+        switch PasskeyEvent(event) {
+        case .enrolled(let passkey):
+            MailOrder(
+                kind: .passkeyEnrolled(device: "Passkey", at: event.at), account: passkey.account)
+        case .removed(let owner, _):
+            MailOrder(kind: .passkeyRemoved(device: "Passkey", at: event.at), account: owner)
+        case .enrollmentRefused, .used, .renamed, nil: nil
         }
     }
 

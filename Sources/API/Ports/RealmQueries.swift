@@ -10,6 +10,22 @@ public protocol RealmQueries: SessionQueries {
     ) async throws(LogFailure) -> KnownClient?
 
     func session(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> SessionView?
+
+    /// What holds in an app: its own settings where it has some, else the realm's. Nil where there
+    /// is no realm.
+    func settings(
+        ofApp app: UUID, in realm: RealmID
+    ) async throws(LogFailure) -> Settings?
+
+    /// By the id that its authenticator gave it, whoever has it. Removed ones are not found.
+    func passkey(
+        ofCredential credential: [UInt8], in realm: RealmID
+    ) async throws(LogFailure) -> PasskeyView?
+
+    /// Newest first.
+    func passkeys(
+        of account: UUID, in realm: RealmID
+    ) async throws(LogFailure) -> [PasskeyView]
 }
 
 public struct KnownClient: Sendable, Equatable {

@@ -12,6 +12,10 @@ extension Outline {
             }
             return .null
         }
+        // Nothing at all says as much as a form without members, where none is needed.
+        if dialect != .plain, body.format == .form, body.isOptional, request.body.isEmpty {
+            return [:]
+        }
         guard isOfType(body.format, request.headers.all("Content-Type")) else {
             var problem = Problem(.unsupportedMediaType, "Send it as \(body.format.rawValue).")
             problem.headers.append(("Accept", body.format.rawValue))

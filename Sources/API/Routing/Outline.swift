@@ -76,6 +76,15 @@ struct Body: Sendable {
         self.maximumBytes = maximumBytes
     }
 
+    /// Whether every member of it may be left out.
+    var isOptional: Bool {
+        if case .object(let rule) = schema.resolved {
+            !rule.members.contains(where: \.isRequired)
+        } else {
+            false
+        }
+    }
+
     /// A form: texts, numbers and flags by name. A list is a name that may come several times.
     static func form(
         _ schema: Schema, example: JSON, maximumBytes: Int = 64 * 1024

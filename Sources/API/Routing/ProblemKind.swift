@@ -51,6 +51,7 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case noSuchSession = "no-such-session"
     case noSuchMail = "no-such-mail"
     case noSuchKey = "no-such-key"
+    case noSuchPasskey = "no-such-passkey"
     case noSuchEvent = "no-such-event"
     case noSuchCheckpoint = "no-such-checkpoint"
     case noSuchProblem = "no-such-problem"
@@ -98,7 +99,7 @@ extension ProblemKind {
         case .bodyTooLarge: .contentTooLarge
         case .rateLimited: .tooManyRequests
         case .unknownHost, .noSuchRoute, .noSuchRealm, .noSuchHost, .noSuchApp, .noSuchClient,
-            .noSuchKey, .noSuchAccount, .noSuchSession, .noSuchMail,
+            .noSuchKey, .noSuchPasskey, .noSuchAccount, .noSuchSession, .noSuchMail,
             .noSuchEvent, .noSuchCheckpoint, .noSuchProblem:
             .notFound
         case .methodNotAllowed: .methodNotAllowed
@@ -159,6 +160,7 @@ extension ProblemKind {
         case .noSuchSession: "There is no such session."
         case .noSuchMail: "There is no such mail."
         case .noSuchKey: "There is no such admin key."
+        case .noSuchPasskey: "The account has no such passkey."
         case .noSuchEvent: "The log has no event at this position."
         case .noSuchCheckpoint: "The log has not been sealed that far yet."
         case .noSuchProblem: "There is no such kind of problem."

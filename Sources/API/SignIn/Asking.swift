@@ -90,6 +90,9 @@ extension GrantRefusal: Refusal {
         case .invalidCode: Problem(.invalidGrant, "Invalid or expired code.")
         case .invalidLink: Problem(.invalidGrant, "Invalid or expired link.")
         case .accountBlocked: Problem(.invalidGrant, "The account cannot sign in.")
+        case .unknownCeremony, .invalidCeremony:
+            Problem(.invalidGrant, "Invalid or expired passkey ceremony.")
+        case .passkeyRefused: Problem(.invalidGrant, "Passkey verification failed.")
         case .invalidRefreshToken:
             Problem(.invalidGrant, "The refresh token is not valid, or is no longer.")
         }

@@ -130,13 +130,10 @@ extension Call<RealmContext> {
 
     /// Whoever stole a token has it for as long as it lives; its owner can sign in again.
     func requireRecentSignIn(_ session: SessionView) throws(Problem) {
-        let patience = context.place.settings[SettingCatalogue.recentSignIn]
-        guard context.clock.now() < session.terms.openedAt.adding(seconds: patience) else {
-            var problem = Problem(.reauthenticationRequired)
-            problem.headers = problem.headers.map { name, value in
-                (name, name == "WWW-Authenticate" ? "\(value), max_age=\(patience)" : value)
-            }
-            throw problem
+        let signedIn = SignedIn(
+            client: session.terms.client, app: session.terms.app, at: session.terms.openedAt)
+        if let limit = signedIn.isTooOld(at: context.clock.now(), context.place.settings) {
+            throw .signInTooOld(limit)
         }
     }
 

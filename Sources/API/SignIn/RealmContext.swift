@@ -96,10 +96,7 @@ public struct PresentClient: Sendable {
     let id: UUID
     let clientID: String
     let proof: ClientProof
-    let grantTypes: [GrantType]
-    /// The resources that it speaks for.
-    let audiences: [String]
-    let introspectsAllTokens: Bool
+    let metadata: ClientMetadata
 }
 
 extension RealmContext {

@@ -14,7 +14,7 @@ extension Call<RealmContext> {
 
     /// What is known of the client may be old by a moment: that is no reason to refuse.
     func require(_ grant: GrantType, of client: PresentClient) async throws(Problem) {
-        if client.grantTypes.contains(grant) { return }
+        if client.metadata.grantTypes.contains(grant) { return }
         let known = try await reading { () throws(LogFailure) in
             try await context.clients.fresh(client.clientID, in: context.place.realm)
         }

@@ -67,6 +67,13 @@ public struct ClientAndApp: Sendable {
         if metadata.appID != nil {
             guard let app, app.isAlive else { throw FieldFault("app_id", .notFound) }
         }
+        if let domain = metadata.passkeyDomain {
+            var settings = realm.state.settings
+            if let app { settings = settings.overlaid(by: app.state.settings) }
+            guard PasskeyDomain.id(settings, chosenBy: domain) != nil else {
+                throw FieldFault("webauthn_rp_id", .conflicts(with: "primary_domain"))
+            }
+        }
         return metadata
     }
 }

@@ -26,6 +26,8 @@ public struct ClientMetadata: Sendable, Equatable {
     /// Seconds; nil where the app's or the realm's setting holds.
     public internal(set) var accessTokenLifetime: Int64?
     public internal(set) var refreshTokenLifetime: Int64?
+    /// The domain that passkeys belong to in this client, where it is not the app's or the realm's.
+    public internal(set) var passkeyDomain: String?
     public internal(set) var accessTokenFormat = TokenFormat.reference
     /// Of access tokens that are signed.
     public internal(set) var accessTokenSignature = TokenSignature.rs256

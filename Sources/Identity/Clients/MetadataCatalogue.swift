@@ -50,6 +50,12 @@ extension MetadataField {
             "refresh_token_lifetime", \.refreshTokenLifetime,
             like: SettingCatalogue.refreshTokenLifetime,
             "How long the client's refresh tokens can wait to be used"),
+        .text(
+            "webauthn_rp_id", \.passkeyDomain,
+            "The domain that passkeys belong to in this client, at or below the realm's own"
+        ) { text throws(FieldFault.Reason) in
+            guard PasskeyDomain.isDomain(text) else { throw .malformed }
+        },
         .choice(
             "access_token_format", \.accessTokenFormat, default: .reference,
             "What the client's access tokens look like"),

@@ -11,6 +11,9 @@ public protocol Grant: Sendable {
     static var signsIn: Bool { get }
     /// It opens a session of its own instead of going on with one.
     static var opensSession: Bool { get }
+    /// The name that the session gets, where what is shown has one: with it the session is opened,
+    /// or the attempt put on record, and whatever comes under the same name again is refused.
+    var sessionName: UUID? { get }
 
     func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts
 
@@ -24,6 +27,7 @@ public protocol Grant: Sendable {
 extension Grant {
     public static var signsIn: Bool { true }
     public static var opensSession: Bool { true }
+    public var sessionName: UUID? { nil }
 }
 
 /// A refusal here is one that was put on record.

@@ -23,6 +23,12 @@ public enum GrantRefusal: Error, Equatable, Sendable {
     case invalidLink
     /// The account may not sign in.
     case accountBlocked
+    /// Nobody has begun this ceremony here, or not for this client: it is not even put on record.
+    case unknownCeremony
+    /// A ceremony of ours that is over.
+    case invalidCeremony(String)
+    /// A passkey that did not prove itself, or that may not sign in.
+    case passkeyRefused(String)
     /// A refresh token that is not good, or not any more.
     case invalidRefreshToken
 }
@@ -34,9 +40,10 @@ extension GrantRefusal {
         case .invalidCode: "invalid_code"
         case .invalidLink: "invalid_link"
         case .accountBlocked: "account_blocked"
+        case .invalidCeremony(let reason), .passkeyRefused(let reason): reason
         case .realmNotFound, .realmDisabled, .invalidClient, .usedAssertion, .unsupportedGrant,
             .unauthorizedClient, .unknownScope, .scopeNotAllowed, .widerScope, .invalidResource,
-            .invalidRefreshToken:
+            .unknownCeremony, .invalidRefreshToken:
             nil
         }
     }

@@ -19,6 +19,8 @@ public struct RedeemGrant<Shown: Grant>: AnsweringCommand {
         let realm: Versioned<Realm>
         let settings: Settings
         let client: Versioned<Client>
+        /// Whatever was shown has been shown before.
+        let isRepeated: Bool
         let shown: Shown.Facts
     }
 
@@ -26,12 +28,16 @@ public struct RedeemGrant<Shown: Grant>: AnsweringCommand {
         let client = try await streams.read(Client.self, request.client)
         let (realm, settings) = try await Realm.settings(
             of: client.state.metadata?.appID ?? request.app, from: streams)
+        var isRepeated = false
         if Shown.opensSession {
             // Its stream is written, so it has to be read.
             _ = try await streams.read(Session.self, request.session)
+            if let name = grant.sessionName {
+                isRepeated = try await streams.read(Session.self, name).exists
+            }
         }
         return Facts(
-            realm: realm, settings: settings, client: client,
+            realm: realm, settings: settings, client: client, isRepeated: isRepeated,
             shown: try await grant.gather(streams))
     }
 
@@ -48,15 +54,18 @@ public struct RedeemGrant<Shown: Grant>: AnsweringCommand {
 
     private func settleGrant(_ facts: Facts) throws(GrantRefusal) -> Settled<Outcome> {
         let desk = try desk(facts)
-        do {
+        // An attempt that repeats another one needs a name of its own.
+        let attempt = facts.isRepeated ? request.session : desk.request.session
+        do throws(GrantRefusal) {
+            guard !facts.isRepeated else { throw GrantRefusal.invalidCeremony("ceremony_used") }
             var settled = try grant.settle(facts.shown, at: desk)
             if case .failure(let refusal) = settled.outcome, let record = record(refusal, facts) {
-                settled.decision.append(record, in: request.session)
+                settled.decision.append(record, in: attempt)
             }
             return settled
         } catch {
             guard let record = record(error, facts) else { throw error }
-            return Settled(Decision(record, in: request.session), .failure(error))
+            return Settled(Decision(record, in: attempt), .failure(error))
         }
     }
 
@@ -75,6 +84,8 @@ public struct RedeemGrant<Shown: Grant>: AnsweringCommand {
         for resource in request.resources where !ResourceRule.isResource(resource) {
             throw .invalidResource
         }
+        var request = request
+        request.session = grant.sessionName ?? request.session
         return GrantDesk(
             request: request, settings: facts.settings, metadata: metadata, method: Shown.type)
     }

@@ -13,6 +13,14 @@ public struct Setting: Sendable {
         case webAddress
         case mailAddress
         case hostName
+        /// A host name without a port, and no top domain.
+        case domain
+        /// Where passkeys may be used: pages and apps.
+        case origins(limit: Int)
+        /// Some of these.
+        case selection([String])
+        /// X.509, each as PEM or plain base 64.
+        case certificates(limit: Int)
         /// `#rrggbb`.
         case colour
         /// By policy and dimension: see `RateRule`.
@@ -44,10 +52,34 @@ public struct Setting: Sendable {
             guard (lowest...highest).contains(number) else {
                 throw .outOfRange(lowest: lowest, highest: highest)
             }
-        case .choice, .label, .webAddress, .mailAddress, .hostName, .colour:
+        case .choice, .label, .webAddress, .mailAddress, .hostName, .domain, .colour:
             guard let text = value.string else { throw .wrongType(expected: .text) }
             try check(text)
         case .rates: try RateRule.check(value)
+        case .origins(let limit):
+            try check(value, limit) { text throws(FieldFault.Reason) in
+                try OriginRule.check(text)
+            }
+        case .selection(let choices):
+            try check(value, choices.count) { text throws(FieldFault.Reason) in
+                guard choices.contains(text) else { throw .unsupported }
+            }
+        case .certificates(let limit):
+            try check(value, limit) { text throws(FieldFault.Reason) in
+                guard CertificateText.der(text) != nil else { throw .malformed }
+            }
+        }
+    }
+
+    private func check(
+        _ value: JSON, _ limit: Int, _ rule: (String) throws(FieldFault.Reason) -> Void
+    ) throws(FieldFault.Reason) {
+        guard let elements = value.array else { throw .wrongType(expected: .list) }
+        guard elements.count <= limit else { throw .tooMany(limit: limit) }
+        guard Set(elements).count == elements.count else { throw .duplicate }
+        for element in elements {
+            guard let text = element.string else { throw .wrongType(expected: .text) }
+            try rule(text)
         }
     }
 
@@ -60,12 +92,14 @@ public struct Setting: Sendable {
         case .mailAddress: try TextRule.mailAddress(text)
         case .hostName:
             guard HostName(text) != nil else { throw .malformed }
+        case .domain:
+            guard PasskeyDomain.isDomain(text) else { throw .malformed }
         case .colour:
             let digits = text.utf8.dropFirst()
             guard text.utf8.first == UInt8(ascii: "#"), digits.count == 6,
                 digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit })
             else { throw .malformed }
-        case .flag, .seconds, .count, .rates: break
+        case .flag, .seconds, .count, .origins, .selection, .certificates, .rates: break
         }
     }
 
@@ -92,7 +126,14 @@ public struct Setting: Sendable {
         case .mailAddress:
             type = "string"
             schema["format"] = "email"
-        case .hostName: type = "string"
+        case .hostName, .domain: type = "string"
+        case .origins(let limit), .certificates(let limit):
+            type = "array"
+            schema["items"] = ["type": "string"]
+            schema["maxItems"] = .integer(Int64(limit))
+        case .selection(let choices):
+            type = "array"
+            schema["items"] = ["type": "string", "enum": .array(choices.map { .string($0) })]
         case .colour:
             type = "string"
             schema["pattern"] = "^#[0-9a-fA-F]{6}$"
@@ -115,6 +156,10 @@ public struct Setting: Sendable {
             case .webAddress: "https address"
             case .mailAddress: "mail address"
             case .hostName: "host name"
+            case .domain: "host name without a port"
+            case .origins: "list of origins"
+            case .selection(let choices): "list of \(choices.joined(separator: ", "))"
+            case .certificates: "list of certificates, PEM or base 64"
             case .colour: "colour as #rrggbb"
             case .rates:
                 #"JSON, such as {"oauth-token": {"client": {"amount": 60, "seconds": 60}}}"#

@@ -103,27 +103,29 @@ public enum SettingCatalogue {
         "invite_lifetime", 14 * day, in: hour...(365 * day), perApp: true,
         "How long an invite code is valid")
 
-    public static let rateLimits = Declare.rates(
-        "rate_limits", "How often what may be asked, where it differs from the usual rates")
     public static let recentSignIn = Declare.seconds(
-        "recent_sign_in", 900, in: 60...day,
-        "How long after signing in a person may do what a stolen token must not")
+        "recent_sign_in", day, in: 0...(365 * day), perApp: true,
+        "How long after signing in a person may change how they sign in, or delete the account; "
+            + "0 for ever")
     public static let accountDeletionGrace = Declare.seconds(
         "account_deletion_grace", 30 * day, in: 0...(365 * day),
         "How long a deletion of an account can be called off")
+    public static let rateLimits = Declare.rates(
+        "rate_limits", "How often what may be asked, where it differs from the usual rates")
 
-    public static let all: [Setting] = [
-        displayName.setting, primaryDomain.setting, linksBaseURL.setting, mailFrom.setting,
-        mailFromName.setting, mailFooter.setting, language.setting, accentColour.setting,
-        logoURL.setting, nativeGrants.setting, registration.setting,
-        registrationFirstName.setting, registrationLastName.setting, assertionForTokenURL.setting,
-        codeLifetime.setting,
-        accessTokenLifetime.setting, nativeAccessTokenLifetime.setting,
-        refreshTokenLifetime.setting, refreshTokenLeeway.setting, sessionLifetime.setting,
-        otpLifetime.setting, otpAttempts.setting, otpResendDelay.setting, uniformDelay.setting,
-        magicLinkLifetime.setting, inviteLifetime.setting, recentSignIn.setting,
-        accountDeletionGrace.setting, rateLimits.setting,
-    ]
+    public static let all: [Setting] =
+        [
+            displayName.setting, primaryDomain.setting, linksBaseURL.setting, mailFrom.setting,
+            mailFromName.setting, mailFooter.setting, language.setting, accentColour.setting,
+            logoURL.setting, nativeGrants.setting, registration.setting,
+            registrationFirstName.setting, registrationLastName.setting,
+            assertionForTokenURL.setting, codeLifetime.setting,
+            accessTokenLifetime.setting, nativeAccessTokenLifetime.setting,
+            refreshTokenLifetime.setting, refreshTokenLeeway.setting, sessionLifetime.setting,
+            otpLifetime.setting, otpAttempts.setting, otpResendDelay.setting, uniformDelay.setting,
+            magicLinkLifetime.setting, inviteLifetime.setting, recentSignIn.setting,
+            accountDeletionGrace.setting, rateLimits.setting,
+        ] + passkeys
 
     public static func find(_ name: String) -> Setting? { byName[name] }
 

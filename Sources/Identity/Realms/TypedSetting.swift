@@ -71,6 +71,17 @@ enum Declare {
             fallback: nil, read: { .some($0.string) })
     }
 
+    /// A list that is empty until it is set.
+    static func texts(
+        _ name: String, _ kind: Setting.Kind, perApp: Bool = false, _ about: String
+    ) -> TypedSetting<[String]> {
+        TypedSetting(
+            setting: Setting(
+                name: name, about: about, kind: kind, fallback: .array([]), isRequired: false,
+                perApp: perApp),
+            fallback: [], read: { $0.array?.compactMap(\.string) })
+    }
+
     /// A text that is set from the beginning and can only be changed.
     static func required(
         _ name: String, _ kind: Setting.Kind, perApp: Bool = false, _ about: String

@@ -12,6 +12,7 @@ extension Projection {
         embedded("hosts", PackageResources.hosts_sql),
         embedded("login_history", PackageResources.login_history_sql),
         embedded("mails", PackageResources.mails_sql),
+        embedded("passkeys", PackageResources.passkeys_sql),
         embedded("realms", PackageResources.realms_sql),
         embedded("sessions", PackageResources.sessions_sql),
     ]

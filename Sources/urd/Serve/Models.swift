@@ -2,6 +2,7 @@ import API
 import EventSourcing
 import EventStore
 import Identity
+import JSON
 import Postgres
 import ReadModels
 import Values
@@ -58,6 +59,7 @@ struct ReadModelQueries: AdminQueries {
     private let appModel: Apps
     private let clientModel: Clients
     private let sessionModel: Sessions
+    let passkeyModel: Passkeys
     private let trail: AuditTrail
 
     /// How long a list may wait for the position that it was asked for.
@@ -73,6 +75,7 @@ struct ReadModelQueries: AdminQueries {
         appModel = Apps(store.database)
         clientModel = Clients(store.database)
         sessionModel = Sessions(store.database)
+        passkeyModel = Passkeys(store.database)
         trail = AuditTrail(store.database)
     }
 

@@ -188,7 +188,7 @@ extension SignInWorld {
         #expect(answer.json["title"] == "Account.ReauthenticationRequired")
         let challenge = answer.response.headers["WWW-Authenticate"] ?? ""
         #expect(challenge.contains(#"error="insufficient_user_authentication""#))
-        #expect(challenge.contains("max_age=60"))
+        #expect(challenge.contains("max_age=\"60\""))
         #expect(try await !world.events().contains("account.deletion_scheduled"))
         let fresh = try await world.signIn()
         #expect(try await world.own(.delete, "/api/account", fresh.access).status == .ok)

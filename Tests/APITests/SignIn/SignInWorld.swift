@@ -165,10 +165,10 @@ struct SignInWorld {
 }
 
 /// The read models of a realm, folded from the log each time.
-private struct FoldedQueries: RealmQueries, Folding {
+struct FoldedQueries: RealmQueries, Folding {
     let log: WatchedLog
 
-    private func fold<State: StreamState>(
+    func fold<State: StreamState>(
         _ type: State.Type, _ stream: UUID, _ realm: RealmID
     ) async throws(LogFailure) -> State {
         var state = State()

@@ -172,6 +172,8 @@ final class Clock: Sendable {
             return Timestamp(microseconds: $0)
         }
     }
+
+    func advance(seconds: Int64) { now.withLock { $0 += seconds * 1_000_000 } }
 }
 
 /// Subjects, in the order in which their keys were destroyed.

@@ -1,0 +1,67 @@
+internal import Identity
+internal import JSON
+internal import SecurityKeys
+internal import Values
+
+extension GrantForm {
+    static let passkey = GrantForm([
+        .optional("ceremony_id", .text(1...64), "The ceremony that began it."),
+        .optional(
+            "assertion", .text(1...65_536), "What `navigator.credentials.get` gave, as JSON."),
+    ]) { call throws(Problem) -> PasskeyGrant in
+        let client = try call.presentClient
+        let party = try await call.passkeyParty(
+            app: client.metadata.appID ?? call.context.place.app,
+            domain: client.metadata.passkeyDomain)
+        // One that was begun without a client is for every client of the same domain.
+        let ceremonies = [client.clientID, nil].compactMap { name in
+            party.map {
+                Ceremony(kind: .signIn, client: name, account: nil, relyingParty: $0.id)
+            }
+        }
+        guard let party, let id = call.body["ceremony_id"]?.string.flatMap({ UUID($0) }),
+            let ceremony = ceremonies.first(where: { call.context.mint.isOurs(id, $0) })
+        else { return PasskeyGrant(ceremony: nil, proof: .nothing) }
+        guard let text = call.body["assertion"]?.string else {
+            return PasskeyGrant(ceremony: id, proof: .nothing)
+        }
+        let challenge = call.context.mint.challenge(id, ceremony)
+        return PasskeyGrant(
+            ceremony: id, proof: try await call.proof(text, challenge: challenge, party))
+    }
+}
+
+extension Call<RealmContext> {
+    fileprivate func proof(
+        _ text: String, challenge: [UInt8], _ party: PasskeyParty
+    ) async throws(Problem) -> PasskeyGrant.Proof {
+        let assertion: PublicKeyCredential.Assertion
+        do throws(WebAuthnFailure) {
+            assertion = try PublicKeyCredential.Assertion(text: Array(text.utf8))
+        } catch {
+            return .refused(reason: error.description, account: nil)
+        }
+        guard let passkey = try await passkey(ofCredential: assertion.id) else {
+            return .refused(reason: "unknown_passkey", account: nil)
+        }
+        let stored = StoredCredential(
+            id: passkey.credential, publicKey: passkey.publicKey,
+            signCount: UInt32(clamping: passkey.counter),
+            backupEligible: passkey.isBackupEligible,
+            userHandle: PasskeyOptions.userHandle(of: passkey.account))
+        do throws(WebAuthnFailure) {
+            let outcome = try Assertion.verify(
+                assertion, stored: stored, challenge: challenge,
+                relyingParty: party.relyingParty, requiresUserVerification: true,
+                identifiesUser: true)
+            // Whether the counter has gone on is decided with what the log knows.
+            return .verified(
+                PasskeyUse(
+                    passkey: passkey.id, relyingParty: party.id,
+                    counter: Int64(outcome.signCount),
+                    isBackupEligible: passkey.isBackupEligible, isBackedUp: outcome.backedUp))
+        } catch {
+            return .refused(reason: error.description, account: passkey.account)
+        }
+    }
+}

@@ -1,0 +1,58 @@
+internal import Cryptography
+internal import Values
+
+/// A ceremony of WebAuthn, of which nothing is kept while it lasts: its id says when it began and
+/// shows that it is ours, its challenge follows from the id, and both hold only for what it was
+/// begun for. Whether it has been gone through is known from the stream of its name.
+struct Ceremony: Sendable, Equatable {
+    enum Kind: String, Sendable {
+        case signIn = "sign-in"
+        case enrollment
+    }
+
+    let kind: Kind
+    /// The name of the client that began it, where it said one.
+    let client: String?
+    /// Whose passkey is made.
+    let account: UUID?
+    /// What changes this during a ceremony ends it: the domain is that of its beginning.
+    let relyingParty: String
+
+    /// Every part with its length, so that no two ceremonies have the same bytes.
+    fileprivate var bytes: [UInt8] {
+        [kind.rawValue, client.map { "=\($0)" } ?? "", account?.description ?? "", relyingParty]
+            .flatMap { part -> [UInt8] in
+                let count = UInt16(clamping: part.utf8.count)
+                return [UInt8(count >> 8), UInt8(count & 0xFF)] + Array(part.utf8)
+            }
+    }
+}
+
+extension TokenMint {
+    /// Of the id's 62 random bits 32 are a keyed digest of the others: what somebody made up is
+    /// known without a look-up, and nothing is put on record for it.
+    func newID(of ceremony: Ceremony, at now: Timestamp) -> UUID {
+        var random = SystemRandom()
+        let id = UUID.v7(at: now, using: &random)
+        return UUID(high: id.high, low: id.low & Self.untagged | tag(id, ceremony))
+    }
+
+    /// Whether this server has begun the ceremony, and for this.
+    func isOurs(_ id: UUID, _ ceremony: Ceremony) -> Bool {
+        guard id.timestamp != nil else { return false }
+        return id.low & ~Self.untagged == tag(id, ceremony)
+    }
+
+    /// What the authenticator has to sign.
+    func challenge(_ id: UUID, _ ceremony: Ceremony) -> [UInt8] {
+        derive("passkey challenge", id.bytes + ceremony.bytes)
+    }
+
+    private static let untagged: UInt64 = 0xFFFF_FFFF_0000_0000
+
+    private func tag(_ id: UUID, _ ceremony: Ceremony) -> UInt64 {
+        let bare = UUID(high: id.high, low: id.low & Self.untagged)
+        return derive("passkey ceremony", bare.bytes + ceremony.bytes).prefix(4)
+            .reduce(0) { $0 << 8 | UInt64($1) }
+    }
+}

@@ -1,0 +1,137 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import SecurityKeys
+internal import Values
+
+/// Who is about to have a passkey made, and through what.
+struct Enrolling: Sendable {
+    let account: UUID
+    /// The client's name.
+    let client: String
+    let session: SignedIn
+    let party: PasskeyParty?
+
+    func requireParty() throws(Problem) -> PasskeyParty {
+        guard let party else { throw Problem(.passkeyUnavailable) }
+        return party
+    }
+
+    func ceremony(_ party: PasskeyParty) -> Ceremony {
+        Ceremony(
+            kind: .enrollment, client: client, account: account, relyingParty: party.id)
+    }
+}
+
+extension Problem {
+    static let enrollmentExpired = Problem(
+        .invalidEnrollment, "Enrollment session expired. Please try again.")
+    static let enrollmentFailed = Problem(.invalidEnrollment, "Passkey enrollment failed.")
+
+    /// RFC 9470: signing in again helps, and how short a time ago that has to be.
+    static func signInTooOld(_ limit: Int64) -> Problem {
+        var problem = Problem(.reauthenticationRequired)
+        problem.headers = problem.headers.map { name, value in
+            name == "WWW-Authenticate" ? (name, "\(value), max_age=\"\(limit)\"") : (name, value)
+        }
+        return problem
+    }
+}
+
+extension EnrollPasskey.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.unknownHost)
+        case .realmDisabled: Problem(.realmClosed)
+        case .nativeGrantsDisabled: Problem(.nativeGrantsDisabled)
+        case .notWelcome: Problem(.invalidToken)
+        case .signInTooOld(let limit): .signInTooOld(limit)
+        case .ceremonyUsed: .enrollmentExpired
+        case .credentialTaken: .enrollmentFailed
+        }
+    }
+}
+
+extension Call<RealmContext> {
+    func enrolling() async throws(Problem) -> Enrolling {
+        let (account, session) = try signedIn
+        let terms = session.terms
+        let client = try await client(named: terms.clientID)
+        let app = client?.metadata.appID ?? terms.app
+        return Enrolling(
+            account: account, client: terms.clientID,
+            session: SignedIn(client: terms.client, app: app, at: terms.openedAt),
+            party: try await passkeyParty(app: app, domain: client?.metadata.passkeyDomain))
+    }
+
+    func enroll(
+        _ id: UUID, _ ceremony: Ceremony, _ attestation: JSON, _ enrolling: Enrolling,
+        _ party: PasskeyParty
+    ) async throws(Problem) {
+        let challenge = context.mint.challenge(id, ceremony)
+        var (proof, isReadable) = verify(attestation, challenge: challenge, party)
+        if case .verified(let key) = proof {
+            // Somebody who is faster than this look is found by the claim.
+            let holder = try await passkey(ofCredential: key.id)
+            if holder != nil { proof = .refused(reason: "credential_taken") }
+            let existing = try await passkeys(of: enrolling.account)
+            if existing.count >= Passkey.mostPerAccount { proof = .refused(reason: "too_many") }
+        }
+        let outcome = try await ask(
+            EnrollPasskey(
+                ceremony: id, account: enrolling.account, session: enrolling.session,
+                relyingParty: party.id, proof: proof, mail: newID(), now: context.clock.now()),
+            as: "user:\(enrolling.account)", client: enrolling.client)
+        switch outcome {
+        case .enrolled: return
+        case .tooLate: throw .enrollmentExpired
+        case .refused:
+            throw isReadable
+                ? .enrollmentFailed : Problem(.invalidEnrollment, "Invalid attestation response.")
+        }
+    }
+
+    func passkey(ofCredential id: [UInt8]) async throws(Problem) -> PasskeyView? {
+        try await reading { () throws(LogFailure) in
+            try await context.queries.passkey(ofCredential: id, in: context.place.realm)
+        }
+    }
+
+    /// Also says whether it was readable at all, which is all that its sender is told.
+    private func verify(
+        _ attestation: JSON, challenge: [UInt8], _ party: PasskeyParty
+    ) -> (EnrollPasskey.Proof, isReadable: Bool) {
+        let credential: PublicKeyCredential.Attestation
+        do throws(WebAuthnFailure) {
+            credential = try PublicKeyCredential.Attestation(attestation)
+        } catch {
+            return (.refused(reason: error.description), false)
+        }
+        guard let policy = party.policy else {
+            return (.refused(reason: "attestation_roots_unreadable"), true)
+        }
+        do throws(WebAuthnFailure) {
+            let registered = try Registration.verify(
+                credential, challenge: challenge, relyingParty: party.relyingParty,
+                requiresUserVerification: false, offeredAlgorithms: COSEAlgorithm.usual,
+                attestation: policy, at: context.clock.now())
+            return (.verified(CredentialRecord(registered)), true)
+        } catch {
+            return (.refused(reason: error.description), true)
+        }
+    }
+}
+
+extension CredentialRecord {
+    fileprivate init(_ registered: RegisteredCredential) {
+        self.init(
+            id: registered.id, publicKey: registered.publicKey,
+            counter: Int64(registered.signCount), isBackupEligible: registered.backupEligible,
+            isBackedUp: registered.backedUp, isUserVerified: registered.userVerified,
+            model: UUID(bytes: registered.model) ?? .zero, transports: registered.transports,
+            format: registered.attestation.format.rawValue,
+            attestation: registered.attestation.kind.rawValue,
+            isTrusted: registered.attestation.isTrusted)
+    }
+}

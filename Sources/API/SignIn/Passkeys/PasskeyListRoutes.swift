@@ -1,0 +1,141 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// What people see of their own passkeys, and do with them. Those of others are not there.
+enum PasskeyListRoutes {
+    static let table: [Route<RealmContext>] = [list, rename, remove]
+
+    private static let path: PathTemplate = "/connect/passkey/{id}"
+    private static let id = Parameter("id", in: .path, .text(1...64), "The passkey.")
+
+    private static let list = Route<RealmContext>(
+        .get, "/connect/passkey", id: "listPasskeys", tag: "Passkeys",
+        summary: "Lists the passkeys of whoever is signed in, newest first.", right: .account,
+        dialect: .native,
+        answer: .ok(
+            "The passkeys.",
+            .list(
+                of: .object(
+                    .required("Id", Fields.id, "Names it here; no authenticator knows it."),
+                    .required("DisplayName", .text(1...100), "What its owner calls it."),
+                    .required("CreatedAt", Fields.time, "When it was enrolled."),
+                    .optional("LastUsedAt", Fields.time, "When it was last signed in with.")),
+                0...Passkey.mostPerAccount),
+            example: []),
+        refusals: Place.refusals + [.nativeGrantsDisabled]
+    ) { call throws(Problem) in
+        try call.requireNativeGrants()
+        var items: [JSON] = []
+        for passkey in try await call.passkeys(of: try call.signedIn.account) {
+            items.append([
+                "Id": .string(passkey.id.description),
+                "DisplayName": .string(try await call.name(of: passkey)),
+                "CreatedAt": .string(passkey.enrolledAt.description),
+                "LastUsedAt": passkey.usedAt.map { .string($0.description) } ?? .null,
+            ])
+        }
+        return .native(.ok, .array(items))
+    }
+
+    private static let rename = Route<RealmContext>(
+        .patch, path, id: "renamePasskey", tag: "Passkeys", summary: "Names a passkey.",
+        right: .account, dialect: .native, parameters: [id],
+        body: Body(
+            schema: .object(
+                .required("DisplayName", .text(1...100), "What its owner calls it.")),
+            example: ["DisplayName": "Phone"]),
+        answer: Answer(status: .noContent, description: "It is named.", content: .nothing),
+        refusals: Place.refusals + [.nativeGrantsDisabled, .noSuchPasskey]
+    ) { call throws(Problem) in
+        try call.requireNativeGrants()
+        let (account, session) = try call.signedIn
+        guard let passkey = UUID(try call.required("id")) else { throw Problem(.noSuchPasskey) }
+        try await call.carryOut(
+            RenamePasskey(
+                passkey: passkey, account: account,
+                name: call.body["DisplayName"]?.string ?? ""), for: account, session.terms)
+        return Response(status: .noContent)
+    }
+
+    private static let remove = Route<RealmContext>(
+        .delete, path, id: "deletePasskey", tag: "Passkeys",
+        summary: "Removes a passkey: nobody can sign in with it any more.",
+        detail: "The account's person is told by mail.", right: .account, dialect: .native,
+        parameters: [id],
+        answer: Answer(status: .noContent, description: "It is gone.", content: .nothing),
+        refusals: Place.refusals + [
+            .nativeGrantsDisabled, .noSuchPasskey, .reauthenticationRequired,
+        ]
+    ) { call throws(Problem) in
+        try call.requireNativeGrants()
+        let (account, session) = try call.signedIn
+        guard let passkey = UUID(try call.required("id")) else { throw Problem(.noSuchPasskey) }
+        try await call.carryOut(
+            DeletePasskey(
+                passkey: passkey, account: account,
+                session: SignedIn(
+                    client: session.terms.client, app: session.terms.app, at: session.terms.openedAt
+                ),
+                mail: call.newID(), now: call.context.clock.now()), for: account, session.terms)
+        return Response(status: .noContent)
+    }
+}
+
+extension RenamePasskey.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.unknownHost)
+        case .realmDisabled: Problem(.realmClosed)
+        case .notFound: Problem(.noSuchPasskey)
+        case .invalid(let fault): Problem(of: fault)
+        }
+    }
+}
+
+extension DeletePasskey.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.unknownHost)
+        case .realmDisabled: Problem(.realmClosed)
+        case .notFound: Problem(.noSuchPasskey)
+        case .signInTooOld(let limit): .signInTooOld(limit)
+        }
+    }
+}
+
+extension Call<RealmContext> {
+    /// It is personal, so that it is in the event alone.
+    fileprivate func name(of passkey: PasskeyView) async throws(Problem) -> String {
+        guard let version = passkey.named else { return "Passkey" }
+        let events = try await reading { () throws(LogFailure) in
+            try await context.commands.events.stream(
+                passkey.id, after: version - 1, in: context.place.realm)
+        }
+        guard let event = events.first.flatMap(PasskeyEvent.init),
+            case .renamed(let name?, _) = event
+        else { return "Passkey" }
+        return name
+    }
+
+    fileprivate func carryOut<C: Command>(
+        _ command: C, for account: UUID, _ terms: SessionTerms
+    ) async throws(Problem) where C.Rejection: Refusal {
+        let origin = Origin(
+            actor: "user:\(account)", client: terms.clientID, address: context.place.address,
+            userAgent: request.headers["User-Agent"].map { String($0.unicodeScalars.prefix(512)) },
+            at: context.clock.now())
+        do {
+            _ = try await context.commands.dispatch(
+                command, in: context.place.realm, id: newID(), digest: [], origin: origin)
+        } catch let refusal as C.Rejection {
+            throw refusal.problem
+        } catch let failure as LogFailure {
+            throw Problem(of: failure)
+        } catch {
+            throw Problem(.internalError)
+        }
+    }
+}

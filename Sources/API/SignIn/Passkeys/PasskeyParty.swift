@@ -1,0 +1,71 @@
+internal import Cryptography
+internal import EventSourcing
+internal import Identity
+internal import SecurityKeys
+internal import Values
+
+/// For whom a passkey is made or used: the domain, and what is set about it.
+struct PasskeyParty: Sendable {
+    let id: String
+    let settings: Settings
+
+    /// Nil where the realm has no domain for passkeys, or the client chose one that is not ours.
+    init?(_ settings: Settings, chosenBy domain: String?) {
+        guard let id = PasskeyDomain.id(settings, chosenBy: domain) else { return nil }
+        self.id = id
+        self.settings = settings
+    }
+
+    var relyingParty: RelyingParty {
+        RelyingParty(
+            id: id,
+            origins: Set(settings[SettingCatalogue.passkeyOrigins] + ["https://\(id)"]),
+            allowsSubdomains: settings[SettingCatalogue.passkeySubdomains],
+            allowsLocalPorts: id == "localhost")
+    }
+
+    var name: String { settings[SettingCatalogue.displayName] }
+
+    var attestation: AttestationDemand { settings[SettingCatalogue.passkeyAttestation] }
+
+    /// Nil where a root that was set is no certificate: then nobody is believed.
+    var policy: AttestationPolicy? {
+        switch attestation {
+        case .none: return .unasked
+        case .direct: break
+        }
+        let chosen = settings[SettingCatalogue.passkeyAttestationFormats]
+        let formats = AttestationFormat.allCases.filter {
+            $0 != .none && (chosen.isEmpty || chosen.contains($0.rawValue))
+        }
+        var roots: [Certificate] = []
+        for text in settings[SettingCatalogue.passkeyAttestationRoots] {
+            guard let der = CertificateText.der(text), let root = try? Certificate(der: der) else {
+                return nil
+            }
+            roots.append(root)
+        }
+        return AttestationPolicy(
+            formats: Set(formats), acceptsSelf: roots.isEmpty, acceptsUntrusted: roots.isEmpty,
+            roots: Dictionary(uniqueKeysWithValues: formats.map { ($0, roots) }))
+    }
+}
+
+extension Call<RealmContext> {
+    /// For a client that belongs to an app and may have chosen a domain.
+    func passkeyParty(app: UUID?, domain: String?) async throws(Problem) -> PasskeyParty? {
+        guard let app, app != context.place.app else {
+            return PasskeyParty(context.place.settings, chosenBy: domain)
+        }
+        let settings = try await reading { () throws(LogFailure) in
+            try await context.queries.settings(ofApp: app, in: context.place.realm)
+        }
+        return settings.flatMap { PasskeyParty($0, chosenBy: domain) }
+    }
+
+    func requireNativeGrants() throws(Problem) {
+        guard context.place.settings[SettingCatalogue.nativeGrants] else {
+            throw Problem(.nativeGrantsDisabled)
+        }
+    }
+}

@@ -1,0 +1,35 @@
+/// Whether authenticators are asked to vouch for themselves.
+public enum AttestationDemand: String, CaseIterable, Sendable {
+    /// Not asked; what comes all the same must be right in itself.
+    case none
+    /// Asked, and refused without. Where roots are set, a statement must end at one of them.
+    case direct
+}
+
+extension SettingCatalogue {
+    public static let passkeyDomain = Declare.text(
+        "webauthn_rp_id", .domain, perApp: true,
+        "The domain that passkeys belong to, where it is not the primary domain")
+    public static let passkeySubdomains = Declare.flag(
+        "passkey_subdomains", true, perApp: true,
+        "Whether passkeys may be used at every https sub-domain of their domain")
+    public static let passkeyOrigins = Declare.texts(
+        "passkey_origins", .origins(limit: 20), perApp: true,
+        "Where passkeys may be used besides, such as android:apk-key-hash:…")
+    public static let passkeyAttestation = Declare.choice(
+        "passkey_attestation", AttestationDemand.none,
+        "Whether authenticators must vouch for themselves")
+    public static let passkeyAttestationFormats = Declare.texts(
+        "passkey_attestation_formats",
+        .selection(["packed", "tpm", "android-key", "apple", "fido-u2f"]),
+        "In which ways they may do so; all where none is set")
+    public static let passkeyAttestationRoots = Declare.texts(
+        "passkey_attestation_roots", .certificates(limit: 50),
+        "Who is believed to vouch for authenticators; anybody where none is set")
+
+    static let passkeys: [Setting] = [
+        passkeyDomain.setting, passkeySubdomains.setting, passkeyOrigins.setting,
+        passkeyAttestation.setting, passkeyAttestationFormats.setting,
+        passkeyAttestationRoots.setting,
+    ]
+}

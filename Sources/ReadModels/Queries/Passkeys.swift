@@ -1,0 +1,87 @@
+public import EventSourcing
+internal import JSON
+public import Postgres
+public import Values
+
+/// The passkeys of a realm, as fresh as the log.
+public struct Passkeys: Sendable {
+    public struct Entry: Sendable, Equatable {
+        public let id: UUID
+        public let account: UUID
+        public let relyingParty: String
+        public let credential: [UInt8]
+        public let publicKey: [UInt8]
+        public let counter: Int64
+        public let isBackupEligible: Bool
+        public let transports: [String]
+        public let enrolledAt: Timestamp
+        public let usedAt: Timestamp?
+        /// The version of its stream that has its name.
+        public let named: Int?
+    }
+
+    private let database: Database
+
+    public init(_ database: Database) {
+        self.database = database
+    }
+
+    /// By the id that the authenticator gave it.
+    public func find(
+        credential: [UInt8], in realm: RealmID
+    ) async throws(ReadFailure) -> Entry? {
+        var parameters = Parameters(realm: realm.name)
+        parameters.add(Base64URL.encode(credential))
+        return try await CurrentRows.read(finding, parameters, from: database, Entry.init).first
+    }
+
+    /// All of an account, newest first.
+    public func all(
+        of account: UUID, in realm: RealmID
+    ) async throws(ReadFailure) -> [Entry] {
+        var parameters = Parameters(realm: realm.name)
+        parameters.add(account)
+        return try await CurrentRows.read(listing, parameters, from: database, Entry.init)
+    }
+}
+
+extension Passkeys.Entry {
+    fileprivate init?(_ rows: Rows, _ row: Int) {
+        guard let enrolled = rows.object(row, 4),
+            let relyingParty = enrolled["relying_party"]?.string,
+            let credential = Base64URL.decode(rows.text(row, 3)),
+            let publicKey = enrolled["public_key"]?.string.flatMap({ Base64URL.decode($0) }),
+            let isBackupEligible = enrolled["backup_eligible"]?.bool
+        else { return nil }
+        self.init(
+            id: rows.identifier(row, 1), account: rows.identifier(row, 2),
+            relyingParty: relyingParty, credential: credential, publicKey: publicKey,
+            counter: rows.int64(row, 5), isBackupEligible: isBackupEligible,
+            transports: enrolled["transports"]?.array?.compactMap(\.string) ?? [],
+            enrolledAt: rows.instant(row, 6),
+            usedAt: rows.isNull(row, 7) ? nil : rows.instant(row, 7),
+            named: rows.isNull(row, 8) ? nil : Int(rows.int32(row, 8)))
+    }
+}
+
+private let columns = """
+    k.passkey, k.account, k.credential, k.enrolled::text, k.counter, k.enrolled_at, k.used_at,
+    k.named
+    """
+
+private let finding = Statement(
+    "passkey_by_credential",
+    """
+    select p.current, \(columns)
+    from urd.passkeys_position p
+    left join urd.passkeys k on k.realm = $1 and k.credential = $2
+    where p.realm = $1
+    """)
+private let listing = Statement(
+    "passkeys_of_account",
+    """
+    select p.current, \(columns)
+    from urd.passkeys_position p
+    left join urd.passkeys k on k.realm = $1 and k.account = $2
+    where p.realm = $1 order by k.passkey desc
+    """)

@@ -1,0 +1,50 @@
+import EventSourcing
+import Identity
+import Values
+
+@testable import API
+
+extension FoldedQueries {
+    func settings(ofApp app: UUID, in realm: RealmID) async throws(LogFailure) -> Settings? {
+        let settings = try await fold(Realm.self, Realm.stream, realm).settings
+        let face = try await fold(App.self, app, realm)
+        return face.isDeleted ? settings : settings.overlaid(by: face.settings)
+    }
+
+    func passkey(
+        ofCredential credential: [UInt8], in realm: RealmID
+    ) async throws(LogFailure) -> PasskeyView? {
+        try await allPasskeys(in: realm).first { $0.credential == credential }
+    }
+
+    func passkeys(
+        of account: UUID, in realm: RealmID
+    ) async throws(LogFailure) -> [PasskeyView] {
+        try await allPasskeys(in: realm).filter { $0.account == account }.reversed()
+    }
+
+    private func allPasskeys(in realm: RealmID) async throws(LogFailure) -> [PasskeyView] {
+        var found: [UUID: PasskeyView] = [:]
+        for recorded in try await log.events(from: 1, limit: .max, in: realm)
+        where recorded.name.hasPrefix("passkey.") {
+            guard let event = PasskeyEvent(recorded) else { throw .damaged }
+            let id = recorded.stream
+            switch event {
+            case .enrolled(let passkey):
+                found[id] = PasskeyView(
+                    id: id, account: passkey.account, relyingParty: passkey.relyingParty,
+                    credential: passkey.key.id, publicKey: passkey.key.publicKey,
+                    counter: passkey.key.counter,
+                    isBackupEligible: passkey.key.isBackupEligible,
+                    transports: passkey.key.transports, enrolledAt: recorded.at)
+            case .enrollmentRefused: break
+            case .used(let counter, _, _):
+                found[id]?.counter = counter
+                found[id]?.usedAt = recorded.at
+            case .renamed: found[id]?.named = recorded.version
+            case .removed: found[id] = nil
+            }
+        }
+        return found.values.sorted { $0.id < $1.id }
+    }
+}
