@@ -18,8 +18,9 @@ enum AppInfoRoutes {
         answer: .ok("What is known to everybody.", schema, example: example),
         refusals: Place.refusals
     ) { call throws(Problem) in
-        let settings = call.context.place.settings
-        let offered = try await call.offeredGrants()
+        let client = try await call.namedClient()
+        let settings = try await call.settings(for: client ?? nil)
+        let offered = call.offeredGrants(settings, client)
         return .native(
             .ok,
             [
@@ -80,18 +81,36 @@ enum AppInfoRoutes {
 }
 
 extension Call<RealmContext> {
+    /// Nil: none was named. Nil inside: there is none of that name that could be used.
+    fileprivate func namedClient() async throws(Problem) -> KnownClient?? {
+        guard let clientID = text("client_id") else { return nil }
+        let client = try await reading { () throws(LogFailure) in
+            try await context.clients.recent(clientID, in: context.place.realm)
+        }
+        guard let client, !client.isDisabled else { return .some(nil) }
+        return client
+    }
+
+    /// What holds for a client: in its app, if it has one, else where it asked.
+    fileprivate func settings(for client: KnownClient?) async throws(Problem) -> Settings {
+        guard let app = client?.metadata.appID, app != context.place.app else {
+            return context.place.settings
+        }
+        let settings = try await reading { () throws(LogFailure) in
+            try await context.queries.settings(ofApp: app, in: context.place.realm)
+        }
+        return settings ?? context.place.settings
+    }
+
     /// The native grants that work here, for the client that was named if one was. A client that is
     /// not there may use none.
-    fileprivate func offeredGrants() async throws(Problem) -> Set<GrantType> {
-        let place = context.place
-        guard place.settings[SettingCatalogue.nativeGrants] else { return [] }
+    fileprivate func offeredGrants(
+        _ settings: Settings, _ client: KnownClient??
+    ) -> Set<GrantType> {
+        guard settings[SettingCatalogue.nativeGrants] else { return [] }
         let here = Set(GrantForm.all.map(\.type).filter(\.isNative))
-        guard let clientID = text("client_id") else { return here }
-        let client = try await reading { () throws(LogFailure) in
-            try await context.queries.knownClient(clientID, in: place.realm)
-        }
-        guard let client, !client.isDisabled else { return [] }
-        return here.intersection(client.metadata.grantTypes)
+        guard let client else { return here }
+        return here.intersection(client?.metadata.grantTypes ?? [])
     }
 }
 

@@ -24,7 +24,8 @@ extension RealmContext {
         guard let known, !known.isDisabled,
             let proof = try proof(credentials, of: clientID, known, for: request)
         else { throw Problem(.invalidClient) }
-        return PresentClient(known, clientID, proof)
+        return PresentClient(
+            id: known.id, clientID: clientID, proof: proof, metadata: known.metadata)
     }
 
     /// The client, if it shows what this process knows it by. An assertion is verified here and
@@ -39,7 +40,8 @@ extension RealmContext {
         guard let known, !known.isDisabled,
             let proof = try proof(credentials, of: clientID, known, for: nil)
         else { return nil }
-        return PresentClient(known, clientID, proof)
+        return PresentClient(
+            id: known.id, clientID: clientID, proof: proof, metadata: known.metadata)
     }
 
     /// Nil where it is none that the client registered to give, or not a good one.
@@ -121,12 +123,5 @@ extension RealmContext {
             audiences.insert(place.issuer + TokenRoutes.tokenPath)
         }
         return ClientAssertion.Rules(audiences: audiences, longestLifetime: 300)
-    }
-}
-
-extension PresentClient {
-    fileprivate init(_ known: KnownClient, _ clientID: String, _ proof: ClientProof) {
-        self.init(
-            id: known.id, clientID: clientID, proof: proof, metadata: known.metadata)
     }
 }

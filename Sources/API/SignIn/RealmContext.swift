@@ -40,23 +40,6 @@ public struct RealmContext: RouteContext {
         }
     }
 
-    init(
-        place: Place, mint: TokenMint, keys: TokenKeys, assertions: UsedAssertions,
-        clients: KnownClients, commands: any CommandPort, queries: any RealmQueries,
-        limits: RateLimits, rates: RateTable, clock: Clock
-    ) {
-        self.place = place
-        self.mint = mint
-        self.keys = keys
-        self.assertions = assertions
-        self.clients = clients
-        self.commands = commands
-        self.queries = queries
-        self.limits = limits
-        self.rates = rates
-        self.clock = clock
-    }
-
     public enum Caller: Sendable {
         case nobody
         case client(PresentClient)

@@ -39,7 +39,10 @@ enum TokenRoutes {
         }
         // What the realm or the client does not do is told before the grant is looked at. The decision
         // checks it again: this may be a moment old.
-        if form.type.isNative, !call.context.place.settings[SettingCatalogue.nativeGrants] {
+        let place = call.context.place
+        // A client of another app brings that app's settings with it.
+        let isOfThisPlace = client.metadata.appID == nil || client.metadata.appID == place.app
+        if form.type.isNative, isOfThisPlace, !place.settings[SettingCatalogue.nativeGrants] {
             throw GrantRefusal.unsupportedGrant.problem
         }
         try await call.require(form.type, of: client)

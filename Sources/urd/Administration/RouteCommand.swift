@@ -178,7 +178,7 @@ struct RouteCommand: AnySubcommand {
         }
         if call.arguments.has("json") { return call.console.write(answer) }
         if let items = answer["items"]?.array {
-            if call.arguments.has("csv") { return writeCSV(items, answer["next"], call) }
+            if isList, call.arguments.has("csv") { return writeCSV(items, answer["next"], call) }
             call.console.write(Table(listing: items).render())
             if let next = answer["next"]?.string {
                 call.console.write("More: --after \(next)")

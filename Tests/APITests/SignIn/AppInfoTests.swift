@@ -46,4 +46,29 @@ import Values
         #expect(closed["NativeGrants"]?["Enabled"] == false)
         #expect(closed["NativeGrants"]?["Otp"] == false)
     }
+
+    @Test func `MOD-16: what holds in the client's own app, wherever it asks`() async throws {
+        let world = try await SignInWorld(["native_grants": false])
+        let app = UUID.random()
+        try await world.carryOut(CreateApp(id: app, slug: "desk", name: "Desk"))
+        try await world.carryOut(
+            UpdateApp(
+                id: app,
+                settings: ["native_grants": true, "registration_last_name": "required"]))
+        try await world.registerPhone("desk", ["app_id": .string(app.description)])
+        let desk = try await info(world, client: "desk")
+        #expect(desk["RegistrationFields"]?["Lastname"] == "Required")
+        #expect(desk["NativeGrants"]?["Otp"] == true)
+        #expect(try await info(world)["NativeGrants"]?["Enabled"] == false)
+        // The token endpoint sees it so as well.
+        for (client, error) in [("desk", "invalid_grant"), ("phone", "unsupported_grant_type")] {
+            let answer = try await world.post(
+                "/connect/token",
+                form: [
+                    ("grant_type", "urn:cocoar:otp"), ("client_id", client),
+                    ("username", "ann@example.org"), ("otp_code", "123456"),
+                ])
+            #expect(answer.json["error"]?.string == error)
+        }
+    }
 }
