@@ -5,14 +5,17 @@ an app's: over a socket, with a PostgreSQL behind it."""
 
 import hashlib
 import json
+import os
+import signal
 import sys
+import time
 import unittest
 import uuid
 
 from browser import Browser, Page, Refused, decode, encode
 from phone import Phone, inbox, mail
 from token_tool import missing, rerun
-from urd_process import Server, Urd, together
+from urd_process import Server, Urd, eventually, together
 
 MISSING = missing("fido2", "cryptography")
 if not MISSING:
@@ -335,6 +338,62 @@ class YubicosLibrary(unittest.TestCase):
                 f"and e::text like '%{text}%') "
                 f"+ (select count(*) from urd.passkeys p where p::text like '%{text}%')")
             self.assertEqual(found, "0")
+
+
+class Faults(unittest.TestCase):
+    """Nothing of a ceremony is in a process or in the database before it is over."""
+
+    def setUp(self):
+        self.node = Server(urd.values).ready()
+        self.addCleanup(lambda: self.node.close())
+        self.person = Person(url=self.node.url)
+        self.key = Key()
+
+    def kill(self):
+        """The node, outright; another one takes its place."""
+        self.node.process.kill()
+        self.node.close()
+        self.node = Server(urd.values).ready()
+        # The host stays: it leads to the realm whatever the port.
+        self.person.phone.address = ("127.0.0.1", self.node.port)
+
+    def break_postgresql(self):
+        os.kill(urd.run.postmaster(), signal.SIGQUIT)
+        eventually(lambda: self.health() != 200, "the node says that it is not ready")
+
+    def health(self):
+        return self.node.ask("/health/ready", private=True)[0]
+
+    def until(self, act):
+        """What comes once the database is there again; before that it is our fault, and said so."""
+        while (answer := act())[0] == 503:
+            time.sleep(0.05)
+        return answer
+
+    def test_a_killed_node_takes_no_ceremony_with_it(self):
+        ceremony, options = self.person.begin_enrollment()
+        self.kill()
+        made = self.key.create(options)
+        self.assertEqual(self.person.enroll(ceremony, made), (200, ENROLLED))
+        self.kill()
+        self.assertEqual(self.person.enroll(ceremony, made), (400, EXPIRED))
+        ceremony, options = self.person.begin()
+        self.kill()
+        assertion = self.key.get(options)
+        self.assertEqual(self.person.redeem(ceremony, assertion)[0], 200)
+        self.kill()
+        self.assertEqual(self.person.redeem(ceremony, assertion)[1]["error_description"], NO_CEREMONY)
+
+    def test_an_outage_uses_no_ceremony_up(self):
+        ceremony, options = self.person.begin_enrollment()
+        made = self.key.create(options)
+        self.break_postgresql()
+        self.assertEqual(self.until(lambda: self.person.enroll(ceremony, made)), (200, ENROLLED))
+        ceremony, options = self.person.begin()
+        assertion = self.key.get(options)
+        self.break_postgresql()
+        status, tokens = self.until(lambda: self.person.redeem(ceremony, assertion))
+        self.assertEqual(status, 200, tokens)
 
 
 def load_tests(loader, tests, pattern):

@@ -190,6 +190,38 @@ import Values
         #expect(try !Site.use(draft, requiresUserVerification: false).userVerified)
     }
 
+    @Test(
+        arguments: [
+            ("https://a.login.example.org", true), ("https://a-1.b.login.example.org", true),
+            ("https://login.example.org", true), ("http://a.login.example.org", false),
+            ("https://a.login.example.org:443", false), ("https://.login.example.org", false),
+            ("https://a..login.example.org", false), ("https://-a.login.example.org", false),
+            ("https://a-.login.example.org", false), ("https://A.login.example.org", false),
+            ("https://a_b.login.example.org", false), ("https://a/.login.example.org", false),
+            ("https://alogin.example.org", false), ("https://a.login.example.org.", false),
+            ("https://a.login.example.org/", false), ("https://", false), ("", false),
+            ("http://localhost", false), ("https://ä.login.example.org", false),
+        ])
+    func `May come from pages below the id, where that is allowed`(
+        _ origin: String, _ isFine: Bool
+    ) throws {
+        let party = RelyingParty(
+            id: "login.example.org", origins: ["https://login.example.org"],
+            allowsSubdomains: true, allowsLocalPorts: true)
+        var draft = try Self.draft()
+        draft.setClientData("origin", "\"\(origin)\"")
+        let sent = draft
+        if isFine {
+            _ = try Site.use(sent, party: party)
+        } else {
+            #expect(throws: WebAuthnFailure.self) { try Site.use(sent, party: party) }
+        }
+        // Without leave it is the id's own page alone.
+        if origin != "https://login.example.org" {
+            #expect(throws: WebAuthnFailure.self) { try Site.use(sent) }
+        }
+    }
+
     @Test func `Finds a stored key that is broken`() throws {
         let draft = try Self.draft()
         let key = draft.key.cose.encoded

@@ -30,10 +30,12 @@ public struct RedeemGrant<Shown: Grant>: AnsweringCommand {
             of: client.state.metadata?.appID ?? request.app, from: streams)
         var isRepeated = false
         if Shown.opensSession {
-            // Its stream is written, so it has to be read.
-            _ = try await streams.read(Session.self, request.session)
+            // The stream that is written has to be read.
             if let name = grant.sessionName {
                 isRepeated = try await streams.read(Session.self, name).exists
+            }
+            if grant.sessionName == nil || isRepeated {
+                _ = try await streams.read(Session.self, request.session)
             }
         }
         return Facts(

@@ -28,6 +28,7 @@ enum SignInFigures {
         let service = Service(server: server, secret: secret?.string ?? "")
         return [
             try await refresh(workshop, server), try await signIns(workshop, server),
+            try await passkeys(workshop, server),
             try await clientCredentials(workshop, service),
             try await introspection(workshop, service),
         ]
@@ -82,6 +83,23 @@ enum SignInFigures {
                     let next = number.wrappingAdd(1, ordering: .relaxed).newValue
                     _ = try mailbox.signIn("somebody-\(next)@example.org")
                 }
+            }.perSecond
+        }
+    }
+
+    private static func passkeys(
+        _ workshop: Workshop, _ server: DevelopmentServer
+    ) async throws -> Figure {
+        let mailbox = try Mailbox(server)
+        let people = try (0..<callers).map {
+            try PasskeyHolder("holder-\($0)@example.org", mailbox, server)
+        }
+        return try await againstCommits(
+            workshop, server, "passkey", "sign-ins by passkey: begin, sign, redeem", bar: 0.15
+        ) { seconds in
+            try await Crowd(callers: callers).run(seconds: seconds) { caller in
+                let line = try Line(port: server.port)
+                return { try people[caller].signIn(line) }
             }.perSecond
         }
     }
