@@ -40,6 +40,8 @@ create index on urd.login_history_{build} (realm, account)
 create function urd.login_history_{build}_apply(
     p_realm text, p_first bigint, p_last bigint, p_types text[])
 returns void language plpgsql as $$
+declare
+    v_end record;
 begin
     insert into urd.login_history_{build} (
         realm, position, at, account, app, client, client_id, method, outcome, reason, session,
@@ -54,36 +56,32 @@ begin
         and (e.type = 'session.opened' and e.data ->> 'account' is not null
             or e.type = 'session.refused');
 
-    -- A session ends once: by itself, or with all others that its account had by then.
-    update urd.login_history_{build} h
-        set ended_at = f.at, end_reason = f.reason
-        from (
-            select distinct on (x.position) x.position, x.at, x.reason
-            from (
-                select o.position, e.position as ended, e.at, e.data ->> 'reason' as reason
-                from urd.event e
-                join urd.login_history_{build} o
-                    on o.realm = p_realm and o.session = e.stream and o.ended_at is null
-                where e.realm = p_realm and e.position between p_first and p_last
-                    and e.type = 'session.ended'
-                union all
-                select o.position, e.position, e.at, case e.type
+    -- A session ends once: by itself, or with all others that its account had by then. One by one, for
+    -- a join would have the planner read the whole history for a page of it.
+    for v_end in
+        select e.stream, e.position, e.at, e.type, e.data ->> 'reason' as reason
+        from urd.event e
+        where e.realm = p_realm and e.position between p_first and p_last
+            and e.type in ('session.ended', 'account.disabled', 'account.stamp_rotated',
+                'account.mailbox_changed', 'account.deletion_scheduled', 'account.deleted')
+        order by e.position
+    loop
+        if v_end.type = 'session.ended' then
+            update urd.login_history_{build} h
+                set ended_at = v_end.at, end_reason = v_end.reason
+                where h.realm = p_realm and h.session = v_end.stream and h.session is not null
+                    and h.ended_at is null;
+        else
+            update urd.login_history_{build} h
+                set ended_at = v_end.at, end_reason = case v_end.type
                     when 'account.disabled' then 'disabled'
                     when 'account.stamp_rotated' then 'signed_out_everywhere'
                     when 'account.mailbox_changed' then 'mailbox_changed'
                     else 'deleted' end
-                from urd.event e
-                join urd.login_history_{build} o
-                    on o.realm = p_realm and o.account = e.stream and o.session is not null
-                        and o.ended_at is null and o.position < e.position
-                where e.realm = p_realm and e.position between p_first and p_last
-                    and e.type in ('account.disabled', 'account.stamp_rotated',
-                        'account.mailbox_changed', 'account.deletion_scheduled',
-                        'account.deleted')
-            ) x
-            order by x.position, x.ended
-        ) f
-        where h.realm = p_realm and h.position = f.position;
+                where h.realm = p_realm and h.account = v_end.stream and h.session is not null
+                    and h.ended_at is null and h.position < v_end.position;
+        end if;
+    end loop;
 end $$;
 
 -- section: finish

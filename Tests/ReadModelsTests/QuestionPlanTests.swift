@@ -68,6 +68,32 @@ import Values
         }
     }
 
+    /// What ends a session looks for it in a history of any length.
+    @Test func `is not needed to follow the log: a page costs what is in it`() throws {
+        let world = try World()
+        var history = RandomHistory(seed: 32)
+        try world.append(history.events(64), in: "one")
+        try grow(world)
+        let events = history.events(256)
+        let first = try #require(Int64(try world.value("select max(position) from urd.realm_log")))
+        try world.append(events, in: "one")
+        for name in ["login_history", "deletions"] {
+            let rows = try world.superuser.transaction { connection throws(Postgres.Failure) in
+                try connection.executeOnce(
+                    """
+                    select urd.\(name)_1_apply('one', \(first + 1), \(first + 256), null)
+                    """, Parameters())
+                return try connection.executeOnce(
+                    """
+                    select seq_scan, coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0)
+                    from pg_stat_xact_all_tables where relname = '\(name)_1'
+                    """, Parameters())
+            }
+            #expect(rows.int64(0, 0) == 0, "\(name) was read from end to end")
+            #expect(rows.int64(0, 1) < 512, "\(name): \(rows.int64(0, 1)) rows were read")
+        }
+    }
+
     /// Asks often enough that the plan is one for all values, and counts the rows that were read.
     private func expectCheap(
         _ name: String, _ world: World, spare: Int = 64,
