@@ -60,8 +60,9 @@ begin
     insert into urd.apps_{build} as a (
         realm, app, slug, name, settings, created_at, changed_at, version)
     select p_realm, p.stream, right(p.slug, -19), right(p.name, -19),
-        case when p.created_at is not null then jsonb_strip_nulls(coalesce(c.settings, '{}'))
-            else c.settings end,
+        case when p.created_at is null then c.settings else (
+            select coalesce(jsonb_object_agg(s.key, s.value), '{}')
+            from jsonb_each(coalesce(c.settings, '{}')) s where s.value <> 'null') end,
         p.created_at, p.changed_at, p.version
     from page p left join changes c using (stream)
     where p.created_at is not null or (
@@ -70,7 +71,11 @@ begin
         slug = coalesce(excluded.slug, a.slug),
         name = coalesce(excluded.name, a.name),
         -- Null unsets: the realm's value holds again.
-        settings = jsonb_strip_nulls(a.settings || coalesce(excluded.settings, '{}')),
+        -- Within a value it is its own business.
+        settings = (
+            select coalesce(jsonb_object_agg(s.key, s.value), '{}')
+            from jsonb_each(a.settings || coalesce(excluded.settings, '{}')) s
+            where s.value <> 'null'),
         changed_at = excluded.changed_at,
         version = excluded.version;
 end $$;

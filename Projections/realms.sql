@@ -44,8 +44,9 @@ begin
         realm, disabled, settings, created_at, changed_at, version)
     select p_realm,
         coalesce(p.switched % 2 = 1, case when p.created_at is not null then false end),
-        case when p.created_at is not null then jsonb_strip_nulls(coalesce(c.settings, '{}'))
-            else c.settings end,
+        case when p.created_at is null then c.settings else (
+            select coalesce(jsonb_object_agg(s.key, s.value), '{}')
+            from jsonb_each(coalesce(c.settings, '{}')) s where s.value <> 'null') end,
         p.created_at, p.changed_at, p.version
     from page p cross join changes c
     where p.version is not null and (p.created_at is not null or (
@@ -53,7 +54,11 @@ begin
     on conflict (realm) do update set
         disabled = coalesce(excluded.disabled, r.disabled),
         -- Null unsets: the default holds again.
-        settings = jsonb_strip_nulls(r.settings || coalesce(excluded.settings, '{}')),
+        -- Within a value it is its own business.
+        settings = (
+            select coalesce(jsonb_object_agg(s.key, s.value), '{}')
+            from jsonb_each(r.settings || coalesce(excluded.settings, '{}')) s
+            where s.value <> 'null'),
         changed_at = excluded.changed_at,
         version = excluded.version;
 end $$;

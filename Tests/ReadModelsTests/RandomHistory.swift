@@ -118,9 +118,15 @@ struct RandomHistory {
     }
 
     private mutating func settings() -> String {
-        let names = ["code_lifetime", "mail_from", "native_grants"]
+        let names = ["code_lifetime", "mail_from", "native_grants", "rate_limits"]
             .filter { _ in chance(60) }
-        let members = names.map { chance(30) ? "\"\($0)\":null" : "\"\($0)\":\(serial)" }
+        let members = names.map { name in
+            if chance(30) { return "\"\(name)\":null" }
+            // A null within a value unsets nothing.
+            return name == "rate_limits"
+                ? #""rate_limits":{"oauth-token":{"client":null,"source":\#(serial)}}"#
+                : "\"\(name)\":\(serial)"
+        }
         return "{\(members.joined(separator: ","))}"
     }
 
