@@ -13,6 +13,7 @@ enum Migrations {
         Step(version: 4, name: "projections", sql: PackageResources.m004_projections_sql),
         Step(version: 5, name: "tamper", sql: PackageResources.m005_tamper_sql),
         Step(version: 6, name: "housekeeping", sql: PackageResources.m006_housekeeping_sql),
+        Step(version: 7, name: "expiring_claims", sql: PackageResources.m007_expiring_claims_sql),
     ]
 
     static var newest: Int { all.last?.version ?? 0 }

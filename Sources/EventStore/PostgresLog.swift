@@ -145,6 +145,15 @@ public final class PostgresLog: EventLog {
         }
     }
 
+    /// Forgets the claims that are over.
+    public func forgetOldClaims(in realm: RealmID) async throws(LogFailure) -> Int {
+        try await database.tryRun { connection throws(Failure) in
+            var parameters = Parameters()
+            parameters.add(realm.name)
+            return try Int(connection.execute(forgettingClaims, parameters).int64(0, 0))
+        }
+    }
+
     /// Forgets the outcomes of commands older than a week.
     public func forgetOldCommands(in realm: RealmID) async throws(LogFailure) -> Int {
         try await database.tryRun { connection throws(Failure) in
@@ -197,3 +206,4 @@ private let findingOutcome = Statement(
     from urd.command where realm = $1 and command = $2
     """)
 private let forgetting = Statement("command_forget", "select urd.forget_commands($1)")
+private let forgettingClaims = Statement("claim_forget", "select urd.forget_claims($1)")

@@ -83,6 +83,37 @@ import Testing
             ("access_token_lifetime", 59, .outOfRange(lowest: 60, highest: 604_800)),
             ("native_access_token_lifetime", 3_601, .outOfRange(lowest: 60, highest: 3_600)),
             ("registration", "open", .unsupported),
+            ("rate_limits", [], .wrongType(expected: .object)),
+            ("rate_limits", ["oauth-token": 5], .wrongType(expected: .object)),
+            ("rate_limits", ["oauth-token": ["client": 5]], .wrongType(expected: .object)),
+            ("rate_limits", ["oauth-token": ["client": ["amount": 5]]], .missing),
+            ("rate_limits", ["oauth-token": ["client": ["seconds": 5]]], .missing),
+            (
+                "rate_limits", ["oauth-token": ["client": ["amount": 5, "seconds": "5"]]],
+                .wrongType(expected: .number)
+            ),
+            (
+                "rate_limits", ["oauth-token": ["client": ["amount": -1, "seconds": 5]]],
+                .outOfRange(lowest: 0, highest: 1_000_000)
+            ),
+            (
+                "rate_limits", ["oauth-token": ["client": ["amount": 1, "seconds": 0]]],
+                .outOfRange(lowest: 1, highest: 2_678_400)
+            ),
+            (
+                "rate_limits",
+                ["oauth-token": ["client": ["amount": 1, "seconds": 1, "burst": 0]]],
+                .outOfRange(lowest: 1, highest: 1_000_000)
+            ),
+            (
+                "rate_limits", ["oauth-token": ["client": ["amount": 1, "seconds": 1, "x": 1]]],
+                .unsupported
+            ),
+            (
+                "rate_limits",
+                .object(Dictionary(uniqueKeysWithValues: (0...50).map { ("p\($0)", [:]) })),
+                .tooMany(limit: 50)
+            ),
             ("registration", 1, .wrongType(expected: .text)),
             ("mail_from", "nobody", .malformed),
             ("mail_from", "a@b@example.org", .malformed),
@@ -109,6 +140,10 @@ import Testing
             ("mail_from", "no-reply+a@mail.example.org"), ("links_base_url", "https://example.org"),
             ("links_base_url", "http://localhost:8080/a"), ("primary_domain", "localhost:8080"),
             ("registration", "jit_on_otp"), ("refresh_token_leeway", 0),
+            (
+                "rate_limits",
+                ["oauth-token": ["client": .null, "source": ["amount": 0, "seconds": 1]]]
+            ),
         ] as [(String, JSON)])
     func `takes what is right`(name: String, value: JSON) async throws {
         try await givenRealm().when(SetRealmSettings([name: value]))

@@ -89,6 +89,17 @@ extension LogConformance {
         )
     }
 
+    func checkClaimAlone() async throws {
+        let (holder, other) = (newID(), newID())
+        expectWon(
+            try await log.append(
+                commit([(holder, 0, 0)], claims: [.take(claim, for: holder)])))
+        let taken = try await log.append(
+            commit([(other, 0, 0)], claims: [.take(claim, for: other)]))
+        #expect(taken == .taken(kind: "name"))
+        #expect(try await all().isEmpty)
+    }
+
     func checkConflictBeforeClaim() async throws {
         let (holder, other) = (newID(), newID())
         _ = try await log.append(commit(holder, at: 0, claims: [.take(claim, for: holder)]))

@@ -26,6 +26,7 @@ public enum LogPromise: String, CaseIterable, Sendable {
     case claimReleased = "a released claim can be taken again"
     case foreignRelease = "a claim is not released by who doesn't hold it"
     case claimKinds = "claims of two kinds are two claims"
+    case claimAlone = "a claim is taken without an event as well"
     case lostClaims = "a command that loses leaves no claim behind"
     case conflictBeforeClaim = "a conflict is told before a taken claim"
 
@@ -66,6 +67,7 @@ public struct LogConformance<Log: EventLog>: Sendable {
         case .claimReleased: try await checkClaimReleased()
         case .foreignRelease: try await checkForeignRelease()
         case .claimKinds: try await checkClaimKinds()
+        case .claimAlone: try await checkClaimAlone()
         case .lostClaims: try await checkLostClaims()
         case .conflictBeforeClaim: try await checkConflictBeforeClaim()
         case .duplicates: try await checkDuplicates()

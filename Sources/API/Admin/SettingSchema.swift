@@ -59,6 +59,7 @@ extension Setting {
         case .selection(let choices):
             .list(of: .oneOf(choices), 0...choices.count, unique: true)
         case .certificates(let limit): .list(of: .text(1...32_768), 0...limit, unique: true)
+        case .rates: RateTable.overrideSchema
         case .colour: .text(7...7, Names.colour)
         }
     }

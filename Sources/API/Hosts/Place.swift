@@ -9,6 +9,8 @@ public struct Place: Sendable {
     public let app: UUID?
     /// The app's own where it has some, else the realm's.
     public let settings: Settings
+    /// How often what may be asked there.
+    public let rates: RateTable
     /// What names the realm in tokens. Made of what is set, or of a host that somebody assigned.
     public let issuer: String
     /// What links in mails begin with: without a slash at the end.
@@ -19,9 +21,10 @@ public struct Place: Sendable {
     public let address: String
 
     public init(
-        realm: RealmID, app: UUID?, settings: Settings, issuer: String, links: String,
-        host: String, address: String
+        realm: RealmID, app: UUID?, settings: Settings, rates: RateTable = .standard,
+        issuer: String, links: String, host: String, address: String
     ) {
+        self.rates = rates
         self.realm = realm
         self.app = app
         self.settings = settings

@@ -36,8 +36,9 @@ public struct Places: Sendable {
         let asked = base(arrival, lead)
         let issuer = tenancy.realmLinks ?? asked
         return Place(
-            realm: lead.realm, app: tenancy.app, settings: tenancy.settings, issuer: issuer,
-            links: tenancy.links ?? issuer, host: arrival.host.name, address: arrival.address)
+            realm: lead.realm, app: tenancy.app, settings: tenancy.settings,
+            rates: tenancy.rates, issuer: issuer, links: tenancy.links ?? issuer,
+            host: arrival.host.name, address: arrival.address)
     }
 
     /// A port stands in it where the directory has it, or this server was told that it is its own:
@@ -67,6 +68,8 @@ private struct Tenancy: Sendable {
     var isDisabled = false
     var app: UUID?
     var settings = Settings()
+    /// Read once, and not for each request.
+    var rates = RateTable.standard
     /// What is set for the realm, and what holds for the app.
     var realmLinks: String?
     var links: String?
@@ -121,6 +124,7 @@ extension Places {
             tenancy.app = app.id
             tenancy.settings = tenancy.settings.overlaid(by: Settings(overrides: app.settings))
         }
+        tenancy.rates = RateTable(tenancy.settings[SettingCatalogue.rateLimits])
         tenancy.links = withoutSlash(tenancy.settings[SettingCatalogue.linksBaseURL])
         return tenancy
     }

@@ -133,7 +133,7 @@ extension Outline {
         switch right {
         case .nothing: break
         case .realm, .everything: kinds.formUnion([.unauthenticated, .forbidden])
-        case .client: kinds.formUnion([.invalidRequest, .invalidClient])
+        case .client: kinds.formUnion([.invalidRequest, .invalidClient, .rateLimited])
         case .account, .service: kinds.formUnion([.unauthenticated, .invalidToken])
         }
         if right != .nothing {

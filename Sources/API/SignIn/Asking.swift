@@ -76,6 +76,7 @@ extension GrantRefusal: Refusal {
         case .realmNotFound: Problem(.unknownHost)
         case .realmDisabled: Problem(.realmClosed)
         case .invalidClient: Problem(.invalidClient)
+        case .usedAssertion: Problem(.invalidClient, "The assertion was used before.")
         case .unsupportedGrant:
             Problem(.unsupportedGrantType, "This grant type is not enabled for this realm.")
         case .unauthorizedClient:

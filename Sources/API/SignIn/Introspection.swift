@@ -45,9 +45,12 @@ extension Call<RealmContext> {
     /// A client hears of its own tokens and of those that name it, or a resource that it speaks for,
     /// as their audience; of others only if that was given to it (RFC 7662 section 4).
     private func isFor(_ client: PresentClient, _ token: PresentedToken) -> Bool {
-        if token.session.terms.client == client.id || client.introspectsAllTokens { return true }
+        if token.session.terms.client == client.id || client.metadata.introspectsAllTokens {
+            return true
+        }
         return token.audience.contains { name in
-            name.isSpelled(client.clientID) || client.audiences.contains(where: name.isSpelled)
+            name.isSpelled(client.clientID)
+                || client.metadata.audiences.contains(where: name.isSpelled)
         }
     }
 }

@@ -1,4 +1,3 @@
-internal import Cryptography
 public import EventSourcing
 public import HTTP
 internal import Identity
@@ -9,6 +8,7 @@ public struct RealmContext: RouteContext {
     let place: Place
     let mint: TokenMint
     let keys: TokenKeys
+    let assertions: UsedAssertions
     let commands: any CommandPort
     let queries: any RealmQueries
     let limits: RateLimits
@@ -40,12 +40,14 @@ public struct RealmContext: RouteContext {
     }
 
     public init(
-        place: Place, mint: TokenMint, keys: TokenKeys, commands: any CommandPort,
+        place: Place, mint: TokenMint, keys: TokenKeys,
+        assertions: UsedAssertions = UsedAssertions(), commands: any CommandPort,
         queries: any RealmQueries, limits: RateLimits, rates: RateTable = .standard, clock: Clock
     ) {
         self.place = place
         self.mint = mint
         self.keys = keys
+        self.assertions = assertions
         self.commands = commands
         self.queries = queries
         self.limits = limits
@@ -65,7 +67,14 @@ public struct RealmContext: RouteContext {
     ) async throws(Problem) -> Caller {
         switch right {
         case .nothing: return .nobody
-        case .client: return .client(try await authenticate(client))
+        case .client:
+            do throws(Problem) {
+                return .client(try await authenticate(client, for: request))
+            } catch {
+                // A client's own rate is for the client alone: nobody else can use it up.
+                if error.kind == .invalidClient { try countSource() }
+                throw error
+            }
         case .account: return try await holder(of: request)
         case .service:
             let token = try await bearer(of: request)
@@ -77,54 +86,23 @@ public struct RealmContext: RouteContext {
     }
 }
 
+extension RealmContext {
+    private func countSource() throws(Problem) {
+        try limits.count(
+            .oauthToken, .init(source: Source(place.address)), in: place.realm, rates: rates,
+            at: clock.passed())
+    }
+}
+
 /// A client that showed that it is itself.
 public struct PresentClient: Sendable {
     let id: UUID
     let clientID: String
     let proof: ClientProof
-    /// The resources that it speaks for.
-    let audiences: [String]
-    let introspectsAllTokens: Bool
-    /// The app that it belongs to, and the domain that it chose for passkeys.
-    var app: UUID?
-    var passkeyDomain: String?
+    let metadata: ClientMetadata
 }
 
 extension RealmContext {
-    private func authenticate(
-        _ credentials: ClientCredentials?
-    ) async throws(Problem) -> PresentClient {
-        guard let credentials, let clientID = credentials.clientID else {
-            throw Problem(.invalidClient, "client_id is required.")
-        }
-        let proof: ClientProof
-        switch credentials.proof {
-        case .basic(let secret): proof = try proven(secret, by: .secretBasic)
-        case .post(let secret): proof = try proven(secret, by: .secretPost)
-        case .assertion: throw Problem(.invalidClient)
-        case .none: proof = .none
-        }
-        let known = try await reading { () throws(LogFailure) in
-            try await queries.knownClient(clientID, in: place.realm)
-        }
-        guard let known, !known.isDisabled,
-            proof.isGood(for: known.metadata.authenticationMethod, known.secret)
-        else { throw Problem(.invalidClient) }
-        return PresentClient(
-            id: known.id, clientID: clientID, proof: proof, audiences: known.metadata.audiences,
-            introspectsAllTokens: known.metadata.introspectsAllTokens,
-            app: known.metadata.appID, passkeyDomain: known.metadata.passkeyDomain)
-    }
-
-    private func proven(
-        _ secret: String, by method: AuthenticationMethod
-    ) throws(Problem) -> ClientProof {
-        guard let digest = SecretDigest(SHA256.hash(Array(secret.utf8))) else {
-            throw Problem(.internalError)
-        }
-        return .secret(digest, by: method)
-    }
-
     /// Whose access token this is (RFC 6750): in the header, and nowhere else.
     private func holder(of request: Request) async throws(Problem) -> Caller {
         let token = try await bearer(of: request)

@@ -12,6 +12,7 @@ public struct RealmContexts: Sendable {
     private let commands: any CommandPort
     private let queries: any RealmQueries
     private let limits = RateLimits()
+    private let assertions = UsedAssertions()
     private let clock: RealmContext.Clock
 
     public init(
@@ -32,8 +33,8 @@ public struct RealmContexts: Sendable {
             try await self.mint(place.realm)
         }
         return RealmContext(
-            place: place, mint: mint, keys: keys, commands: commands, queries: queries,
-            limits: limits, clock: clock)
+            place: place, mint: mint, keys: keys, assertions: assertions, commands: commands,
+            queries: queries, limits: limits, rates: place.rates, clock: clock)
     }
 }
 

@@ -7,8 +7,10 @@ internal import Values
 enum TokenRoutes {
     static let table: [Route<RealmContext>] = [token, introspect, revoke, userInfo]
 
+    static let tokenPath = "/connect/token"
+
     private static let token = Route<RealmContext>(
-        .post, "/connect/token", id: "getToken", tag: "OAuth",
+        .post, PathTemplate(stringLiteral: tokenPath), id: "getToken", tag: "OAuth",
         summary: "Gives a client tokens for what it shows (RFC 6749).", right: .client,
         dialect: .oauth,
         body: .form(
@@ -34,6 +36,14 @@ enum TokenRoutes {
         try call.count(.oauthToken, client: client.clientID)
         guard let form = GrantForm.find(call.body["grant_type"]?.string ?? "") else {
             throw Problem(.unsupportedGrantType)
+        }
+        // What the realm or the client does not do is told before the grant is looked at. The decision
+        // checks it again: this may be a moment old.
+        if form.type.isNative, !call.context.place.settings[SettingCatalogue.nativeGrants] {
+            throw GrantRefusal.unsupportedGrant.problem
+        }
+        guard client.metadata.grantTypes.contains(form.type) else {
+            throw GrantRefusal.unauthorizedClient.problem
         }
         let request = try call.grantRequest(of: client)
         guard form.signsIn else {

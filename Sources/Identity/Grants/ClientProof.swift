@@ -5,7 +5,7 @@ public enum ClientProof: Equatable, Sendable {
     case none
     case secret(SecretDigest, by: AuthenticationMethod)
     /// A signed assertion that verified under one of the client's own keys.
-    case assertion
+    case assertion(UsedAssertion)
 }
 
 extension ClientProof {

@@ -4,6 +4,8 @@ public enum GrantRefusal: Error, Equatable, Sendable {
     case realmDisabled
     /// There is no such client, it is disabled, or it did not show that it is itself.
     case invalidClient
+    /// The client showed that it is itself by something that it had used before.
+    case usedAssertion
     /// The realm does not offer the grant.
     case unsupportedGrant
     /// The client may not use the grant.
@@ -44,7 +46,7 @@ extension GrantRefusal {
         case .invalidSecondFactor: "invalid_second_factor"
         case .accountBlocked: "account_blocked"
         case .invalidCeremony(let reason), .passkeyRefused(let reason): reason
-        case .realmNotFound, .realmDisabled, .invalidClient, .unsupportedGrant,
+        case .realmNotFound, .realmDisabled, .invalidClient, .usedAssertion, .unsupportedGrant,
             .unauthorizedClient, .unknownScope, .scopeNotAllowed, .widerScope, .invalidResource,
             .unknownCeremony, .invalidRefreshToken:
             nil

@@ -41,7 +41,18 @@ public struct RedeemGrant<Shown: Grant>: AnsweringCommand {
             shown: try await grant.gather(streams))
     }
 
+    /// A client's assertion is used up by whatever is put on record with it.
     public func settle(_ facts: Facts) throws(GrantRefusal) -> Settled<Outcome> {
+        var settled = try settleGrant(facts)
+        if case .assertion(let assertion) = request.proof {
+            settled.decision.take(assertion.claim(by: request.clientID), for: request.client)
+        }
+        return settled
+    }
+
+    public func rejection(takenClaim kind: String) -> GrantRefusal { .usedAssertion }
+
+    private func settleGrant(_ facts: Facts) throws(GrantRefusal) -> Settled<Outcome> {
         let desk = try desk(facts)
         // An attempt that repeats another one needs a name of its own.
         let attempt = facts.isRepeated ? request.session : desk.request.session

@@ -23,6 +23,8 @@ public struct Setting: Sendable {
         case certificates(limit: Int)
         /// `#rrggbb`.
         case colour
+        /// By policy and dimension: see `RateRule`.
+        case rates
     }
 
     public let name: String
@@ -53,6 +55,7 @@ public struct Setting: Sendable {
         case .choice, .label, .webAddress, .mailAddress, .hostName, .domain, .colour:
             guard let text = value.string else { throw .wrongType(expected: .text) }
             try check(text)
+        case .rates: try RateRule.check(value)
         case .origins(let limit):
             try check(value, limit) { text throws(FieldFault.Reason) in
                 try OriginRule.check(text)
@@ -96,7 +99,7 @@ public struct Setting: Sendable {
             guard text.utf8.first == UInt8(ascii: "#"), digits.count == 6,
                 digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit })
             else { throw .malformed }
-        case .flag, .seconds, .count, .origins, .selection, .certificates: break
+        case .flag, .seconds, .count, .origins, .selection, .certificates, .rates: break
         }
     }
 
@@ -134,6 +137,7 @@ public struct Setting: Sendable {
         case .colour:
             type = "string"
             schema["pattern"] = "^#[0-9a-fA-F]{6}$"
+        case .rates: type = "object"
         }
         schema["type"] = isRequired ? type : [type, "null"]
         if !fallback.isNull { schema["default"] = fallback }
@@ -157,6 +161,8 @@ public struct Setting: Sendable {
             case .selection(let choices): "list of \(choices.joined(separator: ", "))"
             case .certificates: "list of certificates, PEM or base 64"
             case .colour: "colour as #rrggbb"
+            case .rates:
+                #"JSON, such as {"oauth-token": {"client": {"amount": 60, "seconds": 60}}}"#
             }
         let usual: String? =
             switch fallback {

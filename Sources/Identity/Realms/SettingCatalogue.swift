@@ -65,6 +65,9 @@ public enum SettingCatalogue {
         "registration_last_name", FieldDemand.optional, perApp: true,
         "Whether registration asks for the last name")
 
+    public static let assertionForTokenURL = Declare.flag(
+        "client_assertion_for_token_url", false,
+        "Whether a client's assertion may name the token endpoint instead of the issuer")
     public static let codeLifetime = Declare.seconds(
         "code_lifetime", 60, in: 10...600, "How long an authorization code can be redeemed")
     public static let accessTokenLifetime = Declare.seconds(
@@ -107,18 +110,21 @@ public enum SettingCatalogue {
     public static let accountDeletionGrace = Declare.seconds(
         "account_deletion_grace", 30 * day, in: 0...(365 * day),
         "How long a deletion of an account can be called off")
+    public static let rateLimits = Declare.rates(
+        "rate_limits", "How often what may be asked, where it differs from the usual rates")
 
     public static let all: [Setting] =
         [
             displayName.setting, primaryDomain.setting, linksBaseURL.setting, mailFrom.setting,
             mailFromName.setting, mailFooter.setting, language.setting, accentColour.setting,
             logoURL.setting, nativeGrants.setting, registration.setting,
-            registrationFirstName.setting, registrationLastName.setting, codeLifetime.setting,
+            registrationFirstName.setting, registrationLastName.setting,
+            assertionForTokenURL.setting, codeLifetime.setting,
             accessTokenLifetime.setting, nativeAccessTokenLifetime.setting,
             refreshTokenLifetime.setting, refreshTokenLeeway.setting, sessionLifetime.setting,
             otpLifetime.setting, otpAttempts.setting, otpResendDelay.setting, uniformDelay.setting,
             magicLinkLifetime.setting, inviteLifetime.setting, recentSignIn.setting,
-            accountDeletionGrace.setting,
+            accountDeletionGrace.setting, rateLimits.setting,
         ] + passkeys
 
     public static func find(_ name: String) -> Setting? { byName[name] }

@@ -92,4 +92,15 @@ enum Declare {
                 perApp: perApp),
             fallback: "", read: \.string)
     }
+
+    /// Rates that differ from the usual ones, by policy and dimension.
+    static func rates(
+        _ name: String, perApp: Bool = false, _ about: String
+    ) -> TypedSetting<[String: JSON]> {
+        TypedSetting(
+            setting: Setting(
+                name: name, about: about, kind: .rates, fallback: [:], isRequired: false,
+                perApp: perApp),
+            fallback: [:], read: \.object)
+    }
 }

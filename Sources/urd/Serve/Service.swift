@@ -55,7 +55,7 @@ struct Service: Sendable {
                 group.addTask { try await store.log.pollHeads() }
                 group.addTask { try await sealer.run() }
                 group.addTask { try await models.run() }
-                group.addTask { try await forgetOldCommands() }
+                group.addTask { try await forget() }
                 if let carrier = options.mailCarrier {
                     let mailer = Mailer(
                         store, composer: MailComposer(store, models.queries), carrier: carrier)
@@ -137,11 +137,12 @@ struct Service: Sendable {
         store.close()
     }
 
-    /// Once an hour: outcomes of commands are kept for a week.
-    private func forgetOldCommands() async throws {
+    /// Once an hour: outcomes of commands are kept for a week, some claims for minutes.
+    private func forget() async throws {
         while !Task.isCancelled {
             for realm in store.log.hub.realms {
                 _ = try? await store.log.forgetOldCommands(in: realm)
+                _ = try? await store.log.forgetOldClaims(in: realm)
             }
             try await Task.sleep(for: .seconds(3600))
         }

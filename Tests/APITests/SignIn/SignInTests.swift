@@ -198,7 +198,11 @@ import Values
             ([("grant_type", "client_credentials")], "service:no", .unauthorized, "invalid_client"),
             ([("grant_type", "client_credentials")], "nobody:no", .unauthorized, "invalid_client"),
             ([("grant_type", "password")], basic, .badRequest, "unsupported_grant_type"),
-            ([("grant_type", "refresh_token")], basic, .badRequest, "invalid_request"),
+            ([("grant_type", "refresh_token")], basic, .badRequest, "unauthorized_client"),
+            (
+                [("grant_type", "refresh_token"), ("client_id", "phone")], nil, .badRequest,
+                "invalid_request"
+            ),
             ([], basic, .badRequest, "invalid_request"),
             (
                 [("grant_type", "client_credentials"), ("scope", "other")], basic, .badRequest,

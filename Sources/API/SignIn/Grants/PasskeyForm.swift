@@ -11,7 +11,8 @@ extension GrantForm {
     ]) { call throws(Problem) -> PasskeyGrant in
         let client = try call.presentClient
         let party = try await call.passkeyParty(
-            app: client.app ?? call.context.place.app, domain: client.passkeyDomain)
+            app: client.metadata.appID ?? call.context.place.app,
+            domain: client.metadata.passkeyDomain)
         // One that was begun without a client is for every client of the same domain.
         let ceremonies = [client.clientID, nil].compactMap { name in
             party.map {

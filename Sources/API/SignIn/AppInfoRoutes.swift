@@ -1,0 +1,117 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+
+/// What an app must know before it asks anybody for anything.
+enum AppInfoRoutes {
+    static let table: [Route<RealmContext>] = [appInfo]
+
+    private static let appInfo = Route<RealmContext>(
+        .get, "/api/app-info", id: "getAppInfo", tag: "Native sign-in",
+        summary: "What signing in looks like here: names, fields, and what is on.",
+        detail: "With `client_id`, of the ways to sign in only those that this client may use.",
+        right: .nothing, dialect: .native,
+        parameters: [
+            Parameter("client_id", in: .query, .text(1...255), "The client.", example: "phone")
+        ],
+        answer: .ok("What is known to everybody.", schema, example: example),
+        refusals: Place.refusals
+    ) { call throws(Problem) in
+        let settings = call.context.place.settings
+        let offered = try await call.offeredGrants()
+        return .native(
+            .ok,
+            [
+                "DisplayName": .string(settings[SettingCatalogue.displayName]),
+                "Issuer": .string(call.context.place.issuer),
+                "Registration": .string(settings[SettingCatalogue.registration].shownName),
+                "RegistrationFields": [
+                    // The address is what an account is found by; there are no other names for it.
+                    "Email": "Required", "Username": "Off",
+                    "Firstname": .string(
+                        settings[SettingCatalogue.registrationFirstName].shownName),
+                    "Lastname": .string(settings[SettingCatalogue.registrationLastName].shownName),
+                ],
+                "NativeGrants": [
+                    "Enabled": .bool(settings[SettingCatalogue.nativeGrants]),
+                    "Otp": .bool(offered.contains(.nativeOTP)),
+                    "MagicLink": .bool(offered.contains(.nativeMagicLink)),
+                    "Passkey": .bool(offered.contains(.nativePasskey)),
+                ],
+            ])
+    }
+
+    private static let demand = Schema.oneOf(FieldDemand.allCases.map(\.shownName))
+
+    private static let schema = Schema.named(
+        "AppInfo",
+        .object(
+            .required("DisplayName", .text(0...200), "The name that people see."),
+            .required("Issuer", .text(1...2048), "What names the realm in tokens."),
+            .required(
+                "Registration", .oneOf(RegistrationPosture.allCases.map(\.shownName)),
+                "Who may join, and how."),
+            .required(
+                "RegistrationFields",
+                .object(
+                    .required("Email", demand, "The mail address."),
+                    .required("Username", demand, "Another name."),
+                    .required("Firstname", demand, "The first name."),
+                    .required("Lastname", demand, "The last name.")),
+                "What registration asks for."),
+            .required(
+                "NativeGrants",
+                .object(
+                    .required("Enabled", .boolean, "Whether there are any."),
+                    .required("Otp", .boolean, "By a mailed code."),
+                    .required("MagicLink", .boolean, "By a mailed link."),
+                    .required("Passkey", .boolean, "By a passkey.")),
+                "How to sign in without a browser.")))
+
+    private static let example: JSON = [
+        "DisplayName": "Acme", "Issuer": "https://id.example.com", "Registration": "JitOnOtp",
+        "RegistrationFields": [
+            "Email": "Required", "Username": "Off", "Firstname": "Optional",
+            "Lastname": "Optional",
+        ],
+        "NativeGrants": ["Enabled": true, "Otp": true, "MagicLink": false, "Passkey": false],
+    ]
+}
+
+extension Call<RealmContext> {
+    /// The native grants that work here, for the client that was named if one was. A client that is
+    /// not there may use none.
+    fileprivate func offeredGrants() async throws(Problem) -> Set<GrantType> {
+        let place = context.place
+        guard place.settings[SettingCatalogue.nativeGrants] else { return [] }
+        let here = Set(GrantForm.all.map(\.type).filter(\.isNative))
+        guard let clientID = text("client_id") else { return here }
+        let client = try await reading { () throws(LogFailure) in
+            try await context.queries.knownClient(clientID, in: place.realm)
+        }
+        guard let client, !client.isDisabled else { return [] }
+        return here.intersection(client.metadata.grantTypes)
+    }
+}
+
+extension FieldDemand {
+    fileprivate var shownName: String {
+        switch self {
+        case .off: "Off"
+        case .optional: "Optional"
+        case .required: "Required"
+        }
+    }
+}
+
+extension RegistrationPosture {
+    fileprivate var shownName: String {
+        switch self {
+        case .off: "Off"
+        case .jitOnOTP: "JitOnOtp"
+        case .explicitEndpoint: "ExplicitEndpoint"
+        case .inviteCode: "InviteCode"
+        }
+    }
+}

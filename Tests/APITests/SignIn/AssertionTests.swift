@@ -1,0 +1,167 @@
+import EventSourcing
+import HTTP
+import Identity
+import JOSE
+import JSON
+import Testing
+import Values
+
+@testable import API
+
+private let issuer = "http://id.acme.example"
+private let bearerType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+
+/// A client that signs instead of having a secret.
+private struct Signer: Sendable {
+    let world: SignInWorld
+    let key: SigningKey
+
+    init(
+        _ algorithm: SigningAlgorithm = .es256, _ settings: [String: JSON] = [:],
+        metadata: [String: JSON] = [:]
+    ) async throws {
+        world = try await SignInWorld(settings)
+        key = try SigningKey.generate(algorithm)
+        let usual: [String: JSON] = [
+            "grant_types": ["client_credentials"], "scope": "jobs",
+            "token_endpoint_auth_method": "private_key_jwt",
+            "jwks": KeySet([key.verificationKey]).document,
+        ]
+        try await world.register("signer", usual.merging(metadata) { _, own in own })
+    }
+
+    func assertion(
+        audience: String = issuer, id: String = "\(UUID.random())", client: String = "signer",
+        lifetime: Int64 = 60, age: Int64? = 0, by other: SigningKey? = nil
+    ) throws -> String {
+        let now = world.clock.next()
+        return try ClientAssertion(
+            clientID: client, audience: audience, id: id,
+            issuedAt: age.map { now.adding(seconds: -$0) },
+            expiresAt: now.adding(seconds: lifetime)
+        ).signed(by: other ?? key)
+    }
+
+    func send(
+        _ assertion: String, to path: String = "/connect/token", type: String = bearerType,
+        _ more: [(name: String, value: String)] = []
+    ) async throws -> Answered {
+        let grant = [(name: "grant_type", value: "client_credentials")]
+        return try await world.post(
+            path,
+            form: (path == "/connect/token" ? grant : []) + [
+                ("client_assertion_type", type), ("client_assertion", assertion),
+            ] + more)
+    }
+}
+
+@Suite struct `A client that signs that it is itself` {
+    @Test(arguments: SigningAlgorithm.allCases)
+    func `gets what it asks for`(algorithm: SigningAlgorithm) async throws {
+        let signer = try await Signer(algorithm)
+        let answer = try await signer.send(try signer.assertion())
+        #expect(answer.status == .ok && answer.json["access_token"] != nil)
+        let named = try await signer.send(try signer.assertion(), [("client_id", "signer")])
+        #expect(named.status == .ok)
+        let other = try await signer.send(try signer.assertion(), [("client_id", "service")])
+        #expect(other.json["error"] == "invalid_request")
+    }
+
+    @Test func `uses an assertion once, however many come at once`() async throws {
+        let signer = try await Signer()
+        let assertion = try signer.assertion()
+        let answers = try await withThrowingTaskGroup(of: Answered.self) { group in
+            for _ in 0..<50 { group.addTask { try await signer.send(assertion) } }
+            return try await group.reduce(into: [Answered]()) { $0.append($1) }
+        }
+        #expect(answers.count { $0.status == .ok } == 1)
+        #expect(answers.allSatisfy { $0.status == .ok || $0.json["error"] == "invalid_client" })
+        #expect(try await signer.world.events().count { $0 == "session.opened" } == 1)
+    }
+
+    @Test func `uses one to ask about tokens once as well, and then not to get any`() async throws {
+        let signer = try await Signer()
+        let first = try await signer.send(try signer.assertion())
+        let token = try #require(first.json["access_token"]?.string)
+        let assertion = try signer.assertion()
+        let ask = {
+            try await signer.send(assertion, to: "/connect/introspect", [("token", token)])
+        }
+        #expect(try await ask().json["active"] == true)
+        #expect(try await ask().json["error"] == "invalid_client")
+        #expect(try await signer.send(assertion).json["error"] == "invalid_client")
+        let gone = try await signer.send(
+            try signer.assertion(), to: "/connect/revoke", [("token", token)])
+        #expect(gone.status == .ok)
+        let after = try await signer.send(
+            try signer.assertion(), to: "/connect/introspect", [("token", token)])
+        #expect(after.json == ["active": false])
+    }
+
+    @Test func `is refused whatever is wrong with its assertion`() async throws {
+        let signer = try await Signer()
+        let stranger = try SigningKey.generate(.es256)
+        let texts = [
+            try signer.assertion(audience: "https://elsewhere.example"),
+            try signer.assertion(audience: "\(issuer)/connect/token"),
+            try signer.assertion(audience: "\(issuer)/"),
+            try signer.assertion(lifetime: -31), try signer.assertion(lifetime: 400),
+            try signer.assertion(age: -60), try signer.assertion(age: 300),
+            try signer.assertion(id: String(repeating: "a", count: 257)),
+            try signer.assertion(by: stranger), try signer.assertion(client: "service"),
+            try signer.assertion(client: "nobody"), "a.b.c", "nothing",
+            try signer.assertion() + "A",
+        ]
+        for text in texts {
+            let answer = try await signer.send(text)
+            #expect(answer.status == .unauthorized, "\(text)")
+            #expect(answer.json["error"] == "invalid_client")
+        }
+        let otherType = try await signer.send(try signer.assertion(), type: "saml")
+        #expect(otherType.json["error"] == "invalid_client")
+    }
+
+    @Test func `names several servers in no assertion`() async throws {
+        let signer = try await Signer()
+        let now = signer.world.clock.next().seconds
+        let claims = """
+            {"iss":"signer","sub":"signer","aud":["\(issuer)"],"jti":"x1","exp":\(now + 60)}
+            """
+        let two = claims.replacing("[\"\(issuer)\"]", with: "[\"\(issuer)\",\"https://b.example\"]")
+        let text = try JWS.sign(Array(two.utf8), by: signer.key, type: "JWT")
+        #expect(try await signer.send(text).json["error"] == "invalid_client")
+        let noID = try JWS.sign(
+            Array(claims.replacing("\"jti\":\"x1\",", with: "").utf8), by: signer.key, type: "JWT")
+        #expect(try await signer.send(noID).json["error"] == "invalid_client")
+    }
+
+    @Test func `may name the token endpoint where the realm says so`() async throws {
+        let signer = try await Signer(.es256, ["client_assertion_for_token_url": true])
+        let answer = try await signer.send(
+            try signer.assertion(audience: "\(issuer)/connect/token"))
+        #expect(answer.status == .ok)
+    }
+
+    @Test func `cannot be another kind of client meanwhile`() async throws {
+        let signer = try await Signer()
+        let secret = try await signer.world.post(
+            "/connect/token",
+            form: [
+                ("grant_type", "client_credentials"), ("client_id", "signer"),
+                ("client_secret", "guess"),
+            ])
+        #expect(secret.json["error"] == "invalid_client")
+        let none = try await signer.world.post(
+            "/connect/token",
+            form: [("grant_type", "client_credentials"), ("client_id", "signer")])
+        #expect(none.json["error"] == "invalid_client")
+        let keys = try await Signer(
+            .es256,
+            metadata: [
+                "jwks": .null, "jwks_uri": "https://signer.example/keys",
+            ])
+        let answer = try await keys.send(try keys.assertion())
+        #expect(answer.json["error"] == "invalid_client")
+        #expect(answer.json["error_description"]?.string?.contains("jwks_uri") == true)
+    }
+}

@@ -1,0 +1,122 @@
+import HTTP
+import Identity
+import JSON
+import Testing
+import Values
+
+@testable import API
+
+@Suite struct `Asking about a token` {
+    private static let api = "https://api.acme.example"
+
+    /// Beside the usual ones: a resource server, one of another resource, and a backend.
+    private func world() async throws -> SignInWorld {
+        let world = try await SignInWorld()
+        for (name, metadata) in [
+            ("api", ["audiences": [.string(Self.api)]]),
+            ("other", ["audiences": ["https://other.acme.example"]]),
+        ] as [(String, [String: JSON])] {
+            try await world.register(
+                name,
+                metadata.merging(["grant_types": ["client_credentials"], "scope": "jobs"]) {
+                    own, _ in own
+                }, secret: "secret of \(name)")
+        }
+        try await world.register(
+            "backend",
+            [
+                "grant_types": ["urn:cocoar:otp", "refresh_token"],
+                "access_token_format": "jwt", "access_token_signed_response_alg": "ES256",
+            ], secret: "secret of backend")
+        return world
+    }
+
+    private func basic(_ name: String) -> String {
+        "\(name):secret of \(name)".replacing(" ", with: "+")
+    }
+
+    private func ask(
+        _ token: JSON?, as name: String, _ world: SignInWorld
+    ) async throws -> JSON {
+        let answer = try await world.post(
+            "/connect/introspect", form: [("token", token?.string ?? "")],
+            basic: name == "service" ? SignInWorld.serviceBasic : basic(name))
+        #expect(answer.status == .ok)
+        return answer.json
+    }
+
+    /// MOD-13: a backend that keeps a secret signs people in for its pages.
+    private func signIn(_ world: SignInWorld, resource: [String] = []) async throws -> Answered {
+        _ = try await world.requestCode(["Email": "ann@example.org"])
+        let form: [(name: String, value: String)] = [
+            ("grant_type", "urn:cocoar:otp"), ("username", "ann@example.org"),
+            ("otp_code", try await world.mailedCode()), ("scope", "openid offline_access"),
+        ]
+        return try await world.post(
+            "/connect/token", form: form + resource.map { ("resource", $0) },
+            basic: basic("backend"))
+    }
+
+    @Test func `MOD-13: a client with a secret redeems codes with it, and not without`()
+        async throws
+    {
+        let world = try await world()
+        let tokens = try await signIn(world)
+        #expect(tokens.status == .ok && tokens.json["refresh_token"] != nil)
+        let bare = try await world.post(
+            "/connect/token",
+            form: [
+                ("grant_type", "refresh_token"), ("client_id", "backend"),
+                ("refresh_token", tokens.json["refresh_token"]?.string ?? ""),
+            ])
+        #expect(bare.json["error"] == "invalid_client")
+        let own = try await world.post(
+            "/connect/token", form: [("grant_type", "client_credentials")], basic: basic("backend"))
+        #expect(own.json["error"] == "unauthorized_client")
+        let asUser = try await world.post(
+            "/connect/token", form: [("grant_type", "urn:cocoar:otp"), ("otp_code", "123456")],
+            basic: SignInWorld.serviceBasic)
+        #expect(asUser.json["error"] == "unauthorized_client")
+    }
+
+    @Test func `MOD-18: is for its client, its readers, and whoever may ask about all`()
+        async throws
+    {
+        let world = try await world()
+        let tokens = try await signIn(world, resource: [Self.api]).json
+        for kind in ["access_token", "refresh_token"] {
+            for name in ["backend", "api", "service"] {
+                let known = try await ask(tokens[kind], as: name, world)
+                #expect(known["active"] == true, "\(kind) \(name)")
+                #expect(known["aud"] == [.string(Self.api)] && known["client_id"] == "backend")
+                #expect(known["iat"] != nil && known["jti"] != nil && known["auth_time"] != nil)
+                #expect(known["email"] == nil && known["username"] == nil)
+            }
+            #expect(try await ask(tokens[kind], as: "other", world) == ["active": false])
+        }
+        let unbound = try await signIn(world).json
+        #expect(try await ask(unbound["access_token"], as: "api", world) == ["active": false])
+        #expect(try await ask(unbound["access_token"], as: "backend", world)["active"] == true)
+    }
+
+    @Test func `MOD-18: says what a reference token is too`() async throws {
+        let world = try await world()
+        let answer = try await world.post(
+            "/connect/token", form: [("grant_type", "client_credentials"), ("scope", "jobs")],
+            basic: basic("api"))
+        let known = try await ask(answer.json["access_token"], as: "api", world)
+        #expect(known["active"] == true && known["sub"] == "api" && known["scope"] == "jobs")
+        let (since, until) = (known["iat"]?.integer ?? 0, known["exp"]?.integer ?? 0)
+        #expect(until - since == answer.json["expires_in"]?.integer)
+        #expect(known["auth_time"] == nil && known["acr"] == nil, "Nobody signed in.")
+        #expect(try await ask(answer.json["access_token"], as: "other", world) == ["active": false])
+        #expect(try await ask("urd_at_nonsense", as: "service", world) == ["active": false])
+    }
+
+    @Test func `MOD-18: is for clients that can keep a secret`() async throws {
+        let world = try await world()
+        let answer = try await world.post(
+            "/connect/introspect", form: [("token", "x"), ("client_id", "phone")])
+        #expect(answer.json["error"] == "invalid_client")
+    }
+}
