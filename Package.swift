@@ -114,6 +114,12 @@ let package = Package(
         .executableTarget(
             name: "MailSender", dependencies: ["HTTPClient", "Mail", "JSON", "Values"],
             path: "Tests/MailSender", swiftSettings: strict),
+        .executableTarget(
+            name: "NativeApp",
+            dependencies: [
+                "UrdClient", "SecurityKeysTesting", "Cryptography", "JSON", "Values",
+            ],
+            path: "Tests/NativeApp", swiftSettings: strict),
         .testTarget(
             name: "HTTPClientTests", dependencies: ["HTTPClient", "HTTP"], exclude: ["servers"],
             swiftSettings: strict),

@@ -14,7 +14,7 @@ public enum API {
     public static let realmTable: [Route<RealmContext>] =
         NativeRoutes.table + MagicLinkRoutes.table + TOTPRoutes.table + InviteCodeRoutes.table
         + TokenRoutes.table + PasskeyRoutes.table + PasskeyListRoutes.table
-        + MetadataRoutes.table + AppInfoRoutes.table
+        + MetadataRoutes.table + AppInfoRoutes.table + AppLinkRoutes.table
         + OwnAccountRoutes.table
 
     /// Every route of every table.

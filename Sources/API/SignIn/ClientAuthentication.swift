@@ -13,23 +13,50 @@ extension RealmContext {
         guard let credentials, let clientID = try name(of: credentials) else {
             throw Problem(.invalidClient, "client_id is required.")
         }
-        let known = try await reading { () throws(LogFailure) in
-            try await queries.knownClient(clientID, in: place.realm)
+        if request.path == TokenRoutes.tokenPath,
+            let client = try await recent(credentials, clientID)
+        {
+            return client
         }
-        guard let known, !known.isDisabled else { throw Problem(.invalidClient) }
+        let known = try await reading { () throws(LogFailure) in
+            try await clients.fresh(clientID, in: place.realm)
+        }
+        guard let known, !known.isDisabled,
+            let proof = try proof(credentials, of: clientID, known, for: request)
+        else { throw Problem(.invalidClient) }
+        return PresentClient(known, clientID, proof)
+    }
+
+    /// The client, if it shows what this process knows it by. An assertion is verified here and
+    /// nowhere else: of the keys for it nothing old is good enough.
+    private func recent(
+        _ credentials: ClientCredentials, _ clientID: String
+    ) async throws(Problem) -> PresentClient? {
+        if case .assertion = credentials.proof { return nil }
+        let known = try await reading { () throws(LogFailure) in
+            try await clients.recent(clientID, in: place.realm)
+        }
+        guard let known, !known.isDisabled,
+            let proof = try proof(credentials, of: clientID, known, for: nil)
+        else { return nil }
+        return PresentClient(known, clientID, proof)
+    }
+
+    /// Nil where it is none that the client registered to give, or not a good one.
+    private func proof(
+        _ credentials: ClientCredentials, of clientID: String, _ known: KnownClient,
+        for request: Request?
+    ) throws(Problem) -> ClientProof? {
         let proof: ClientProof
         switch credentials.proof {
         case .none: proof = .none
         case .basic(let secret): proof = try proven(secret, by: .secretBasic)
         case .post(let secret): proof = try proven(secret, by: .secretPost)
         case .assertion(let type, let text):
+            guard let request else { return nil }
             proof = try proven(text, type: type, by: known, clientID, for: request)
         }
-        guard proof.isGood(for: known.metadata.authenticationMethod, known.secret) else {
-            throw Problem(.invalidClient)
-        }
-        return PresentClient(
-            id: known.id, clientID: clientID, proof: proof, metadata: known.metadata)
+        return proof.isGood(for: known.metadata.authenticationMethod, known.secret) ? proof : nil
     }
 
     /// An assertion names its client by itself; who is named beside it must be the same.
@@ -94,5 +121,12 @@ extension RealmContext {
             audiences.insert(place.issuer + TokenRoutes.tokenPath)
         }
         return ClientAssertion.Rules(audiences: audiences, longestLifetime: 300)
+    }
+}
+
+extension PresentClient {
+    fileprivate init(_ known: KnownClient, _ clientID: String, _ proof: ClientProof) {
+        self.init(
+            id: known.id, clientID: clientID, proof: proof, metadata: known.metadata)
     }
 }

@@ -9,6 +9,7 @@ public struct RealmContext: RouteContext {
     let mint: TokenMint
     let keys: TokenKeys
     let assertions: UsedAssertions
+    let clients: KnownClients
     let commands: any CommandPort
     let queries: any RealmQueries
     let limits: RateLimits
@@ -39,15 +40,16 @@ public struct RealmContext: RouteContext {
         }
     }
 
-    public init(
-        place: Place, mint: TokenMint, keys: TokenKeys,
-        assertions: UsedAssertions = UsedAssertions(), commands: any CommandPort,
-        queries: any RealmQueries, limits: RateLimits, rates: RateTable = .standard, clock: Clock
+    init(
+        place: Place, mint: TokenMint, keys: TokenKeys, assertions: UsedAssertions,
+        clients: KnownClients, commands: any CommandPort, queries: any RealmQueries,
+        limits: RateLimits, rates: RateTable, clock: Clock
     ) {
         self.place = place
         self.mint = mint
         self.keys = keys
         self.assertions = assertions
+        self.clients = clients
         self.commands = commands
         self.queries = queries
         self.limits = limits

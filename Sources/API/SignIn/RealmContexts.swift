@@ -13,6 +13,7 @@ public struct RealmContexts: Sendable {
     private let queries: any RealmQueries
     private let limits = RateLimits()
     private let assertions = UsedAssertions()
+    private let clients: KnownClients
     private let clock: RealmContext.Clock
 
     public init(
@@ -22,6 +23,7 @@ public struct RealmContexts: Sendable {
         self.places = places
         self.mint = mint
         self.keys = keys
+        clients = KnownClients(queries, revision: keys.revision)
         self.commands = commands
         self.queries = queries
         self.clock = clock
@@ -33,7 +35,8 @@ public struct RealmContexts: Sendable {
             try await self.mint(place.realm)
         }
         return RealmContext(
-            place: place, mint: mint, keys: keys, assertions: assertions, commands: commands,
+            place: place, mint: mint, keys: keys, assertions: assertions, clients: clients,
+            commands: commands,
             queries: queries, limits: limits, rates: place.rates, clock: clock)
     }
 }

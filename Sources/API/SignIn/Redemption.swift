@@ -12,6 +12,17 @@ extension Call<RealmContext> {
         }
     }
 
+    /// What is known of the client may be old by a moment: that is no reason to refuse.
+    func require(_ grant: GrantType, of client: PresentClient) async throws(Problem) {
+        if client.metadata.grantTypes.contains(grant) { return }
+        let known = try await reading { () throws(LogFailure) in
+            try await context.clients.fresh(client.clientID, in: context.place.realm)
+        }
+        guard let known, known.metadata.grantTypes.contains(grant) else {
+            throw GrantRefusal.unauthorizedClient.problem
+        }
+    }
+
     /// A token request without the grant itself.
     func grantRequest(of client: PresentClient) throws(Problem) -> GrantRequest {
         let resources = body["resource"]?.array?.compactMap(\.string) ?? []

@@ -42,9 +42,7 @@ enum TokenRoutes {
         if form.type.isNative, !call.context.place.settings[SettingCatalogue.nativeGrants] {
             throw GrantRefusal.unsupportedGrant.problem
         }
-        guard client.metadata.grantTypes.contains(form.type) else {
-            throw GrantRefusal.unauthorizedClient.problem
-        }
+        try await call.require(form.type, of: client)
         let request = try call.grantRequest(of: client)
         guard form.signsIn else {
             return try await call.answer(form.redeem(call, request).orProblem())

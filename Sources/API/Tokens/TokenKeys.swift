@@ -19,7 +19,7 @@ public final class TokenKeys: Sendable {
     public typealias Revision = @Sendable (RealmID) -> Int64
 
     private let commands: any CommandPort
-    private let revision: Revision
+    let revision: Revision
     private let clock: RealmContext.Clock
     private let generate: Generation
     private let known = RevisionCache<RealmID, RealmTokenKeys>(capacity: 4096)

@@ -48,6 +48,8 @@ public struct OTPGrant: Grant {
 
     public func account(_ facts: Facts) -> UUID? { facts.mailbox.state.account }
 
+    public func subject(_ facts: Facts) -> UUID? { account(facts) ?? facts.mailbox.subject }
+
     public func settle(
         _ facts: Facts, at desk: GrantDesk
     ) throws(GrantRefusal) -> Settled<GrantOutcome> {

@@ -16,16 +16,21 @@ public struct Sessions: Sendable {
         public let isOver: Bool
     }
 
-    private let database: Database
+    private let byID: Coalescing<UUID, Entry>
 
     public init(_ database: Database) {
-        self.database = database
+        byID = Coalescing { realm, ids throws(ReadFailure) in
+            var parameters = Parameters(realm: realm.name)
+            var array = ArrayParameter(of: .uuid)
+            for id in ids { array.append(uuid: (id.high, id.low)) }
+            parameters.add(array)
+            return try await CurrentRows.read(
+                finding, parameters, from: database, key: { $0.identifier($1, 1) }, Entry.init)
+        }
     }
 
     public func find(_ id: UUID, in realm: RealmID) async throws(ReadFailure) -> Entry? {
-        var parameters = Parameters(realm: realm.name)
-        parameters.add(id)
-        return try await CurrentRows.read(finding, parameters, from: database, Entry.init).first
+        try await byID.find(id, in: realm)
     }
 }
 
@@ -61,6 +66,6 @@ private let finding = Statement(
     join urd.accounts_position a on a.realm = p.realm
     join urd.clients_position c on c.realm = p.realm
     join urd.realms_position r on r.realm = p.realm
-    left join urd.sessions s on s.realm = $1 and s.session = $2
+    left join urd.sessions s on s.realm = $1 and s.session = any ($2)
     where p.realm = $1
     """)

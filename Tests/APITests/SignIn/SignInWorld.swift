@@ -22,7 +22,10 @@ struct SignInWorld {
     let clock = Clock()
     static let secret = "a secret of the service"
 
-    init(_ settings: [String: JSON] = ["registration": "jit_on_otp"]) async throws {
+    /// `isDeaf`: this node never hears of what changes in the realm.
+    init(
+        _ settings: [String: JSON] = ["registration": "jit_on_otp"], isDeaf: Bool = false
+    ) async throws {
         realm = try #require(RealmID("acme"))
         let key = HMACKey(Random.bytes(32))
         let mint = TokenMint { purpose, bytes in
@@ -38,7 +41,8 @@ struct SignInWorld {
         let contexts = RealmContexts(
             places: Places(directory), mint: { _ in mint },
             keys: TokenKeys(
-                commands: dispatcher, clock: realmClock, revision: { _ in log.revision },
+                commands: dispatcher, clock: realmClock,
+                revision: { _ in isDeaf ? 0 : log.revision },
                 generate: { try SigningKey.generate($0) }),
             commands: dispatcher, queries: FoldedQueries(log: log), clock: realmClock)
         router = Router(

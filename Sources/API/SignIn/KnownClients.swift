@@ -1,0 +1,42 @@
+internal import EventSourcing
+internal import Identity
+
+/// The clients of each realm as this process knows them, kept until something of the realm is changed.
+///
+/// What another node changes may be known here a moment later. So this is good only where the log has
+/// the last word, as it has at the token endpoint: there every decision asserts the client that it was
+/// made for. And it never is a reason to refuse: for that one asks again.
+struct KnownClients: Sendable {
+    private struct Key: Hashable, Sendable {
+        let realm: RealmID
+        let clientID: String
+    }
+
+    private let queries: any RealmQueries
+    private let revision: TokenKeys.Revision
+    private let known = RevisionCache<Key, KnownClient?>(capacity: 16_384)
+
+    init(_ queries: any RealmQueries, revision: @escaping TokenKeys.Revision) {
+        self.queries = queries
+        self.revision = revision
+    }
+
+    /// As the log has it now.
+    func fresh(
+        _ clientID: String, in realm: RealmID
+    ) async throws(LogFailure) -> KnownClient? {
+        try await queries.knownClient(clientID, in: realm)
+    }
+
+    /// As it was a moment ago at worst.
+    func recent(
+        _ clientID: String, in realm: RealmID
+    ) async throws(LogFailure) -> KnownClient? {
+        let (queries, revision) = (queries, revision)
+        return try await known.value(
+            of: Key(realm: realm, clientID: clientID), at: { revision(realm) },
+            read: { () throws(LogFailure) in
+                try await queries.knownClient(clientID, in: realm)
+            })
+    }
+}

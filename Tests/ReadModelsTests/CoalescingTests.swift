@@ -1,0 +1,136 @@
+import EventSourcing
+import Synchronization
+import Testing
+
+@testable import ReadModels
+
+@Suite struct `Look-ups that come at the same time` {
+    /// A database that answers when it is told to.
+    private final class Source: Sendable {
+        struct State {
+            var asked: [[Int]] = []
+            var held: [CheckedContinuation<Void, Never>] = []
+            var failure: ReadFailure?
+        }
+
+        let state = Mutex(State())
+
+        var asked: [[Int]] { state.withLock { $0.asked } }
+
+        func answer(_ keys: [Int]) async throws(ReadFailure) -> [Int: Result<String, ReadFailure>] {
+            await withCheckedContinuation { held in
+                state.withLock {
+                    $0.asked.append(keys.sorted())
+                    $0.held.append(held)
+                }
+            }
+            if let failure = state.withLock({ $0.failure }) { throw failure }
+            var found: [Int: Result<String, ReadFailure>] = [:]
+            for key in keys where key >= 0 {
+                found[key] = key == 13 ? .failure(.unavailable) : .success("value \(key)")
+            }
+            return found
+        }
+
+        func release() {
+            for held in state.withLock({ state in
+                defer { state.held = [] }
+                return state.held
+            }) { held.resume() }
+        }
+
+        func waits(for count: Int) async {
+            while asked.count < count { await Task.yield() }
+        }
+    }
+
+    private let source = Source()
+    private let coalescing: Coalescing<Int, String>
+    private let realm: RealmID
+
+    init() throws {
+        let source = source
+        realm = try #require(RealmID("acme"))
+        coalescing = Coalescing(lanes: 1, most: 4) { _, keys throws(ReadFailure) in
+            try await source.answer(keys)
+        }
+    }
+
+    private func find(_ key: Int) -> Task<Result<String?, ReadFailure>, Never> {
+        Task { [coalescing, realm] in
+            do throws(ReadFailure) {
+                return .success(try await coalescing.find(key, in: realm))
+            } catch {
+                return .failure(error)
+            }
+        }
+    }
+
+    /// Asks one after the other, so that their order is known.
+    private func queue(_ keys: [Int]) async -> [Task<Result<String?, ReadFailure>, Never>] {
+        var tasks: [Task<Result<String?, ReadFailure>, Never>] = []
+        for key in keys {
+            let before = coalescing.waiting(in: realm)
+            tasks.append(find(key))
+            while coalescing.waiting(in: realm) == before { await Task.yield() }
+        }
+        return tasks
+    }
+
+    @Test func `are one query, begun after the last of them came`() async {
+        let first = find(1)
+        await source.waits(for: 1)
+        let others = await queue([1, 2, 2, -1])
+        source.release()
+        await source.waits(for: 2)
+        #expect(
+            source.asked == [[1], [-1, 1, 2]], "The first answer may be older than the second.")
+        source.release()
+        #expect(await first.value == .success("value 1"))
+        var values: [Result<String?, ReadFailure>] = []
+        for other in others { values.append(await other.value) }
+        #expect(
+            values == [
+                .success("value 1"), .success("value 2"), .success("value 2"), .success(nil),
+            ])
+    }
+
+    @Test func `are no more in one query than it bears`() async {
+        let first = find(0)
+        await source.waits(for: 1)
+        let others = await queue([1, 2, 3, 4, 5])
+        for turn in 2...3 {
+            source.release()
+            await source.waits(for: turn)
+        }
+        source.release()
+        #expect(source.asked == [[0], [1, 2, 3, 4], [5]])
+        _ = await first.value
+        for (key, other) in zip(1..., others) {
+            #expect(await other.value == .success("value \(key)"))
+        }
+    }
+
+    @Test func `share the failure of their query, and not that of a row`() async {
+        let first = find(0)
+        await source.waits(for: 1)
+        let others = await queue([13, 14])
+        source.release()
+        await source.waits(for: 2)
+        source.release()
+        #expect(await first.value == .success("value 0"))
+        #expect(await others[0].value == .failure(.unavailable))
+        #expect(await others[1].value == .success("value 14"))
+        source.state.withLock { $0.failure = .busy }
+        let next = find(1)
+        await source.waits(for: 3)
+        source.release()
+        #expect(await next.value == .failure(.busy))
+        // Nothing is left behind that would keep the next one waiting.
+        source.state.withLock { $0.failure = nil }
+        let last = find(2)
+        await source.waits(for: 4)
+        source.release()
+        #expect(await last.value == .success("value 2"))
+    }
+}
