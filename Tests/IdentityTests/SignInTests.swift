@@ -66,6 +66,17 @@ func registeredAccount(isConfirmed: Bool = true) -> AccountEvent {
         }
     }
 
+    @Test func `only says that it would let somebody join, where that is all that was asked`()
+        async throws
+    {
+        var command = try request()
+        command.mayJoin = false
+        try await givenNativeRealm().when(command).thenNothing()
+        try await givenNativeRealm().given(registeredAccount(), in: account)
+            .given(MailboxEvent.assigned(account), in: mailbox)
+            .when(command).then(issued(.signIn), in: mailbox)
+    }
+
     @Test func `mails nothing to an account that is disabled`() async throws {
         try await givenNativeRealm().given(
             registeredAccount(), AccountEvent.disabled(), in: account

@@ -49,6 +49,15 @@ extension Call<RealmContext> {
     }
 }
 
+extension Call<RealmContext> {
+    /// Counts one more who wants to join from where the request comes. Too many hear nothing of it.
+    func allowsSignUp() -> Bool {
+        context.limits.allowsSignUp(
+            from: Source(context.place.address), in: context.place.realm, rates: context.rates,
+            at: context.clock.passed())
+    }
+}
+
 extension RequestOTP.Rejection: Refusal {
     var problem: Problem {
         switch self {

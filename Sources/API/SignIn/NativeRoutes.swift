@@ -81,13 +81,17 @@ extension Call<RealmContext> {
         let code = newID()
         guard let digest = context.mint.digest(ofCode: context.mint.code(code), for: mailbox)
         else { throw Problem(.internalError) }
-        _ = try await ask(
-            RequestOTP(
-                route: route, app: context.place.app, mailbox: mailbox, person: person,
-                code: code, digest: digest,
-                invite: given("InviteCode").flatMap { InviteCode(typed: $0) }
-                    .map(context.mint.invite),
-                now: context.clock.now()), as: "anonymous")
+        var command = RequestOTP(
+            route: route, app: context.place.app, mailbox: mailbox, person: person, code: code,
+            digest: digest,
+            invite: given("InviteCode").flatMap { InviteCode(typed: $0) }
+                .map(context.mint.invite),
+            mayJoin: false, now: context.clock.now())
+        let outcome = try await ask(command, as: "anonymous")
+        // Only what would make an account counts as one more sign-up of its source.
+        guard outcome == .nothing(.wouldJoin), allowsSignUp() else { return }
+        command.mayJoin = true
+        _ = try await ask(command, as: "anonymous")
     }
 
     /// The language that the caller would like to read.

@@ -20,11 +20,14 @@ public struct RequestOTP: AnsweringCommand {
     public var digest: SecretDigest
     /// The stream that follows from the invite code, where one was given.
     public var invite: UUID?
+    /// Whether somebody who has no account yet may have a code: where not, it is only said that it
+    /// would have been one for joining.
+    public var mayJoin: Bool
     public var now: Timestamp
 
     public init(
         route: Route = .signIn, app: UUID? = nil, mailbox: UUID, person: Person, code: UUID,
-        digest: SecretDigest, invite: UUID? = nil, now: Timestamp
+        digest: SecretDigest, invite: UUID? = nil, mayJoin: Bool = true, now: Timestamp
     ) {
         self.route = route
         self.app = app
@@ -33,6 +36,7 @@ public struct RequestOTP: AnsweringCommand {
         self.code = code
         self.digest = digest
         self.invite = invite
+        self.mayJoin = mayJoin
         self.now = now
     }
 
@@ -53,6 +57,8 @@ public struct RequestOTP: AnsweringCommand {
         case notRegistered
         /// There is no such invite, or none that is good for this mailbox here and now.
         case notInvited
+        /// It would have been one to join with, and none of those was asked for.
+        case wouldJoin
         case blocked
         /// A code was mailed a moment ago.
         case tooSoon
@@ -91,6 +97,7 @@ public struct RequestOTP: AnsweringCommand {
         case .failure(let none): return Settled(.nothing(none.reason))
         case .success(let purpose):
             if let reason = throttle(facts) { return Settled(.nothing(reason)) }
+            if purpose == .registration, !mayJoin { return Settled(.nothing(.wouldJoin)) }
             let lifetime = facts.settings[SettingCatalogue.otpLifetime]
             let issued = IssuedCode(
                 id: code, purpose: purpose, digest: digest, app: app, issuedAt: now,

@@ -50,6 +50,27 @@ import Values
         #expect(try await !closed.events().contains("otp.issued"))
     }
 
+    @Test func `lets ten join from one network within an hour, and says nothing to the others`()
+        async throws
+    {
+        let world = try await SignInWorld()
+        for number in 0..<12 {
+            let answer = try await world.requestCode(["Email": .string("p\(number)@example.org")])
+            #expect(answer.status == .ok)
+        }
+        #expect(try await world.events().count { $0 == "otp.issued" } == 10)
+        // Whoever has an account is no sign-up.
+        let known = try await SignInWorld()
+        _ = try await known.requestCode(["Email": "ann@example.org"])
+        #expect(try await known.redeem(try await known.mailedCode()).status == .ok)
+        for number in 0..<10 {
+            _ = try await known.requestCode(["Email": .string("p\(number)@example.org")])
+        }
+        let before = try await known.events().count { $0 == "otp.issued" }
+        _ = try await known.requestCode(["Email": "ann@example.org"])
+        #expect(try await known.events().count { $0 == "otp.issued" } == before + 1)
+    }
+
     @Test func `asks for the names that the realm demands`() async throws {
         let world = try await SignInWorld(["registration_last_name": "required"])
         let answer = try await world.requestCode(["Email": "ann@example.org"])
