@@ -79,7 +79,8 @@ let package = Package(
             "API",
             [
                 "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Cryptography",
-                "HTML", "JOSE", "Mail", "EventStore", "ReadModels", "SecurityKeys",
+                "HTML", "JOSE", "Mail", "OneTimeCodes", "QRCode", "EventStore",
+                "ReadModels", "SecurityKeys",
             ]),
         .executableTarget(
             name: "urd",
@@ -113,6 +114,12 @@ let package = Package(
         .executableTarget(
             name: "MailSender", dependencies: ["HTTPClient", "Mail", "JSON", "Values"],
             path: "Tests/MailSender", swiftSettings: strict),
+        .executableTarget(
+            name: "NativeApp",
+            dependencies: [
+                "UrdClient", "SecurityKeysTesting", "Cryptography", "JSON", "Values",
+            ],
+            path: "Tests/NativeApp", swiftSettings: strict),
         .testTarget(
             name: "HTTPClientTests", dependencies: ["HTTPClient", "HTTP"], exclude: ["servers"],
             swiftSettings: strict),
@@ -177,7 +184,8 @@ let package = Package(
             "API",
             [
                 "API", "HTTP", "Identity", "EventStore", "EventSourcing", "Cryptography", "JOSE",
-                "Telemetry", "Values", "JSON", "LogTesting", "SecurityKeys", "SecurityKeysTesting",
+                "OneTimeCodes", "QRCode", "Telemetry", "Values", "JSON", "LogTesting",
+                "SecurityKeys", "SecurityKeysTesting",
             ]),
         tests("Tidy", []),
     ]

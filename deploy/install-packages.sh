@@ -64,6 +64,8 @@ test_packages="$test_packages python3-jwcrypto python3-jose python3-jwt python3-
 test_packages="$test_packages python3-authlib python3-requests"
 # A real browser, and Yubico's library, for passkeys.
 test_packages="$test_packages chromium python3-fido2"
+# An authenticator app.
+test_packages="$test_packages python3-pyotp"
 
 has_postgresql() {
     for program in /usr/lib/postgresql/1[5-9]/bin/initdb /usr/lib/postgresql/[2-9][0-9]/bin/initdb; do

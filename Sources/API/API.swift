@@ -7,14 +7,14 @@ public enum API {
         PublicRoutes.table + RealmRoutes.table + HostRoutes.table + AppRoutes.table
         + ClientRoutes.table + AccountRoutes.table + AccountDeletionRoutes.table
         + AccountSessionRoutes.table + LoginHistoryRoutes.table + MailRoutes.table
-        + SubjectRoutes.table + AdminKeyRoutes.table + EventRoutes.table
+        + InviteRoutes.table + SubjectRoutes.table + AdminKeyRoutes.table + EventRoutes.table
         + LogRoutes.table + SigningKeyRoutes.table
 
     /// What the host's realm answers: signing in, and tokens.
     public static let realmTable: [Route<RealmContext>] =
-        NativeRoutes.table + MagicLinkRoutes.table + TokenRoutes.table
-        + PasskeyRoutes.table + PasskeyListRoutes.table
-        + MetadataRoutes.table + AppInfoRoutes.table
+        NativeRoutes.table + MagicLinkRoutes.table + TOTPRoutes.table + InviteCodeRoutes.table
+        + TokenRoutes.table + PasskeyRoutes.table + PasskeyListRoutes.table
+        + MetadataRoutes.table + AppInfoRoutes.table + AppLinkRoutes.table
         + OwnAccountRoutes.table
 
     /// Every route of every table.

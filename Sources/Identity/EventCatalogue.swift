@@ -7,7 +7,7 @@ public enum EventCatalogue {
         + AdminKeyEvent.catalogue + AccountEvent.catalogue + MailboxEvent.catalogue
         + SessionEvent.catalogue + MailEvent.catalogue + DisclosureEvent.catalogue
         + SigningKeyEvent.catalogue
-        + PasskeyEvent.catalogue
+        + PasskeyEvent.catalogue + TwoFactorEvent.catalogue + InviteEvent.catalogue
 
     /// What every request looks at, so that nodes keep it: see `Projections/configurations.sql`.
     public static func isConfiguration(_ name: String) -> Bool {

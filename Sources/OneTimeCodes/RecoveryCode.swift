@@ -30,19 +30,17 @@ public struct RecoveryCode: Sendable, Hashable {
     static func generateSet(using random: inout some RandomNumberGenerator) -> [RecoveryCode] {
         var codes: [RecoveryCode] = []
         while codes.count < countOfASet {
-            var bits = random.next()
-            let signs = (0..<length).map { _ in
-                // 32 divides 2^64, so that every sign is as likely as any other.
-                defer { bits >>= 5 }
-                return alphabet[Int(bits & 31)]
-            }
-            let code = RecoveryCode(plain: String(decoding: signs, as: UTF8.self))
+            let code = RecoveryCode(bits: random.next())
             if !codes.contains(code) { codes.append(code) }
         }
         return codes
     }
 
-    private init(plain: String) { self.plain = plain }
+    /// Of the lowest 60 bits. 32 divides 2^64, so that every sign is as likely as any other.
+    public init(bits: UInt64) {
+        let signs = (0..<Self.length).map { Self.alphabet[Int(bits >> UInt64(5 * $0) & 31)] }
+        plain = String(decoding: signs, as: UTF8.self)
+    }
 
     /// What somebody typed: in either case, with hyphens and spaces of any kind or none, O for zero,
     /// I and L for one. Nil when it can't be a code.

@@ -113,6 +113,7 @@ import Testing
             (.emailVerification, [.source: 300, .target: 5, .client: 600, .app: 3000]),
             (.emailOTPVerify, [.source: 200, .target: 15, .client: 600]),
             (.passkeyBegin, [.source: 300, .target: 60, .client: 1200]),
+            (.twoFactor, [.source: 200, .target: 15]),
             (.oauthToken, [.source: 200, .client: 60]), (.bootstrap, [.source: 10]),
         ]
         #expect(expected.count == RatePolicy.allCases.count)

@@ -116,6 +116,25 @@ private let month: Int64 = 30 * 86_400
     }
 }
 
+@Suite struct `A passkey whose account is deleted` {
+    private let passkey = UUID(high: 9, low: 9)
+
+    @Test func `is given up, and nobody is told`() async throws {
+        let release = ReleasePasskey(passkey: passkey, account: account)
+        let gone = given(registeredAccount(), AccountEvent.deleted(subjects: []), in: account)
+        var decision = Decision(
+            PasskeyEvent.removed(account: account, mail: nil), in: passkey)
+        decision.release(Passkey.claim(credential().id), by: passkey)
+        try await gone.given(enrolled(), in: passkey).when(release).then(decision)
+        try await gone.when(release).thenNothing()
+        try await gone.given(
+            enrolled(), PasskeyEvent.removed(account: account, mail: nil), in: passkey
+        ).when(release).thenNothing()
+        try await given(registeredAccount(), in: account).given(enrolled(), in: passkey)
+            .when(release).thenRejected(.notDeleted)
+    }
+}
+
 /// The key of an account's mailbox goes with the account. Whoever comes back with the same address must
 /// be able to read what is mailed there.
 @Suite struct `A mailbox that an account gave up` {

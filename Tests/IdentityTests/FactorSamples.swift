@@ -10,5 +10,14 @@ func factorSamples() throws -> [any Event] {
         id: link, account: account, digest: try digest(3), app: app, issuedAt: noon,
         expiresAt: noon.adding(seconds: 900), base: "https://id.acme.example",
         returnPath: ReturnPath("/basket"), mail: mail, person: person)
-    return [MailboxEvent.linkIssued(issued), MailboxEvent.linkRedeemed(link)]
+    return [
+        MailboxEvent.linkIssued(issued), MailboxEvent.linkRedeemed(link), offered(),
+        try confirmed(), TwoFactorEvent.used(step: 101), TwoFactorEvent.refused(at: noon),
+        TwoFactorEvent.removed(account: account, mail: mail),
+        TwoFactorEvent.recoveryCodeUsed(try digest(8)),
+        TwoFactorEvent.recoveryCodesRenewed([try digest(9)]),
+        MailboxEvent.invited(Invitation(invite: invite, app: app)),
+        InviteEvent.created(InviteTerms(app: app, mailbox: mailbox, expiresAt: noon)),
+        InviteEvent.used(mailbox: mailbox, at: noon), InviteEvent.revoked,
+    ]
 }

@@ -130,7 +130,11 @@ func registeredAccount(isConfirmed: Bool = true) -> AccountEvent {
 
     func decided(_ events: (any Event, UUID)...) -> Decision {
         var decision = Decision()
-        for (event, stream) in events { decision.append(event, in: stream) }
+        for (event, stream) in events {
+            // Where a failed attempt came from is the mailbox's as long as nobody holds it.
+            let isNobodys = event.name == "session.refused" && event.subject == nil
+            decision.append(event, in: stream, of: isNobodys ? mailbox : nil)
+        }
         return decision
     }
 

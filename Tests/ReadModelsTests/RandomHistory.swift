@@ -11,6 +11,7 @@ struct RandomHistory {
     private var deleted: [UUID] = []
     private var sessions: [UUID] = []
     private var mails: [UUID] = []
+    private var invites: [UUID] = []
     private var passkeys: [UUID] = []
     private var hosts: [(stream: UUID, name: String, isAssigned: Bool)] = []
     private var serial = 0
@@ -25,7 +26,7 @@ struct RandomHistory {
 
     mutating func next() -> Happening {
         serial += 1
-        switch Int.random(in: 0..<36, using: &random) {
+        switch Int.random(in: 0..<39, using: &random) {
         case 0..<11: return client()
         case 11..<14: return app()
         case 14..<16: return realm()
@@ -35,6 +36,7 @@ struct RandomHistory {
         case 24..<28: return session()
         case 28..<32: return mail()
         case 32..<36: return passkey()
+        case 36..<39: return invite()
         default: return happening("something.else", fresh(), #"{"n":\#(serial)}"#)
         }
     }
@@ -196,10 +198,11 @@ struct RandomHistory {
     /// A mail is asked for by one stream and followed by its own.
     private mutating func mail() -> Happening {
         if mails.isEmpty || chance(40) {
-            if chance(30) {
+            let type = ["link.issued", "totp.confirmed", "totp.removed"].randomElement(
+                using: &random)
+            if let type, chance(50) {
                 return happening(
-                    "link.issued", fresh(),
-                    #"{"link":"\#(fresh())","mail":"\#(newMail())"}"#)
+                    type, fresh(), #"{"account":"\#(fresh())","mail":"\#(newMail())"}"#)
             }
             return happening(
                 "otp.issued", fresh(),
@@ -221,6 +224,22 @@ struct RandomHistory {
             mails.remove(at: index)
             return happening("mail.sent", stream, #"{"attempt":1}"#)
         }
+    }
+
+    private mutating func invite() -> Happening {
+        if invites.isEmpty || chance(50) {
+            let stream = fresh()
+            invites.append(stream)
+            let app = chance(50) ? #""app":"\#(fresh())","# : ""
+            let mailbox = chance(30) ? #","mailbox":"\#(fresh())""# : ""
+            return happening(
+                "invite.created", stream, "{\(app)\"expires_at\":1800000000\(mailbox)}")
+        }
+        let stream = invites.remove(at: Int.random(in: 0..<invites.count, using: &random))
+        return chance(50)
+            ? happening("invite.revoked", stream)
+            : happening(
+                "invite.used", stream, #"{"mailbox":"\#(fresh())","used_at":1800000000}"#)
     }
 
     private mutating func session() -> Happening {

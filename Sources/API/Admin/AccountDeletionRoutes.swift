@@ -58,8 +58,8 @@ enum AccountDeletionRoutes {
             ScheduleDeletion(account: account, isAtOnce: true, now: write.origin.at), as: write)
         let context = call.context
         let erasure = AccountErasure(
-            commands: context.commands, destroyKey: context.destroyKey,
-            newID: { call.newID() })
+            commands: context.commands, queries: context.queries,
+            destroyKey: context.destroyKey, newID: { call.newID() })
         let outcome = try await reading { () throws(LogFailure) in
             try await erasure.carryOut(account, in: write.realm, by: write.origin)
         }

@@ -4,7 +4,7 @@ public import Values
 
 /// Carries out the deletion of an account whose time has come, in an order that may break off anywhere
 /// and be taken up again by anybody, at the same time too: first the account is gone for good, then its
-/// keys are destroyed, and last the log says so.
+/// passkeys are given up and its keys are destroyed, and last the log says so.
 public struct AccountErasure: Sendable {
     public enum Outcome: Sendable, Equatable {
         /// All is done; the log says so at this position.
@@ -16,15 +16,17 @@ public struct AccountErasure: Sendable {
     }
 
     private let commands: any CommandPort
+    private let queries: any AccountQueries
     private let destroyKey: @Sendable (RealmID, UUID) async throws(LogFailure) -> Void
     private let newID: @Sendable () -> UUID
 
     public init(
-        commands: any CommandPort,
+        commands: any CommandPort, queries: any AccountQueries,
         destroyKey: @escaping @Sendable (RealmID, UUID) async throws(LogFailure) -> Void,
         newID: @escaping @Sendable () -> UUID
     ) {
         self.commands = commands
+        self.queries = queries
         self.destroyKey = destroyKey
         self.newID = newID
     }
@@ -44,6 +46,11 @@ public struct AccountErasure: Sendable {
         }
         let isNew = state?.isErased == false
         if let state, isNew {
+            // Nobody enrols one for an account that is gone: there will be no more.
+            for passkey in try await queries.passkeys(of: account, in: realm) {
+                _ = try await dispatch(
+                    ReleasePasskey(passkey: passkey.id, account: account), realm, origin)
+            }
             for subject in [account] + state.subjects { try await destroyKey(realm, subject) }
             _ = try await dispatch(RecordErasure(account: account), realm, origin)
         }

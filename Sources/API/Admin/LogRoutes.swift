@@ -102,7 +102,7 @@ enum LogRoutes {
                 example: 256),
         ],
         answer: Answer(
-            status: .ok, description: "Hashes of 32 bytes, one after the other.", content: .bytes),
+            status: .ok, description: "Hashes of 32 bytes, one after the other.", content: .bytes()),
         refusals: [.noSuchRealm, .noSuchCheckpoint]
     ) { call throws(Problem) in
         let realm = try call.realm

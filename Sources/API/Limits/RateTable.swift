@@ -9,6 +9,8 @@ public enum RatePolicy: String, CaseIterable, Sendable {
     case emailOTPVerify = "email-otp-verify"
     /// Beginning to sign in with a passkey, or to enrol one.
     case passkeyBegin = "passkey-begin"
+    /// Enrolling an authenticator app, and proving it outside of the token endpoint.
+    case twoFactor = "two-factor"
     case oauthToken = "oauth-token"
     case bootstrap
 }
@@ -55,6 +57,8 @@ public struct RateTable: Sendable {
         table[.passkeyBegin, .source] = Rate(1_200, per: .seconds(300), burst: 300)
         table[.passkeyBegin, .target] = Rate(60, per: .seconds(300))
         table[.passkeyBegin, .client] = Rate(1_200, per: .seconds(300))
+        table[.twoFactor, .source] = Rate(600, per: minute, burst: 200)
+        table[.twoFactor, .target] = Rate(15, per: minute)
         table[.oauthToken, .source] = Rate(600, per: minute, burst: 200)
         table[.oauthToken, .client] = Rate(60, per: minute, burst: 60)
         table[.bootstrap, .source] = Rate(30, per: .seconds(900), burst: 10)

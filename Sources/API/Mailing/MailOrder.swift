@@ -26,6 +26,7 @@ struct MailOrder {
                     kind: .accountDeletion(at: Timestamp(seconds: $0)), account: event.stream)
             }
         case "passkey.enrolled", "passkey.removed": ofPasskey(event)
+        case "totp.confirmed", "totp.removed": ofTOTP(event)
         default: nil
         }
     }
@@ -38,6 +39,16 @@ struct MailOrder {
         case .removed(let owner, _):
             MailOrder(kind: .passkeyRemoved(device: "Passkey", at: event.at), account: owner)
         case .enrollmentRefused, .used, .renamed, nil: nil
+        }
+    }
+
+    private static func ofTOTP(_ event: Recorded) -> MailOrder? {
+        switch TwoFactorEvent(event) {
+        case .confirmed(let enrolment):
+            MailOrder(kind: .totpEnrolled(at: event.at), account: enrolment.account)
+        case .removed(let owner, _):
+            MailOrder(kind: .totpRemoved(at: event.at), account: owner)
+        case .offered, .used, .refused, .recoveryCodeUsed, .recoveryCodesRenewed, nil: nil
         }
     }
 

@@ -13,6 +13,11 @@ public protocol AccountQueries: SessionQueries {
         in realm: RealmID, after: UUID?, limit: Int
     ) async throws(LogFailure) -> [AccountView]
 
+    /// Newest first.
+    func passkeys(
+        of account: UUID, in realm: RealmID
+    ) async throws(LogFailure) -> [PasskeyView]
+
     func mails(
         of realm: RealmID, failedOnly: Bool, after: UUID?, limit: Int
     ) async throws(LogFailure) -> [MailView]

@@ -32,6 +32,11 @@ public protocol AdminQueries: AccountQueries {
         in realm: RealmID, after: UUID?, limit: Int
     ) async throws(LogFailure) -> [ClientView]
 
+    /// Of one app, or all.
+    func invites(
+        in realm: RealmID, app: UUID?, after: UUID?, limit: Int
+    ) async throws(LogFailure) -> [InviteView]
+
     /// Newest last. The only list that follows the log at a distance.
     func auditTrail(
         of realm: RealmID, after position: Int64, limit: Int

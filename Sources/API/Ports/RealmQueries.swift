@@ -11,6 +11,11 @@ public protocol RealmQueries: SessionQueries {
 
     func session(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> SessionView?
 
+    /// Of one app, or all.
+    func invites(
+        in realm: RealmID, app: UUID?, after: UUID?, limit: Int
+    ) async throws(LogFailure) -> [InviteView]
+
     /// What holds in an app: its own settings where it has some, else the realm's. Nil where there
     /// is no realm.
     func settings(

@@ -105,8 +105,8 @@ extension Answer {
             ]
         case .text(let type):
             document["content"] = .object([type: ["schema": ["type": "string"]]])
-        case .bytes:
-            document["content"] = ["application/octet-stream": [:]]
+        case .bytes(let type):
+            document["content"] = .object([type: [:]])
         }
         var documented = commonHeaders
         for (name, description) in headers { documented[name] = header(description) }

@@ -99,7 +99,8 @@ struct Answer: Sendable {
         case nothing
         case json(Schema, example: JSON)
         case text(String)
-        case bytes
+        /// Bytes that are no text, of a type.
+        case bytes(String = "application/octet-stream")
     }
 
     let status: Status
@@ -133,7 +134,7 @@ extension Outline {
         case .nothing: break
         case .realm, .everything: kinds.formUnion([.unauthenticated, .forbidden])
         case .client: kinds.formUnion([.invalidRequest, .invalidClient, .rateLimited])
-        case .account: kinds.formUnion([.unauthenticated, .invalidToken])
+        case .account, .service: kinds.formUnion([.unauthenticated, .invalidToken])
         }
         if right != .nothing {
             kinds.formUnion([.busy, .contended, .unavailable, .logDamaged])

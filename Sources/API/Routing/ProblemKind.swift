@@ -37,6 +37,7 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case internalLoginDisabled = "internal-login-disabled"
     case passkeyUnavailable = "passkey-unavailable"
     case invalidEnrollment = "invalid-enrollment"
+    case noTwoFactor = "no-two-factor"
 
     case unknownHost = "unknown-host"
     case realmClosed = "realm-closed"
@@ -51,6 +52,7 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case noSuchSession = "no-such-session"
     case noSuchMail = "no-such-mail"
     case noSuchKey = "no-such-key"
+    case noSuchInvite = "no-such-invite"
     case noSuchPasskey = "no-such-passkey"
     case noSuchEvent = "no-such-event"
     case noSuchCheckpoint = "no-such-checkpoint"
@@ -63,6 +65,7 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case reservedRealm = "reserved-realm"
     case hostTaken = "host-taken"
     case appExists = "app-exists"
+    case inviteUsed = "invite-used"
     case clientExists = "client-exists"
     case clientHasNoSecret = "client-has-no-secret"
     case accountExists = "account-exists"
@@ -99,11 +102,12 @@ extension ProblemKind {
         case .bodyTooLarge: .contentTooLarge
         case .rateLimited: .tooManyRequests
         case .unknownHost, .noSuchRoute, .noSuchRealm, .noSuchHost, .noSuchApp, .noSuchClient,
-            .noSuchKey, .noSuchPasskey, .noSuchAccount, .noSuchSession, .noSuchMail,
+            .noSuchKey, .noSuchInvite, .noTwoFactor, .noSuchPasskey, .noSuchAccount, .noSuchSession,
+            .noSuchMail,
             .noSuchEvent, .noSuchCheckpoint, .noSuchProblem:
             .notFound
         case .methodNotAllowed: .methodNotAllowed
-        case .realmExists, .realmDisabled, .reservedRealm, .hostTaken, .appExists,
+        case .realmExists, .realmDisabled, .reservedRealm, .hostTaken, .appExists, .inviteUsed,
             .clientExists, .clientHasNoSecret, .accountExists, .mailNotFailed, .positionLost:
             .conflict
         case .unsupportedMediaType: .unsupportedMediaType
@@ -145,6 +149,7 @@ extension ProblemKind {
         case .internalLoginDisabled: "People sign in elsewhere here."
         case .passkeyUnavailable: "Passkeys need a domain, which is not set here."
         case .invalidEnrollment: "The enrolment is not valid, or is no longer."
+        case .noTwoFactor: "The account has no authenticator app."
         case .unknownHost: "No realm answers at this host."
         case .realmClosed: "The realm of this host is disabled."
         case .rateLimited: "Too much was asked in too short a time."
@@ -156,6 +161,7 @@ extension ProblemKind {
         case .noSuchHost: "The realm has no such host."
         case .noSuchApp: "The realm has no such app."
         case .noSuchClient: "The realm has no such client."
+        case .noSuchInvite: "There is no such invite."
         case .noSuchAccount: "The realm has no such account."
         case .noSuchSession: "There is no such session."
         case .noSuchMail: "There is no such mail."
@@ -169,6 +175,7 @@ extension ProblemKind {
         case .realmDisabled: "The realm is disabled."
         case .reservedRealm: "The realm's name belongs to Urd itself."
         case .hostTaken: "The host belongs to a realm."
+        case .inviteUsed: "Somebody came by the invite."
         case .appExists: "An app of this name exists."
         case .clientExists: "A client of this id exists."
         case .clientHasNoSecret: "The client has no secret."

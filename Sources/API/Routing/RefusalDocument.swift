@@ -86,7 +86,7 @@ extension Right {
         case .nothing: nil
         case .realm, .everything: "adminKey"
         case .client: "client"
-        case .account: "accessToken"
+        case .account, .service: "accessToken"
         }
     }
 
@@ -96,7 +96,7 @@ extension Right {
         case .nothing: []
         case .realm, .everything: [["adminKey": []]]
         case .client: [["client": []], [:]]
-        case .account: [["accessToken": []]]
+        case .account, .service: [["accessToken": []]]
         }
     }
 
@@ -107,6 +107,7 @@ extension Right {
         case .everything: "Needs an admin key of all realms."
         case .client: "Needs a client of the host's realm, which shows itself in one way only."
         case .account: "Needs the access token of an account."
+        case .service: "Needs an access token that a client has for itself."
         }
     }
 

@@ -25,6 +25,8 @@ public enum Right: String, Sendable {
     case client
     /// To act for the account that an access token was given to.
     case account
+    /// To act for a client, by an access token that it was given for itself.
+    case service
 }
 
 /// One operation: all about it in one value, and what it does.

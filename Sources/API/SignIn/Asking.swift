@@ -89,6 +89,11 @@ extension GrantRefusal: Refusal {
         case .invalidResource: Problem(.invalidTarget)
         case .invalidCode: Problem(.invalidGrant, "Invalid or expired code.")
         case .invalidLink: Problem(.invalidGrant, "Invalid or expired link.")
+        case .secondFactorRequired:
+            Problem(
+                .invalidGrant, "Two-factor authentication is required; supply totp_code.")
+        case .invalidSecondFactor:
+            Problem(.invalidGrant, "The two-factor code is invalid.")
         case .accountBlocked: Problem(.invalidGrant, "The account cannot sign in.")
         case .unknownCeremony, .invalidCeremony:
             Problem(.invalidGrant, "Invalid or expired passkey ceremony.")

@@ -2,6 +2,7 @@ internal import HTTP
 internal import Identity
 internal import JSON
 internal import Mail
+internal import OneTimeCodes
 internal import Values
 
 /// Where a native app begins to sign somebody in, without a browser and without a cookie.
@@ -83,7 +84,10 @@ extension Call<RealmContext> {
         _ = try await ask(
             RequestOTP(
                 route: route, app: context.place.app, mailbox: mailbox, person: person,
-                code: code, digest: digest, now: context.clock.now()), as: "anonymous")
+                code: code, digest: digest,
+                invite: given("InviteCode").flatMap { InviteCode(typed: $0) }
+                    .map(context.mint.invite),
+                now: context.clock.now()), as: "anonymous")
     }
 
     /// The language that the caller would like to read.

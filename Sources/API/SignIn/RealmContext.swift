@@ -44,6 +44,7 @@ public struct RealmContext: RouteContext {
         case nobody
         case client(PresentClient)
         case account(UUID, SessionView, scope: [String])
+        case service(SessionView, scope: [String])
     }
 
     public func admit(
@@ -60,6 +61,10 @@ public struct RealmContext: RouteContext {
                 throw error
             }
         case .account: return try await holder(of: request)
+        case .service:
+            let token = try await bearer(of: request)
+            guard token.session.terms.account == nil else { throw Problem(.forbidden) }
+            return .service(token.session, scope: token.scope)
         // Whoever manages realms does it elsewhere.
         case .realm, .everything: throw Problem(.forbidden)
         }
@@ -85,16 +90,21 @@ public struct PresentClient: Sendable {
 extension RealmContext {
     /// Whose access token this is (RFC 6750): in the header, and nowhere else.
     private func holder(of request: Request) async throws(Problem) -> Caller {
+        let token = try await bearer(of: request)
+        guard let account = token.session.terms.account else { throw Problem(.invalidToken) }
+        return .account(account, token.session, scope: token.scope)
+    }
+
+    private func bearer(of request: Request) async throws(Problem) -> PresentedToken {
         let lines = request.headers.all("Authorization")
         guard let line = lines.first else { throw Problem(.unauthenticated) }
         let scheme = "bearer "
         guard lines.count == 1, line.utf8.count <= Self.longestToken,
             String(line.unicodeScalars.prefix(scheme.utf8.count)).lowercased() == scheme,
             let token = try await present(
-                String(line.unicodeScalars.dropFirst(scheme.utf8.count))),
-            let account = token.session.terms.account
+                String(line.unicodeScalars.dropFirst(scheme.utf8.count)))
         else { throw Problem(.invalidToken) }
-        return .account(account, token.session, scope: token.scope)
+        return token
     }
 
     /// The pause before an answer that must not tell by its speed what was found.

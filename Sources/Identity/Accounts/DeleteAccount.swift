@@ -46,7 +46,6 @@ public struct DeleteAccount: Command {
         guard let due = thing.state.deletionDue, due <= now else { throw .notDue }
         var subjects = thing.state.subjects
         var decision = Decision()
-        // Whatever else comes to hang on an account is given up here as well.
         if let mailbox = facts.mailbox, mailbox.state.account == account {
             subjects.append(mailbox.subject)
             decision.append(

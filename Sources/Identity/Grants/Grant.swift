@@ -22,9 +22,13 @@ public protocol Grant: Sendable {
 
     /// Whose it is, as far as one can tell: for the record of an attempt that failed.
     func account(_ facts: Facts) -> UUID?
+
+    /// Whose key seals where such an attempt came from.
+    func subject(_ facts: Facts) -> UUID?
 }
 
 extension Grant {
+    public func subject(_ facts: Facts) -> UUID? { account(facts) }
     public static var signsIn: Bool { true }
     public static var opensSession: Bool { true }
     public var sessionName: UUID? { nil }

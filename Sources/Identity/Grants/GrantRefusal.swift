@@ -21,6 +21,9 @@ public enum GrantRefusal: Error, Equatable, Sendable {
     case invalidCode
     /// A link that is wrong, expired, used, or was never mailed.
     case invalidLink
+    /// The first factor was good, and the account has a second one.
+    case secondFactorRequired
+    case invalidSecondFactor
     /// The account may not sign in.
     case accountBlocked
     /// Nobody has begun this ceremony here, or not for this client: it is not even put on record.
@@ -39,6 +42,8 @@ extension GrantRefusal {
         switch self {
         case .invalidCode: "invalid_code"
         case .invalidLink: "invalid_link"
+        case .secondFactorRequired: "second_factor_required"
+        case .invalidSecondFactor: "invalid_second_factor"
         case .accountBlocked: "account_blocked"
         case .invalidCeremony(let reason), .passkeyRefused(let reason): reason
         case .realmNotFound, .realmDisabled, .invalidClient, .usedAssertion, .unsupportedGrant,

@@ -7,10 +7,13 @@ public struct MagicLinkGrant: Grant {
     public var account: UUID
     /// The keyed digest of the token as it was given.
     public var digest: SecretDigest
+    /// What was typed as a second factor, if anything.
+    public var second: TypedFactor?
 
-    public init(account: UUID, digest: SecretDigest) {
+    public init(account: UUID, digest: SecretDigest, second: TypedFactor? = nil) {
         self.account = account
         self.digest = digest
+        self.second = second
     }
 
     public static let type = GrantType.nativeMagicLink
@@ -18,15 +21,18 @@ public struct MagicLinkGrant: Grant {
     public struct Facts: Sendable {
         let account: Versioned<Account>
         let mailbox: Versioned<Mailbox>?
+        let second: Versioned<TwoFactor>?
     }
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
         let account = try await streams.read(Account.self, account)
         guard let mailbox = account.state.mailbox else {
-            return Facts(account: account, mailbox: nil)
+            return Facts(account: account, mailbox: nil, second: nil)
         }
         return Facts(
-            account: account, mailbox: try await streams.read(Mailbox.self, mailbox))
+            account: account, mailbox: try await streams.read(Mailbox.self, mailbox),
+            second: try await streams.read(
+                TwoFactor.self, TwoFactor.stream(of: account.stream)))
     }
 
     public func account(_ facts: Facts) -> UUID? { facts.account.exists ? account : nil }
@@ -39,13 +45,11 @@ public struct MagicLinkGrant: Grant {
         guard let mailbox = facts.mailbox, let link = mailbox.state.link, now < link.expiresAt,
             link.account == account.stream, link.digest == digest
         else { throw .invalidLink }
-        var decision = Decision(MailboxEvent.linkRedeemed(link.id), in: mailbox.stream)
+        let decision = Decision(
+            MailboxEvent.linkRedeemed(link.id), in: mailbox.stream, of: mailbox.subject)
         guard account.isWelcome else { return Settled(decision, .failure(.accountBlocked)) }
-        if !account.state.isConfirmed {
-            decision.append(AccountEvent.mailboxConfirmed, in: account.stream)
-        }
         return desk.open(
-            after: decision, account: (account.stream, account.state.stamp), scope: scope,
-            factors: [.mailedLink])
+            after: decision, orKeeping: decision, account: account, second: facts.second, second,
+            scope: scope, factors: [.mailedLink])
     }
 }

@@ -3,17 +3,26 @@ public import Values
 
 /// A mailed code that came back. Whoever guesses right signs in; who proves a mailbox that nobody
 /// holds yet gets an account for it, where such a code was mailed.
+///
+/// Where the account has a second factor, one request shows both. A client that did not know may ask
+/// again with both: the code is not used up, but each such request is one of the few that a code
+/// bears. So it can't be tried without end who has a second factor, and what it is.
 public struct OTPGrant: Grant {
     public var mailbox: UUID
     /// The keyed digest of mailbox and code as they were given.
     public var digest: SecretDigest
     /// The account that is made, if one is.
     public var account: UUID
+    /// What was typed as a second factor, if anything.
+    public var second: TypedFactor?
 
-    public init(mailbox: UUID, digest: SecretDigest, account: UUID) {
+    public init(
+        mailbox: UUID, digest: SecretDigest, account: UUID, second: TypedFactor? = nil
+    ) {
         self.mailbox = mailbox
         self.digest = digest
         self.account = account
+        self.second = second
     }
 
     public static let type = GrantType.nativeOTP
@@ -21,16 +30,25 @@ public struct OTPGrant: Grant {
     public struct Facts: Sendable {
         let mailbox: Versioned<Mailbox>
         let account: Versioned<Account>
+        let second: Versioned<TwoFactor>?
     }
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
         let mailbox = try await streams.read(Mailbox.self, mailbox)
         // An account that is to be made is written, so it has to be read as well.
-        let holder = mailbox.state.account ?? account
-        return Facts(mailbox: mailbox, account: try await streams.read(Account.self, holder))
+        guard let holder = mailbox.state.account else {
+            return Facts(
+                mailbox: mailbox, account: try await streams.read(Account.self, account),
+                second: nil)
+        }
+        return Facts(
+            mailbox: mailbox, account: try await streams.read(Account.self, holder),
+            second: try await streams.read(TwoFactor.self, TwoFactor.stream(of: holder)))
     }
 
     public func account(_ facts: Facts) -> UUID? { facts.mailbox.state.account }
+
+    public func subject(_ facts: Facts) -> UUID? { account(facts) ?? facts.mailbox.subject }
 
     public func settle(
         _ facts: Facts, at desk: GrantDesk
@@ -41,13 +59,9 @@ public struct OTPGrant: Grant {
         guard let code = mailbox.state.liveCode(at: now, attempts: attempts) else {
             throw .invalidCode
         }
-        guard code.digest == digest else {
-            return Settled(
-                Decision(
-                    MailboxEvent.codeRefused(code.id, at: now), in: mailbox.stream,
-                    of: mailbox.subject),
-                .failure(.invalidCode))
-        }
+        let refused = Decision(
+            MailboxEvent.codeRefused(code.id, at: now), in: mailbox.stream, of: mailbox.subject)
+        guard code.digest == digest else { return Settled(refused, .failure(.invalidCode)) }
         var decision = Decision(
             MailboxEvent.codeRedeemed(code.id), in: mailbox.stream, of: mailbox.subject)
         guard account.exists else {
@@ -65,11 +79,8 @@ public struct OTPGrant: Grant {
                 factors: [.mailedCode])
         }
         guard account.isWelcome else { return Settled(decision, .failure(.accountBlocked)) }
-        if !account.state.isConfirmed {
-            decision.append(AccountEvent.mailboxConfirmed, in: account.stream)
-        }
         return desk.open(
-            after: decision, account: (account.stream, account.state.stamp), scope: scope,
-            factors: [.mailedCode])
+            after: decision, orKeeping: refused, account: account, second: facts.second, second,
+            scope: scope, factors: [.mailedCode])
     }
 }

@@ -60,12 +60,14 @@ public struct RedeemGrant<Shown: Grant>: AnsweringCommand {
             guard !facts.isRepeated else { throw GrantRefusal.invalidCeremony("ceremony_used") }
             var settled = try grant.settle(facts.shown, at: desk)
             if case .failure(let refusal) = settled.outcome, let record = record(refusal, facts) {
-                settled.decision.append(record, in: attempt)
+                settled.decision.append(
+                    record, in: attempt, of: grant.subject(facts.shown))
             }
             return settled
         } catch {
             guard let record = record(error, facts) else { throw error }
-            return Settled(Decision(record, in: attempt), .failure(error))
+            return Settled(
+                Decision(record, in: attempt, of: grant.subject(facts.shown)), .failure(error))
         }
     }
 

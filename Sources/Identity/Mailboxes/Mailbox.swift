@@ -13,6 +13,8 @@ public struct Mailbox: StreamState {
     public private(set) var code: IssuedCode?
     /// The one link that can be redeemed.
     public private(set) var link: IssuedLink?
+    /// The invite that lets it join.
+    public private(set) var invitation: Invitation?
     /// Wrong guesses at that code.
     public private(set) var wrongGuesses = 0
     /// When the last wrong guesses were made, whatever the code: newest last.
@@ -25,12 +27,15 @@ public struct Mailbox: StreamState {
 
     public mutating func apply(_ event: MailboxEvent) {
         switch event {
-        case .assigned(let account): self.account = account
+        case .assigned(let account):
+            self.account = account
+            invitation = nil
         case .released(let account, let next):
             if self.account == account { self.account = nil }
             subject = next ?? subject
             code = nil
             link = nil
+            invitation = nil
         case .codeIssued(let code):
             self.code = code
             wrongGuesses = 0
@@ -40,6 +45,7 @@ public struct Mailbox: StreamState {
         case .codeRedeemed(let id):
             if code?.id == id { code = nil }
             refusals = []
+        case .invited(let invitation): self.invitation = invitation
         case .linkIssued(let link): self.link = link
         case .linkRedeemed(let id):
             if link?.id == id { link = nil }

@@ -46,6 +46,8 @@ public enum MailboxEvent: Event {
     /// Somebody guessed wrong.
     case codeRefused(UUID, at: Timestamp)
     case codeRedeemed(UUID)
+    /// An invite was used up for it: it may join.
+    case invited(Invitation)
     case linkIssued(IssuedLink)
     case linkRedeemed(UUID)
 
@@ -57,6 +59,7 @@ public enum MailboxEvent: Event {
             personal: Person.fieldNames),
         EventShape("otp.refused", open: ["otp", "refused_at"]),
         EventShape("otp.redeemed", open: ["otp"]),
+        EventShape("mailbox.invited", open: ["invite", "app"]),
         EventShape(
             "link.issued", open: IssuedLink.openFields, personal: IssuedLink.personalFields),
         EventShape("link.redeemed", open: ["link"]),
@@ -69,6 +72,7 @@ public enum MailboxEvent: Event {
         case .codeIssued: "otp.issued"
         case .codeRefused: "otp.refused"
         case .codeRedeemed: "otp.redeemed"
+        case .invited: "mailbox.invited"
         case .linkIssued: "link.issued"
         case .linkRedeemed: "link.redeemed"
         }
@@ -98,6 +102,7 @@ public enum MailboxEvent: Event {
         case .codeRefused(let id, let at):
             return ["otp": .uuid(id), "refused_at": .integer(at.seconds)]
         case .codeRedeemed(let id): return ["otp": .uuid(id)]
+        case .invited(let invitation): return invitation.fields
         case .linkIssued(let link): return link.fields
         case .linkRedeemed(let id): return ["link": .uuid(id)]
         }
@@ -128,6 +133,9 @@ public enum MailboxEvent: Event {
         case "otp.redeemed":
             guard let id = fields.uuid("otp") else { return nil }
             self = .codeRedeemed(id)
+        case "mailbox.invited":
+            guard let invitation = Invitation(fields: fields) else { return nil }
+            self = .invited(invitation)
         case "link.issued":
             guard let link = IssuedLink(fields: fields) else { return nil }
             self = .linkIssued(link)

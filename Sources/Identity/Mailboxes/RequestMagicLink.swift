@@ -95,6 +95,8 @@ public struct RequestMagicLink: AnsweringCommand {
             id: link, account: account.stream, digest: digest, app: app, issuedAt: now,
             expiresAt: now.adding(seconds: lifetime), base: base, returnPath: returnPath,
             mail: mail, person: person)
-        return Settled(Decision(MailboxEvent.linkIssued(issued), in: mailbox), .issued)
+        return Settled(
+            Decision(MailboxEvent.linkIssued(issued), in: mailbox, of: facts.mailbox.subject),
+            .issued)
     }
 }

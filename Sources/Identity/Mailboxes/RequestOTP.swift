@@ -18,11 +18,13 @@ public struct RequestOTP: AnsweringCommand {
     /// The id that the code follows from, and the keyed digest of mailbox and code.
     public var code: UUID
     public var digest: SecretDigest
+    /// The stream that follows from the invite code, where one was given.
+    public var invite: UUID?
     public var now: Timestamp
 
     public init(
         route: Route = .signIn, app: UUID? = nil, mailbox: UUID, person: Person, code: UUID,
-        digest: SecretDigest, now: Timestamp
+        digest: SecretDigest, invite: UUID? = nil, now: Timestamp
     ) {
         self.route = route
         self.app = app
@@ -30,6 +32,7 @@ public struct RequestOTP: AnsweringCommand {
         self.person = person
         self.code = code
         self.digest = digest
+        self.invite = invite
         self.now = now
     }
 
@@ -48,6 +51,8 @@ public struct RequestOTP: AnsweringCommand {
     /// Why no code is mailed.
     public enum Reason: Equatable, Sendable {
         case notRegistered
+        /// There is no such invite, or none that is good for this mailbox here and now.
+        case notInvited
         case blocked
         /// A code was mailed a moment ago.
         case tooSoon
@@ -60,6 +65,7 @@ public struct RequestOTP: AnsweringCommand {
         let settings: Settings
         let mailbox: Versioned<Mailbox>
         let account: Versioned<Account>?
+        let invite: Versioned<Invite>?
     }
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
@@ -69,7 +75,11 @@ public struct RequestOTP: AnsweringCommand {
         if let holder = mailbox.state.account {
             account = try await streams.read(Account.self, holder)
         }
-        return Facts(realm: realm, settings: settings, mailbox: mailbox, account: account)
+        var invited: Versioned<Invite>?
+        if let invite { invited = try await streams.read(Invite.self, invite) }
+        return Facts(
+            realm: realm, settings: settings, mailbox: mailbox, account: account,
+            invite: invited)
     }
 
     public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
@@ -85,10 +95,11 @@ public struct RequestOTP: AnsweringCommand {
             let issued = IssuedCode(
                 id: code, purpose: purpose, digest: digest, app: app, issuedAt: now,
                 expiresAt: now.adding(seconds: lifetime), person: person)
-            return Settled(
-                Decision(
-                    MailboxEvent.codeIssued(issued), in: mailbox, of: facts.mailbox.subject),
-                .issued(purpose))
+            var decision = Decision()
+            if purpose == .registration { accept(facts, into: &decision) }
+            decision.append(
+                MailboxEvent.codeIssued(issued), in: mailbox, of: facts.mailbox.subject)
+            return Settled(decision, .issued(purpose))
         }
     }
 
@@ -108,6 +119,32 @@ public struct RequestOTP: AnsweringCommand {
         }
     }
 
+    /// The invite is used up before anything else is written, by the first who comes with it.
+    private func accept(_ facts: Facts, into decision: inout Decision) {
+        guard facts.settings[SettingCatalogue.registration] == .inviteCode,
+            needsInvite(facts), let invite = goodInvite(facts)
+        else { return }
+        decision.append(InviteEvent.used(mailbox: mailbox, at: now), in: invite.stream)
+        decision.append(
+            MailboxEvent.invited(
+                Invitation(invite: invite.stream, app: invite.state.terms?.app)), in: mailbox,
+            of: facts.mailbox.subject)
+    }
+
+    /// Who has an account that is still to be confirmed joined already, and an invite that was used up
+    /// for a mailbox lets it ask again.
+    private func needsInvite(_ facts: Facts) -> Bool {
+        let isInvited = facts.mailbox.state.invitation?.admits(to: app) ?? false
+        return !isInvited && !(facts.account?.isAlive ?? false)
+    }
+
+    private func goodInvite(_ facts: Facts) -> Versioned<Invite>? {
+        guard let invite = facts.invite, invite.state.admits(mailbox, to: app, at: now) else {
+            return nil
+        }
+        return invite
+    }
+
     private func purpose(_ facts: Facts) -> Result<IssuedCode.Purpose, NoCode> {
         let posture = facts.settings[SettingCatalogue.registration]
         if let account = facts.account, account.isAlive {
@@ -116,6 +153,9 @@ public struct RequestOTP: AnsweringCommand {
         }
         return switch (posture, route) {
         case (.jitOnOTP, .signIn), (.explicitEndpoint, .registration): .success(.registration)
+        case (.inviteCode, .signIn):
+            needsInvite(facts) && goodInvite(facts) == nil
+                ? .failure(NoCode(.notInvited)) : .success(.registration)
         case (.off, _), (.jitOnOTP, _), (.explicitEndpoint, _), (.inviteCode, _):
             .failure(NoCode(.notRegistered))
         }

@@ -12,8 +12,8 @@ public enum PasskeyEvent: Event {
     case used(counter: Int64, isBackedUp: Bool, at: Timestamp)
     /// What its owner calls it. Nil where the owner is erased.
     case renamed(String?, account: UUID)
-    /// `mail`: the message that tells the owner.
-    case removed(account: UUID, mail: UUID)
+    /// `mail`: the message that tells the owner, where there still is one.
+    case removed(account: UUID, mail: UUID?)
 
     public static let catalogue = [
         EventShape(
@@ -64,7 +64,9 @@ public enum PasskeyEvent: Event {
             fields["name"] = name.map { .string($0) }
             return fields
         case .removed(let account, let mail):
-            return ["account": .uuid(account), "mail": .uuid(mail)]
+            var fields: [String: JSON] = ["account": .uuid(account)]
+            fields["mail"] = mail.map { .uuid($0) }
+            return fields
         }
     }
 
@@ -86,10 +88,8 @@ public enum PasskeyEvent: Event {
             guard let account = fields.uuid("account") else { return nil }
             self = .renamed(fields["name"]?.string, account: account)
         case "passkey.removed":
-            guard let account = fields.uuid("account"), let mail = fields.uuid("mail") else {
-                return nil
-            }
-            self = .removed(account: account, mail: mail)
+            guard let account = fields.uuid("account") else { return nil }
+            self = .removed(account: account, mail: fields.uuid("mail"))
         default: return nil
         }
     }

@@ -19,6 +19,8 @@ public struct Setting: Sendable {
         case origins(limit: Int)
         /// Some of these.
         case selection([String])
+        /// Apps on phones: see `NativeApp`.
+        case apps(limit: Int)
         /// X.509, each as PEM or plain base 64.
         case certificates(limit: Int)
         /// `#rrggbb`.
@@ -64,6 +66,10 @@ public struct Setting: Sendable {
             try check(value, choices.count) { text throws(FieldFault.Reason) in
                 guard choices.contains(text) else { throw .unsupported }
             }
+        case .apps(let limit):
+            try check(value, limit) { text throws(FieldFault.Reason) in
+                guard NativeApp(text) != nil else { throw .malformed }
+            }
         case .certificates(let limit):
             try check(value, limit) { text throws(FieldFault.Reason) in
                 guard CertificateText.der(text) != nil else { throw .malformed }
@@ -99,7 +105,8 @@ public struct Setting: Sendable {
             guard text.utf8.first == UInt8(ascii: "#"), digits.count == 6,
                 digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit })
             else { throw .malformed }
-        case .flag, .seconds, .count, .origins, .selection, .certificates, .rates: break
+        case .flag, .seconds, .count, .origins, .selection, .apps, .certificates, .rates:
+            break
         }
     }
 
@@ -127,7 +134,7 @@ public struct Setting: Sendable {
             type = "string"
             schema["format"] = "email"
         case .hostName, .domain: type = "string"
-        case .origins(let limit), .certificates(let limit):
+        case .origins(let limit), .apps(let limit), .certificates(let limit):
             type = "array"
             schema["items"] = ["type": "string"]
             schema["maxItems"] = .integer(Int64(limit))
@@ -159,6 +166,7 @@ public struct Setting: Sendable {
             case .domain: "host name without a port"
             case .origins: "list of origins"
             case .selection(let choices): "list of \(choices.joined(separator: ", "))"
+            case .apps: "list of ios:TEAMID.bundle and android:package:fingerprint"
             case .certificates: "list of certificates, PEM or base 64"
             case .colour: "colour as #rrggbb"
             case .rates:

@@ -68,6 +68,10 @@ public enum SettingCatalogue {
     public static let assertionForTokenURL = Declare.flag(
         "client_assertion_for_token_url", false,
         "Whether a client's assertion may name the token endpoint instead of the issuer")
+    public static let nativeApps = Declare.texts(
+        "native_apps", .apps(limit: 20), perApp: true,
+        "Apps on phones that may use the domain's passkeys and open its links")
+
     public static let codeLifetime = Declare.seconds(
         "code_lifetime", 60, in: 10...600, "How long an authorization code can be redeemed")
     public static let accessTokenLifetime = Declare.seconds(
@@ -125,6 +129,7 @@ public enum SettingCatalogue {
             otpLifetime.setting, otpAttempts.setting, otpResendDelay.setting, uniformDelay.setting,
             magicLinkLifetime.setting, inviteLifetime.setting, recentSignIn.setting,
             accountDeletionGrace.setting, rateLimits.setting,
+            nativeApps.setting,
         ] + passkeys
 
     public static func find(_ name: String) -> Setting? { byName[name] }

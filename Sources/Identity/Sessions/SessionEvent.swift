@@ -7,6 +7,11 @@ public enum AuthenticationFactor: String, Sendable {
     case mailedCode = "otp"
     case mailedLink = "mail"
     case passkey = "hwk"
+    /// One more than the first.
+    case multiple = "mfa"
+
+    /// A code of an authenticator app, or one that stands in for it: there is one name for all codes.
+    static var timeCode: AuthenticationFactor { .mailedCode }
 }
 
 /// What a session was opened with.

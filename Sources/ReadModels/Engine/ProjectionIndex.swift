@@ -10,6 +10,7 @@ extension Projection {
         embedded("daily_counts", PackageResources.daily_counts_sql),
         embedded("deletions", PackageResources.deletions_sql),
         embedded("hosts", PackageResources.hosts_sql),
+        embedded("invites", PackageResources.invites_sql),
         embedded("login_history", PackageResources.login_history_sql),
         embedded("mails", PackageResources.mails_sql),
         embedded("passkeys", PackageResources.passkeys_sql),

@@ -33,8 +33,6 @@ public struct AccountSessions: Sendable {
         parameters.add(now.seconds)
         return try await CurrentRows.read(listing, parameters, from: database, Entry.init)
     }
-
-    static let statements = [listing]
 }
 
 extension AccountSessions.Entry {

@@ -45,8 +45,6 @@ public struct Accounts: Sendable {
         parameters.add(Int64(limit))
         return try await CurrentRows.read(listing, parameters, from: database, Entry.init)
     }
-
-    static let statements = [finding, findingByMailbox, listing]
 }
 
 extension Accounts.Entry {

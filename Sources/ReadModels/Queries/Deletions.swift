@@ -32,8 +32,6 @@ public struct Deletions: Sendable {
                 })
         }
     }
-
-    static let statements = [listing]
 }
 
 private let listing = Statement(

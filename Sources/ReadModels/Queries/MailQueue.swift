@@ -45,7 +45,6 @@ public struct MailQueue: Sendable {
         try await FollowedPosition.wait("mails", position, epoch, realm, limit, database)
     }
 
-    static let statements = [listing, listingFailed]
 }
 
 extension MailQueue.Entry {

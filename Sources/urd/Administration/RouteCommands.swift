@@ -26,6 +26,8 @@ enum RouteCommands {
         "resendMail": "mail resend", "createAdminKey": "admin key create",
         "listAdminKeys": "admin key list",
         "getAdminKey": "admin key show", "revokeAdminKey": "admin key revoke",
+        "createInvites": "invite create", "listInvites": "invite list",
+        "revokeInvite": "invite revoke",
         "listAuditTrail": "audit list", "eraseSubject": "subject erase",
         "listSigningKeys": "signing-key list", "rotateSigningKey": "signing-key rotate",
     ]

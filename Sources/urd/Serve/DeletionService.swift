@@ -21,10 +21,10 @@ struct DeletionService: Sendable {
     private static let pause: Duration = .seconds(5)
     private static let batch = 1_000
 
-    init(_ store: Store) {
+    init(_ store: Store, _ queries: ReadModelQueries) {
         deletions = Deletions(store.database)
         erasure = AccountErasure(
-            commands: store.dispatcher,
+            commands: store.dispatcher, queries: queries,
             destroyKey: { realm, subject throws(LogFailure) in
                 try await store.keyring.destroyKey(of: subject, in: realm)
             },

@@ -61,6 +61,7 @@ struct ReadModelQueries: AdminQueries {
     private let sessionModel: Sessions
     let passkeyModel: Passkeys
     private let trail: AuditTrail
+    let inviteModel: Invites
 
     /// How long a list may wait for the position that it was asked for.
     static let patience: Duration = .seconds(3)
@@ -77,6 +78,7 @@ struct ReadModelQueries: AdminQueries {
         sessionModel = Sessions(store.database)
         passkeyModel = Passkeys(store.database)
         trail = AuditTrail(store.database)
+        inviteModel = Invites(store.database)
     }
 
     func adminKey(_ id: UUID) async throws(LogFailure) -> AdminKeyView? {

@@ -61,7 +61,7 @@ struct Service: Sendable {
                         store, composer: MailComposer(store, models.queries), carrier: carrier)
                     group.addTask { try await mailer.run() }
                 }
-                group.addTask { try await DeletionService(store).run() }
+                group.addTask { try await DeletionService(store, models.queries).run() }
                 if let watchdog = Watchdog.configured() {
                     group.addTask { await watchdog.run() }
                 }

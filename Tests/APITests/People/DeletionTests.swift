@@ -41,7 +41,7 @@ private let accounts = "/api/admin/realms/acme/accounts"
 @Suite struct `Erasing an account` {
     private func erasure(_ world: World) -> AccountErasure {
         AccountErasure(
-            commands: Dispatcher(log: world.log),
+            commands: Dispatcher(log: world.log), queries: MemoryQueries(log: world.log),
             destroyKey: { _, subject throws(LogFailure) in try world.destroyed.add(subject) },
             newID: { UUID.random() })
     }
@@ -70,6 +70,30 @@ private let accounts = "/api/admin/realms/acme/accounts"
         #expect(try await world.send(.get, "\(accounts)/\(id)").problem == .noSuchAccount)
         let again = try await world.send(.post, "\(accounts)/\(id)/erase")
         #expect(again.problem == .noSuchAccount)
+    }
+
+    @Test func `gives up the passkeys of the account`() async throws {
+        let world = try await World()
+        let id = try await world.person("ada@example.org")
+        let passkey = UUID.random()
+        let key = CredentialRecord(
+            id: [1, 2, 3], publicKey: [4], counter: 0, isBackupEligible: false,
+            isBackedUp: false, isUserVerified: true, model: .zero, transports: [],
+            format: "none", attestation: "none", isTrusted: false)
+        try await world.happen(
+            Passkey.self,
+            .enrolled(
+                EnrolledPasskey(
+                    account: id, client: .zero, relyingParty: "acme.example", key: key,
+                    enrolledAt: Timestamp(seconds: 1_795_000_000), mail: UUID.random())),
+            in: passkey)
+        world.destroyed.fail(1)
+        _ = try await world.send(.post, "\(accounts)/\(id)/erase", idempotencyKey: "e")
+        let answer = try await world.send(.post, "\(accounts)/\(id)/erase", idempotencyKey: "e")
+        #expect(answer.status == .ok)
+        let removed = try await world.events().filter { $0.name == "passkey.removed" }
+        #expect(removed.map(\.stream) == [passkey], "Once.")
+        #expect(removed.first?.open["mail"] == nil)
     }
 
     @Test func `leaves the address to whoever comes with it, under another key`() async throws {

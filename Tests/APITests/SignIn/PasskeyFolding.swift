@@ -10,7 +10,9 @@ extension FoldedQueries {
         let face = try await fold(App.self, app, realm)
         return face.isDeleted ? settings : settings.overlaid(by: face.settings)
     }
+}
 
+extension Folding {
     func passkey(
         ofCredential credential: [UInt8], in realm: RealmID
     ) async throws(LogFailure) -> PasskeyView? {

@@ -207,4 +207,10 @@ struct FoldedQueries: RealmQueries, Folding {
             id: id, terms: terms, generation: session.generation,
             refreshedAt: session.refreshedAt, isOver: isOver)
     }
+
+    func invites(
+        in realm: RealmID, app: UUID?, after: UUID?, limit: Int
+    ) async throws(LogFailure) -> [InviteView] {
+        try await MemoryQueries(log: log).invites(in: realm, app: app, after: after, limit: limit)
+    }
 }

@@ -52,7 +52,7 @@ struct Answered {
                 Issue.record("\(label): the body is not as documented: \(error)")
             }
         case .text(let type): #expect(response.headers["Content-Type"] == type)
-        case .bytes: #expect(response.headers["Content-Type"] == "application/octet-stream")
+        case .bytes(let type): #expect(response.headers["Content-Type"] == type)
         }
     }
 

@@ -85,6 +85,21 @@ struct MemoryQueries: AdminQueries, Folding {
         return page(views, after: after, limit: limit, id: \.id)
     }
 
+    func invites(
+        in realm: RealmID, app: UUID?, after: UUID?, limit: Int
+    ) async throws(LogFailure) -> [InviteView] {
+        let folded = try await streams(Invite.self, named: "invite.created", in: realm)
+        var views: [InviteView] = []
+        for invite in folded where !invite.state.isRevoked {
+            guard let terms = invite.state.terms, app == nil || terms.app == app else { continue }
+            views.append(
+                InviteView(
+                    id: invite.stream, terms: terms, createdAt: invite.first,
+                    usedAt: invite.state.usedAt))
+        }
+        return page(views, after: after, limit: limit, id: \.id)
+    }
+
     func auditTrail(
         of realm: RealmID, after position: Int64, limit: Int
     ) async throws(LogFailure) -> [AuditEntry] {

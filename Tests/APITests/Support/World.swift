@@ -84,6 +84,8 @@ struct World {
             "/api/admin/realms/acme/clients",
             ["client_name": "Desk", "redirect_uris": ["https://desk.acme.example/back"]])
         names["client_id"] = try #require(client.json["client_id"]?.string)
+        let invites = try await make("/api/admin/realms/acme/invites", ["count": 1])
+        names["invite_id"] = try #require(invites.json["items"]?.array?.first?["id"]?.string)
         try await furnishPeople()
         let revoked = try await send(.post, "/api/admin/keys/\(revokedKey.id)/revoke")
         #expect(revoked.status == .ok)

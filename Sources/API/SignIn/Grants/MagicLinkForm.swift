@@ -6,11 +6,12 @@ extension GrantForm {
     static let magicLink = GrantForm([
         .optional("user_id", .text(1...64), "Whose link it is: the `userId` in it."),
         .optional("magic_token", .text(1...128), "The `token` in the link that was mailed."),
+        .totpCode,
     ]) { call throws(Problem) -> MagicLinkGrant in
         guard let account = call.body["user_id"]?.string.flatMap({ UUID($0) }),
             let token = call.body["magic_token"]?.string,
             let digest = call.context.mint.digest(ofMagicToken: token)
         else { throw GrantRefusal.invalidLink.problem }
-        return MagicLinkGrant(account: account, digest: digest)
+        return MagicLinkGrant(account: account, digest: digest, second: call.secondFactor)
     }
 }

@@ -6,6 +6,7 @@ extension GrantForm {
     static let otp = GrantForm([
         .optional("username", .text(1...320), "Whose code it is: a mail address."),
         .optional("otp_code", .text(1...64), "The code that was mailed."),
+        .totpCode,
     ]) { call throws(Problem) -> OTPGrant in
         guard let username = call.body["username"]?.string,
             let typed = call.body["otp_code"]?.string, let address = try? MailAddress(username)
@@ -15,6 +16,7 @@ extension GrantForm {
         guard let digest = mint.digest(ofCode: typed.filter { $0 != " " }, for: mailbox) else {
             throw Problem(.internalError)
         }
-        return OTPGrant(mailbox: mailbox, digest: digest, account: call.newID())
+        return OTPGrant(
+            mailbox: mailbox, digest: digest, account: call.newID(), second: call.secondFactor)
     }
 }

@@ -1,0 +1,189 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Mail
+internal import OneTimeCodes
+internal import Values
+
+/// Invites, where a realm or an app lets nobody in without one.
+enum InviteRoutes {
+    static let table: [Route<AdminContext>] = [create, list, revoke]
+
+    private static let inviteID = Parameter(
+        "invite_id", in: .path, Fields.id, "The invite's id.",
+        example: "0193a0e7-5e0c-8000-9000-2f6b1c1d9a20")
+
+    private static let create = Route<AdminContext>(
+        .post, "/api/admin/realms/{realm}/invites", id: "createInvites", tag: "Invites",
+        summary: "Makes invites.",
+        detail: "Their codes are shown this once. Each lets one person join.", right: .realm,
+        parameters: [.realm, .idempotencyKey],
+        body: Body(
+            schema: .named(
+                "NewInvites",
+                .object(
+                    .optional(
+                        "count", .integer(1...Int64(CreateInvites.mostAtOnce)),
+                        "How many; one, if nothing is said."),
+                    .optional(
+                        "app_id", Fields.id, "The app that they are for; all, if none is said."),
+                    .optional(
+                        "email", .text(3...320), "Whom they are for; anybody, if nobody is said."),
+                    .optional(
+                        "expires_in_days", .integer(1...CreateInvites.mostDays),
+                        "How long they are good; as the realm says, if nothing is said."))),
+            example: ["count": 1, "expires_in_days": 7]),
+        answer: Answer.written(
+            .created, "The invites, with their codes.",
+            .named(
+                "InvitesWithCodes",
+                .object(
+                    .required(
+                        "items",
+                        .list(
+                            of: .object(
+                                .required("id", Fields.id, "Its id."),
+                                .required("code", .text(14...14), "What is typed.")),
+                            1...CreateInvites.mostAtOnce), "Each with its code."),
+                    .required("expires_at", Fields.time, "Until when they are good."))),
+            example: [
+                "items": [
+                    [
+                        "id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a20", "code": "0123-4567-89AB",
+                    ]
+                ], "expires_at": "2026-12-05T01:23:45Z",
+            ]),
+        refusals: [.noSuchRealm, .realmDisabled, .noSuchApp]
+    ) { call throws(Problem) in
+        let write = call.write(in: try call.realm)
+        let mint = try await reading { () throws(LogFailure) in
+            try await call.context.mint(write.realm)
+        }
+        let batch = InviteBatch(
+            Int(clamping: call.body["count"]?.integer ?? 1), of: write.command, mint)
+        let done = try await call.run(
+            try batch.command(
+                app: call.body["app_id"]?.string.flatMap { UUID($0) },
+                email: call.body["email"]?.string, "email",
+                days: call.body["expires_in_days"]?.integer, now: call.context.now(), mint),
+            as: write)
+        guard let first = batch.invites.first else { throw Problem(.internalError) }
+        let invite = try await call.state(Invite.self, of: first.id, after: done).state
+        return Response.json(
+            .created,
+            [
+                "items": .array(
+                    batch.invites.map {
+                        ["id": .string($0.id.description), "code": .string($0.code.text)]
+                    }),
+                "expires_at": .string((invite.terms?.expiresAt ?? call.context.now()).description),
+            ]
+        ).at(done)
+    }
+
+    private static let list = Route<AdminContext>(
+        .get, "/api/admin/realms/{realm}/invites", id: "listInvites", tag: "Invites",
+        summary: "The realm's invites, used ones included.", right: .realm,
+        parameters: [.realm, Lists.limit, Lists.after(Cursor.uuid)],
+        answer: Lists.answer("InviteList", of: schema, next: Cursor.uuid, example: example),
+        refusals: [.noSuchRealm]
+    ) { call throws(Problem) in
+        let realm = try call.realm
+        let after = call.text("after").flatMap(Cursor.uuid)
+        let items = try await reading { () throws(LogFailure) in
+            try await call.context.queries.invites(
+                in: realm, app: nil, after: after, limit: call.limit + 1)
+        }
+        if items.isEmpty { try await call.knownRealm() }
+        return Lists.page(call.limit, of: items, item: json) { Cursor.encode($0.id) }
+    }
+
+    private static let revoke = Route<AdminContext>(
+        .delete, "/api/admin/realms/{realm}/invites/{invite_id}", id: "revokeInvite",
+        tag: "Invites", summary: "Takes an invite back that nobody has used.", right: .realm,
+        parameters: [.realm, inviteID, .idempotencyKey], answer: .gone("It is worth nothing."),
+        refusals: [.noSuchRealm, .realmDisabled, .noSuchInvite, .inviteUsed]
+    ) { call throws(Problem) in
+        let write = call.write(in: try call.realm)
+        let done = try await call.run(
+            RevokeInvite(invite: try call.requiredID("invite_id")), as: write)
+        return Response(status: .noContent).at(done)
+    }
+
+    private static let schema = Schema.named(
+        "Invite",
+        .object(
+            .required("id", Fields.id, "Its id."),
+            .required("app_id", .nullable(Fields.id), "The app that it is for; null: all."),
+            .required("is_bound", .boolean, "Whether it is for one mail address."),
+            .required("created_at", Fields.time, "Since when it is there."),
+            .required("expires_at", Fields.time, "Until when it is good."),
+            .required("used_at", .nullable(Fields.time), "When somebody came by it.")))
+
+    private static let example: JSON = [
+        "id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a20", "app_id": .null, "is_bound": false,
+        "created_at": "2026-11-21T01:23:45.123456Z", "expires_at": "2026-12-05T01:23:45Z",
+        "used_at": .null,
+    ]
+
+    private static func json(_ invite: InviteView) -> JSON {
+        [
+            "id": .string(invite.id.description),
+            "app_id": invite.terms.app.map { .string($0.description) } ?? .null,
+            "is_bound": .bool(invite.terms.mailbox != nil),
+            "created_at": .string(invite.createdAt.description),
+            "expires_at": .string(invite.terms.expiresAt.description),
+            "used_at": invite.usedAt.map { .string($0.description) } ?? .null,
+        ]
+    }
+}
+
+/// Invites that one request makes.
+struct InviteBatch {
+    let invites: [(id: UUID, code: InviteCode)]
+
+    init(_ count: Int, of command: UUID, _ mint: TokenMint) {
+        invites = mint.inviteCodes(count, of: command).map { (mint.invite($0), $0) }
+    }
+
+    /// The address goes through the one form that all addresses go through.
+    func command(
+        app: UUID?, email: String?, _ field: String, days: Int64?, now: Timestamp,
+        _ mint: TokenMint
+    ) throws(Problem) -> CreateInvites {
+        var mailbox: UUID?
+        if let email {
+            guard let address = try? MailAddress(email) else {
+                throw Problem(.invalidField, "\(field) is no mail address.", field: field)
+            }
+            mailbox = mint.mailbox(address.text)
+        }
+        return CreateInvites(
+            invites: invites.map(\.id), app: app, mailbox: mailbox, days: days, now: now)
+    }
+}
+
+extension CreateInvites.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.noSuchRealm)
+        case .realmDisabled: Problem(.realmDisabled)
+        case .appNotFound: Problem(.noSuchApp)
+        // Of names that follow from a new id none is there before.
+        case .idTaken: Problem(.internalError)
+        case .invalid(let fault): Problem(of: fault)
+        }
+    }
+}
+
+extension RevokeInvite.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.noSuchRealm)
+        case .realmDisabled: Problem(.realmDisabled)
+        case .notFound: Problem(.noSuchInvite)
+        case .used: Problem(.inviteUsed)
+        }
+    }
+}

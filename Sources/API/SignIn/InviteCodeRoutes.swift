@@ -1,0 +1,175 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import OneTimeCodes
+internal import Values
+
+/// Where a service invites people to its own app, by a token that it has for itself.
+enum InviteCodeRoutes {
+    static let table: [Route<RealmContext>] = [create, list, revoke]
+
+    private static let appID = Parameter(
+        "app_id", in: .path, Fields.id, "The app's id.",
+        example: "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10")
+    private static let inviteID = Parameter(
+        "invite_id", in: .path, Fields.id, "The invite's id.",
+        example: "0193a0e7-5e0c-8000-9000-2f6b1c1d9a20")
+
+    private static let create = Route<RealmContext>(
+        .post, "/api/app/{app_id}/invite-codes", id: "createInviteCodes", tag: "Invites",
+        summary: "Makes invites to the app.",
+        detail: "Their codes are shown this once. Needs the scope `invite:write`.",
+        right: .service, dialect: .native, parameters: [appID],
+        body: Body(
+            schema: .object(
+                .required(
+                    "Count", .integer(1...Int64(CreateInvites.mostAtOnce)), "How many."),
+                .optional("BoundEmail", .text(0...320), "Whom they are for."),
+                .optional(
+                    "ExpiresInDays", .integer(1...CreateInvites.mostDays),
+                    "How long they are good; as the realm says, if nothing is said.")),
+            example: ["Count": 1]),
+        answer: .ok(
+            "The invites, with their codes.",
+            .object(
+                .required(
+                    "InviteCodes",
+                    .list(
+                        of: .object(
+                            .required("Id", Fields.id, "Its id."),
+                            .required("Code", .text(14...14), "What is typed."),
+                            .required("ExpiresAt", Fields.time, "Until when it is good.")),
+                        1...CreateInvites.mostAtOnce), "Each with its code.")),
+            example: [
+                "InviteCodes": [
+                    [
+                        "Id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a20", "Code": "0123-4567-89AB",
+                        "ExpiresAt": "2026-12-05T01:23:45Z",
+                    ]
+                ]
+            ]),
+        refusals: Place.refusals + refusals
+    ) { call throws(Problem) in
+        let app = try call.appOfService("invite:write")
+        let (mint, now) = (call.context.mint, call.context.clock.now())
+        let batch = InviteBatch(
+            Int(clamping: call.body["Count"]?.integer ?? 1), of: call.newID(), mint)
+        try await call.serve(
+            try batch.command(
+                app: app, email: call.given("BoundEmail"), "BoundEmail",
+                days: call.body["ExpiresInDays"]?.integer, now: now, mint))
+        var made: [JSON] = []
+        for invite in batch.invites {
+            let state = try await call.invite(invite.id)
+            made.append([
+                "Id": .string(invite.id.description), "Code": .string(invite.code.text),
+                "ExpiresAt": .string((state.terms?.expiresAt ?? now).description),
+            ])
+        }
+        return .native(.ok, ["InviteCodes": .array(made)])
+    }
+
+    private static let list = Route<RealmContext>(
+        .get, "/api/app/{app_id}/invite-codes", id: "listInviteCodes", tag: "Invites",
+        summary: "The app's invites, used ones included.",
+        detail: "In the order of their ids; `after` is the last one seen. Needs `invite:read`.",
+        right: .service, dialect: .native,
+        parameters: [
+            appID, Lists.limit, Parameter("after", in: .query, Fields.id, "The last one seen."),
+        ],
+        answer: .ok(
+            "Invites.",
+            .list(
+                of: .object(
+                    .required("Id", Fields.id, "Its id."),
+                    .required("IsBound", .boolean, "Whether it is for one mail address."),
+                    .required("CreatedAt", Fields.time, "Since when it is there."),
+                    .required("ExpiresAt", Fields.time, "Until when it is good."),
+                    .optional("UsedAt", Fields.time, "When somebody came by it.")), 0...200),
+            example: []),
+        refusals: Place.refusals + refusals
+    ) { call throws(Problem) in
+        let app = try call.appOfService("invite:read")
+        let after = call.text("after").flatMap { UUID($0) }
+        let invites = try await reading { () throws(LogFailure) in
+            try await call.context.queries.invites(
+                in: call.context.place.realm, app: app, after: after, limit: call.limit)
+        }
+        return .native(
+            .ok,
+            .array(
+                invites.map { invite in
+                    [
+                        "Id": .string(invite.id.description),
+                        "IsBound": .bool(invite.terms.mailbox != nil),
+                        "CreatedAt": .string(invite.createdAt.description),
+                        "ExpiresAt": .string(invite.terms.expiresAt.description),
+                        "UsedAt": invite.usedAt.map { .string($0.description) } ?? .null,
+                    ]
+                }))
+    }
+
+    private static let revoke = Route<RealmContext>(
+        .delete, "/api/app/{app_id}/invite-codes/{invite_id}", id: "revokeInviteCode",
+        tag: "Invites", summary: "Takes an invite back that nobody has used.",
+        detail: "Needs the scope `invite:write`.", right: .service, dialect: .native,
+        parameters: [appID, inviteID],
+        answer: Answer(
+            status: .noContent, description: "It is worth nothing.", content: .nothing),
+        refusals: Place.refusals + refusals + [.noSuchInvite, .inviteUsed]
+    ) { call throws(Problem) in
+        let app = try call.appOfService("invite:write")
+        try await call.serve(RevokeInvite(invite: try call.requiredID("invite_id"), app: app))
+        return Response(status: .noContent)
+    }
+
+    private static let refusals: [ProblemKind] = [.insufficientScope, .forbidden, .noSuchApp]
+}
+
+extension Call<RealmContext> {
+    /// The app that the path names, where the token reaches that far. A client that belongs to no app
+    /// serves all of them.
+    fileprivate func appOfService(_ scope: String) throws(Problem) -> UUID {
+        guard case .service(let session, let scopes) = caller else {
+            throw Problem(.unauthenticated)
+        }
+        guard scopes.contains(scope) else { throw Problem(.insufficientScope) }
+        let app = try requiredID("app_id")
+        guard (session.terms.app ?? app) == app else {
+            throw Problem(.forbidden, "The client belongs to another app.")
+        }
+        return app
+    }
+
+    fileprivate func serve<C: Command>(_ command: C) async throws(Problem)
+    where C.Rejection: Refusal {
+        guard case .service(let session, _) = caller else { throw Problem(.unauthenticated) }
+        let client = session.terms.clientID
+        let origin = Origin(
+            actor: "client:\(client)", client: client, address: context.place.address,
+            at: context.clock.now())
+        do {
+            _ = try await context.commands.dispatch(
+                command, in: context.place.realm, id: newID(), digest: [], origin: origin)
+        } catch let refusal as C.Rejection {
+            throw refusal.problem
+        } catch let failure as LogFailure {
+            throw Problem(of: failure)
+        } catch {
+            throw Problem(.internalError)
+        }
+    }
+
+    fileprivate func invite(_ id: UUID) async throws(Problem) -> Invite {
+        let events = try await reading { () throws(LogFailure) in
+            try await context.commands.events.stream(id, after: 0, in: context.place.realm)
+        }
+        var invite = Invite()
+        for event in events {
+            guard let event = InviteEvent(event) else { throw Problem(.logDamaged) }
+            invite.apply(event)
+        }
+        return invite
+    }
+}

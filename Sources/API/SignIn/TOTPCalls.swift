@@ -1,0 +1,97 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import OneTimeCodes
+internal import Values
+
+/// What the routes of the second factor have in common.
+extension Call<RealmContext> {
+    /// Whose access token was shown.
+    var accountOfCaller: UUID {
+        get throws(Problem) {
+            guard case .account(let account, _, _) = caller else {
+                throw Problem(.unauthenticated)
+            }
+            return account
+        }
+    }
+
+    /// The account and the code that it shows. A code that can't be one is as wrong as any other.
+    func counted() throws(Problem) -> (UUID, TypedFactor) {
+        let account = try accountOfCaller
+        try count(.twoFactor, target: account.description)
+        guard let typed = typedFactor(body["Code"]?.string ?? "") else {
+            throw TwoFactorRejection.wrongCode.problem
+        }
+        return (account, typed)
+    }
+
+    func change<C: Command>(_ command: C) async throws(Problem) where C.Rejection: Refusal {
+        let account = try accountOfCaller
+        let origin = Origin(
+            actor: "user:\(account)", address: context.place.address,
+            userAgent: request.headers["User-Agent"].map { String($0.unicodeScalars.prefix(512)) },
+            at: context.clock.now())
+        do {
+            _ = try await context.commands.dispatch(
+                command, in: context.place.realm, id: newID(), digest: [], origin: origin)
+        } catch let refusal as C.Rejection {
+            throw refusal.problem
+        } catch let failure as LogFailure {
+            throw Problem(of: failure)
+        } catch {
+            throw Problem(.internalError)
+        }
+    }
+
+    func prove<C: AnsweringCommand>(_ command: C) async throws(Problem)
+    where C.Outcome == TwoFactorOutcome, C.Rejection == TwoFactorRejection {
+        let outcome = try await ask(command, as: "user:\(try accountOfCaller)")
+        if case .failure(let rejection) = outcome { throw rejection.problem }
+    }
+
+    /// From the log itself, where the secret is opened.
+    func twoFactor(of account: UUID) async throws(Problem) -> TwoFactor {
+        let recorded = try await reading { () throws(LogFailure) in
+            try await context.commands.events.stream(
+                TwoFactor.stream(of: account), after: 0, in: context.place.realm)
+        }
+        var factor = TwoFactor()
+        for event in recorded {
+            guard let event = TwoFactorEvent(event) else { throw Problem(.logDamaged) }
+            factor.apply(event)
+        }
+        return factor
+    }
+
+    /// What the authenticator app is to read: only while it is to be enrolled.
+    func offeredURI() async throws(Problem) -> String {
+        let account = try accountOfCaller
+        try count(.twoFactor, target: account.description)
+        let offer = try await twoFactor(of: account).offer
+        guard let offer, context.clock.now() < offer.expiresAt,
+            let totp = offer.secret.flatMap({ TOTP(kept: $0) })
+        else { throw TwoFactorRejection.notOffered.problem }
+        return try await enrolmentURI(of: totp, for: account)
+    }
+
+    func enrolmentURI(of totp: TOTP, for account: UUID) async throws(Problem) -> String {
+        let email = try await claims(of: account, ["email"])["email"]?.string
+        // It stands there twice, each byte as three: with more of it no camera reads the picture.
+        var issuer = ""
+        for sign in context.place.settings[SettingCatalogue.displayName] {
+            guard issuer.utf8.count + sign.utf8.count <= 60 else { break }
+            issuer.append(sign)
+        }
+        return totp.enrolmentURI(issuer: issuer, account: email ?? account.description)
+    }
+
+    func digests(
+        of codes: [RecoveryCode], for account: UUID
+    ) throws(Problem) -> [SecretDigest] {
+        let digests = codes.compactMap { context.mint.digest(of: $0, for: account) }
+        guard digests.count == codes.count else { throw Problem(.internalError) }
+        return digests
+    }
+}

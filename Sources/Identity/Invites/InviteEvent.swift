@@ -1,0 +1,59 @@
+public import EventSourcing
+public import JSON
+public import Values
+
+/// What happens to an invite. Nothing of it is personal: a mailbox is a name that only the realm's key
+/// leads to.
+public enum InviteEvent: Event {
+    case created(InviteTerms)
+    /// Somebody with this mailbox came by it: nobody else does.
+    case used(mailbox: UUID, at: Timestamp)
+    case revoked
+
+    public static let catalogue = [
+        EventShape("invite.created", open: ["app", "mailbox", "expires_at"]),
+        EventShape("invite.used", open: ["mailbox", "used_at"]),
+        EventShape("invite.revoked"),
+    ]
+
+    public var name: String {
+        switch self {
+        case .created: "invite.created"
+        case .used: "invite.used"
+        case .revoked: "invite.revoked"
+        }
+    }
+
+    public var subject: UUID? { nil }
+
+    public var fields: [String: JSON] {
+        switch self {
+        case .created(let terms):
+            var fields: [String: JSON] = ["expires_at": .integer(terms.expiresAt.seconds)]
+            fields["app"] = terms.app.map { .uuid($0) }
+            fields["mailbox"] = terms.mailbox.map { .uuid($0) }
+            return fields
+        case .used(let mailbox, let at):
+            return ["mailbox": .uuid(mailbox), "used_at": .integer(at.seconds)]
+        case .revoked: return [:]
+        }
+    }
+
+    public init?(name: String, fields: [String: JSON]) {
+        switch name {
+        case "invite.created":
+            guard let expiresAt = fields.instant("expires_at") else { return nil }
+            self = .created(
+                InviteTerms(
+                    app: fields.uuid("app"), mailbox: fields.uuid("mailbox"),
+                    expiresAt: expiresAt))
+        case "invite.used":
+            guard let mailbox = fields.uuid("mailbox"), let at = fields.instant("used_at") else {
+                return nil
+            }
+            self = .used(mailbox: mailbox, at: at)
+        case "invite.revoked": self = .revoked
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,37 @@
+public import EventSourcing
+public import Values
+
+/// Takes an invite back that nobody has used.
+public struct RevokeInvite: Command {
+    public var invite: UUID
+    /// Whoever speaks for one app takes back the invites of that app only. Nil: of all.
+    public var app: UUID?
+
+    public init(invite: UUID, app: UUID? = nil) {
+        self.invite = invite
+        self.app = app
+    }
+
+    public enum Rejection: Error, Equatable, Sendable {
+        case realmNotFound
+        case realmDisabled
+        case notFound
+        case used
+    }
+
+    public func gather(_ streams: some StreamReader) async throws(LogFailure) -> InRealm<Invite> {
+        try await .read(invite, from: streams)
+    }
+
+    public func decide(_ facts: InRealm<Invite>) throws(Rejection) -> Decision {
+        try facts.realm.requireOpen(
+            missing: Rejection.realmNotFound, disabled: .realmDisabled)
+        let state = facts.thing.state
+        guard let terms = state.terms, !state.isRevoked, app == nil || terms.app == app else {
+            throw .notFound
+        }
+        // Somebody came by it: it is part of how he did.
+        guard state.usedAt == nil else { throw .used }
+        return Decision(InviteEvent.revoked, in: invite)
+    }
+}

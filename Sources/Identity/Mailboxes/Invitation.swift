@@ -1,0 +1,28 @@
+internal import JSON
+public import Values
+
+/// That somebody with a mailbox came by an invite: however often the code that proves the mailbox has
+/// to be mailed, one invite is enough.
+public struct Invitation: Sendable, Equatable {
+    public let invite: UUID
+    /// What the invite was for. Nil: everything in the realm.
+    public let app: UUID?
+
+    public init(invite: UUID, app: UUID?) {
+        self.invite = invite
+        self.app = app
+    }
+
+    func admits(to app: UUID?) -> Bool { self.app == nil || self.app == app }
+
+    var fields: [String: JSON] {
+        var fields: [String: JSON] = ["invite": .uuid(invite)]
+        fields["app"] = app.map { .uuid($0) }
+        return fields
+    }
+
+    init?(fields: [String: JSON]) {
+        guard let invite = fields.uuid("invite") else { return nil }
+        self.init(invite: invite, app: fields.uuid("app"))
+    }
+}

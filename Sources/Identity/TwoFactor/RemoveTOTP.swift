@@ -1,0 +1,49 @@
+public import EventSourcing
+public import Values
+
+/// Takes an account's second factor away, for whoever has it or a recovery code of it.
+public struct RemoveTOTP: AnsweringCommand {
+    public var account: UUID
+    public var typed: TypedFactor
+    public var mail: UUID
+    public var now: Timestamp
+
+    public init(account: UUID, typed: TypedFactor, mail: UUID, now: Timestamp) {
+        self.account = account
+        self.typed = typed
+        self.mail = mail
+        self.now = now
+    }
+
+    public typealias Rejection = TwoFactorRejection
+    public typealias Outcome = TwoFactorOutcome
+
+    public func gather(_ streams: some StreamReader) async throws(LogFailure) -> OwnTwoFactor {
+        try await .read(account, from: streams)
+    }
+
+    public func settle(_ facts: OwnTwoFactor) throws(Rejection) -> Settled<Outcome> {
+        var settled = try facts.proving(typed, at: now)
+        if case .success = settled.outcome {
+            settled.decision.append(
+                TwoFactorEvent.removed(account: account, mail: mail), in: facts.stream)
+        }
+        return settled
+    }
+}
+
+extension OwnTwoFactor {
+    /// What only the owner of the second factor may do, and not whoever got hold of a token: the code
+    /// is used up, and a wrong one is a guess like any other.
+    func proving(
+        _ typed: TypedFactor, at now: Timestamp
+    ) throws(TwoFactorRejection) -> Settled<TwoFactorOutcome> {
+        try requireOpen()
+        guard factor.state.enrolled != nil else { throw .notEnrolled }
+        switch factor.state.examine(typed, of: account.stream, at: now) {
+        case .good(let event): return Settled(Decision(event, in: stream), .success(()))
+        case .wrong(let guess?): return Settled(Decision(guess, in: stream), .failure(.wrongCode))
+        case .wrong(nil): throw .wrongCode
+        }
+    }
+}

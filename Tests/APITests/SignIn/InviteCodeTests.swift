@@ -1,0 +1,245 @@
+import Cryptography
+import EventSourcing
+import HTTP
+import Identity
+import JSON
+import OneTimeCodes
+import Testing
+import Values
+
+@testable import API
+
+/// A realm that lets people in by invites, an app of it, and services that may invite.
+private struct InviteWorld {
+    let world: SignInWorld
+    let app = UUID.random()
+    let otherApp = UUID.random()
+
+    init(_ settings: [String: JSON] = ["registration": "invite_code"]) async throws {
+        world = try await SignInWorld(settings)
+        try await world.carryOut(CreateApp(id: app, slug: "shop", name: "Shop"))
+        try await world.carryOut(CreateApp(id: otherApp, slug: "desk", name: "Desk"))
+        try await register("shop", "invite:write invite:read", app)
+        try await register("reader", "invite:read", app)
+        try await register("stranger", "invite:write invite:read", otherApp)
+        try await register("house", "invite:write invite:read", nil)
+    }
+
+    private func register(_ name: String, _ scope: String, _ app: UUID?) async throws {
+        let digest = try #require(SecretDigest(SHA256.hash(Array(SignInWorld.secret.utf8))))
+        var metadata: [String: JSON] = [
+            "grant_types": ["client_credentials"], "scope": .string(scope),
+        ]
+        metadata["app_id"] = app.map { .string($0.description) }
+        try await world.carryOut(
+            RegisterClient(id: UUID.random(), clientID: name, metadata: metadata, secret: digest))
+    }
+
+    func token(_ client: String, _ scope: String = "invite:read") async throws -> String {
+        let answer = try await world.post(
+            "/connect/token", form: [("grant_type", "client_credentials"), ("scope", scope)],
+            basic: "\(client):\(SignInWorld.secret)".replacing(" ", with: "+"))
+        return try #require(answer.json["access_token"]?.string)
+    }
+
+    func create(
+        as client: String = "shop", scope: String = "invite:write", for app: UUID? = nil,
+        _ members: [String: JSON] = ["Count": 1]
+    ) async throws -> Answered {
+        try await world.call(
+            .post, "/api/app/\(app ?? self.app)/invite-codes",
+            as: try await token(client, scope), json: .object(members))
+    }
+
+    func list(as client: String = "shop", for app: UUID? = nil) async throws -> Answered {
+        try await world.call(
+            .get, "/api/app/\(app ?? self.app)/invite-codes", as: try await token(client))
+    }
+
+    func revoke(_ id: JSON?, as client: String = "shop", for app: UUID? = nil) async throws
+        -> Answered
+    {
+        try await world.call(
+            .delete, "/api/app/\(app ?? self.app)/invite-codes/\(id?.string ?? "")",
+            as: try await token(client, "invite:write"))
+    }
+
+    /// How many codes were mailed once somebody had asked for one.
+    func ask(_ email: String, _ code: JSON?) async throws -> Int {
+        var members: [String: JSON] = ["Email": .string(email)]
+        members["InviteCode"] = code
+        let answer = try await world.requestCode(members)
+        #expect(answer.status == .ok)
+        #expect(
+            answer.json["Message"]
+                == "If your email is registered, you will receive a verification code.")
+        return try await world.events().count { $0 == "otp.issued" }
+    }
+}
+
+extension Answered {
+    fileprivate var codes: [JSON] { json["InviteCodes"]?.array ?? [] }
+}
+
+@Suite struct `MOD-17: Invite codes` {
+    @Test func `are made for an app by a service of it, and shown once`() async throws {
+        let invites = try await InviteWorld()
+        let made = try await invites.create(["Count": 3, "ExpiresInDays": 2])
+        #expect(made.status == .ok)
+        #expect(made.codes.count == 3 && Set(made.codes.map { $0["Code"] }).count == 3)
+        let listed = try await invites.list()
+        #expect(
+            Set(listed.json.array?.compactMap { $0["Id"] } ?? [])
+                == Set(made.codes.compactMap { $0["Id"] }))
+        #expect(listed.json.array?.first?["Code"] == nil)
+        let events = try await invites.world.log.events(
+            from: 1, limit: .max, in: invites.world.realm)
+        let open = events.map { String(decoding: JSON.object($0.open).canonical(), as: UTF8.self) }
+            .joined()
+        for code in made.codes.compactMap({ $0["Code"]?.string }) {
+            #expect(!open.contains(code) && !open.contains(code.replacing("-", with: "")))
+        }
+        #expect(try await invites.create(["Count": 0]).status == .badRequest)
+        #expect(try await invites.create(["Count": 101]).status == .badRequest)
+        #expect(try await invites.create([:]).status == .badRequest)
+        #expect(
+            try await invites.create(["Count": 1, "BoundEmail": "no address"]).status
+                == .badRequest)
+    }
+
+    @Test func `are no business of other apps, other scopes, or people`() async throws {
+        let invites = try await InviteWorld()
+        let id = try await invites.create().codes.first?["Id"]
+        for answer in [
+            try await invites.create(as: "stranger"),
+            try await invites.create(as: "reader", scope: "invite:read"),
+            try await invites.list(as: "stranger"),
+            try await invites.revoke(id, as: "stranger"),
+            try await invites.create(for: invites.otherApp),
+        ] {
+            #expect(answer.status == .forbidden)
+        }
+        #expect(
+            try await invites.revoke(id, as: "stranger", for: invites.otherApp).status
+                == .notFound)
+        #expect(try await invites.list(as: "stranger", for: invites.otherApp).json == [])
+        #expect(try await invites.create(as: "house", for: .random()).status == .notFound)
+        #expect(try await invites.create(as: "house").status == .ok)
+        let path = "/api/app/\(invites.app)/invite-codes"
+        #expect(try await invites.world.call(.get, path, as: nil).status == .unauthorized)
+        #expect(try await invites.world.call(.get, path, as: "x").status == .unauthorized)
+        try await invites.world.carryOut(SetRealmSettings(["registration": "jit_on_otp"]))
+        let person = try await invites.world.token()
+        #expect(try await invites.world.call(.get, path, as: person).status == .forbidden)
+    }
+
+    @Test func `can be taken back until somebody has used them`() async throws {
+        let invites = try await InviteWorld()
+        let house = try await invites.world.inviteForAll()
+        let made = try await invites.create(["Count": 2]).codes
+        #expect(try await invites.revoke(made.first?["Id"]).status == .noContent)
+        #expect(try await invites.revoke(made.first?["Id"]).status == .notFound)
+        #expect(try await invites.list().json.array?.count == 1)
+        #expect(try await invites.revoke(.string(house.id.description)).status == .notFound)
+        #expect(try await invites.ask("ann@example.org", .string(house.code)) == 1)
+        await #expect(throws: RevokeInvite.Rejection.used) {
+            try await invites.world.carryOut(RevokeInvite(invite: house.id))
+        }
+    }
+
+    @Test func `are paged in the order of their ids`() async throws {
+        let invites = try await InviteWorld()
+        let made = try await invites.create(["Count": 5]).codes.compactMap { $0["Id"]?.string }
+        let token = try await invites.token("shop")
+        var seen: [String] = []
+        while seen.count < 5 {
+            let after = seen.last.map { "&after=\($0)" } ?? ""
+            let answer = try await invites.world.send(
+                Request(
+                    method: .get, path: "/api/app/\(invites.app)/invite-codes",
+                    query: "limit=2\(after)",
+                    headers: ["Host": "id.acme.example", "Authorization": "Bearer \(token)"],
+                    body: [], source: "203.0.113.7", id: "request-5"))
+            let page = answer.json.array?.compactMap { $0["Id"]?.string } ?? []
+            #expect((1...2).contains(page.count))
+            if page.isEmpty { break }
+            seen += page
+        }
+        #expect(seen == made.sorted())
+    }
+}
+
+extension SignInWorld {
+    /// An invite that is good everywhere in the realm.
+    fileprivate func inviteForAll(
+        email: String? = nil
+    ) async throws -> (id: UUID, code: String) {
+        let code = try #require(mint.inviteCodes(1, of: .random()).first)
+        let id = mint.invite(code)
+        try await carryOut(
+            CreateInvites(
+                invites: [id], mailbox: email.map(mint.mailbox), now: clock.next()))
+        return (id, code.text)
+    }
+}
+
+@Suite struct `MOD-03: Joining by an invite code` {
+    @Test func `mails a code to the first who comes with it, however it is typed`() async throws {
+        let invites = try await InviteWorld()
+        let world = invites.world
+        #expect(try await invites.ask("ann@example.org", nil) == 0)
+        #expect(try await invites.ask("ann@example.org", "no code") == 0)
+        #expect(try await invites.ask("ann@example.org", "0000-0000-0000") == 0)
+        let invite = try await world.inviteForAll()
+        let typed = " " + invite.code.lowercased().replacing("-", with: " ") + " "
+        #expect(try await invites.ask("ann@example.org", .string(typed)) == 1)
+        #expect(try await invites.ask("bob@example.org", .string(invite.code)) == 1, "It is used.")
+        let answer = try await world.redeem(try await world.mailedCode())
+        #expect(answer.status == .ok)
+        let names = try await world.events().filter {
+            ["invite.used", "mailbox.invited", "otp.issued", "account.registered"].contains($0)
+        }
+        #expect(
+            names == ["invite.used", "mailbox.invited", "otp.issued", "account.registered"])
+    }
+
+    @Test func `is for whom it is bound to, whatever the spelling of the address`() async throws {
+        let invites = try await InviteWorld()
+        let invite = try await invites.world.inviteForAll(email: "ann@example.org")
+        #expect(try await invites.ask("bob@example.org", .string(invite.code)) == 0)
+        #expect(try await invites.ask(" ANN@Example.ORG ", .string(invite.code)) == 1)
+    }
+
+    @Test func `lets one of fifty in who come with the same one at once`() async throws {
+        let invites = try await InviteWorld()
+        let invite = try await invites.world.inviteForAll()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for index in 0..<50 {
+                group.addTask {
+                    _ = try await invites.ask("p\(index)@example.org", .string(invite.code))
+                }
+            }
+            try await group.waitForAll()
+        }
+        let events = try await invites.world.events()
+        #expect(events.count { $0 == "invite.used" } == 1)
+        #expect(events.count { $0 == "otp.issued" } == 1)
+    }
+
+    @Test(arguments: [
+        ("off", 0, 0), ("jit_on_otp", 1, 1), ("explicit_endpoint", 0, 0), ("invite_code", 0, 1),
+    ])
+    func `follows the posture`(_ posture: String, _ without: Int, _ with: Int) async throws {
+        let invites = try await InviteWorld(["registration": .string(posture)])
+        let invite = try await invites.world.inviteForAll()
+        #expect(try await invites.ask("ann@example.org", nil) == without)
+        let again = try await invites.ask("bob@example.org", .string(invite.code))
+        #expect(again == without + with)
+        let answer = try await invites.world.post(
+            "/api/account/native/register",
+            json: ["Email": "cyd@example.org", "InviteCode": .string(invite.code)])
+        #expect(answer.status == .ok)
+        let total = try await invites.world.events().count { $0 == "otp.issued" }
+        #expect(total == again + (posture == "explicit_endpoint" ? 1 : 0))
+    }
+}

@@ -1,0 +1,160 @@
+"""What somebody typed or was sent stands nowhere: in no table, no line of a log, and no open data of
+an event, whatever happened."""
+
+import re
+import subprocess
+import unittest
+import uuid
+
+from phone import Phone, another, code, mail
+from urd_process import PATIENCE, Server, Urd, eventually
+
+
+def setUpModule():
+    global urd, server, phone
+    urd = Urd()
+    server = Server(urd.values, URD_LOG_LEVEL="debug").ready()
+    phone = Phone(urd)
+
+
+def tearDownModule():
+    server.close()
+    urd.close()
+
+
+class Secrets:
+    """Values that stand nowhere else in the world."""
+
+    def __init__(self):
+        self.known = {}
+
+    def add(self, what, value):
+        self.known[what] = value
+        return value
+
+    def new(self, what, form="{}"):
+        return self.add(what, form.format("canary" + uuid.uuid4().hex[:16]))
+
+    def found(self, text):
+        """Those that a text holds, as they are or in hex."""
+        return [
+            what for what, value in self.known.items()
+            if value in text or value.encode().hex() in text
+        ]
+
+
+def dump():
+    return subprocess.run(
+        ["pg_dump", "--dbname", urd.superuser()], capture_output=True, text=True, check=True,
+        timeout=PATIENCE).stdout
+
+
+class NothingIsReadable(unittest.TestCase):
+    def test_of_all_that_somebody_does_from_joining_to_being_erased(self):
+        secrets = Secrets()
+        email = secrets.new("mail address", "{}@example.org")
+        # Its own part too: a digest or another spelling of the whole would hide it.
+        secrets.add("local part", email.split("@")[0])
+        first = secrets.new("first name")
+        last = secrets.new("last name")
+        agent = secrets.new("user agent", "Shop ({}; iPhone)")
+        moved = secrets.new("second mail address", "{}@example.net")
+
+        def tokens(what, answer):
+            status, body, _ = answer
+            self.assertEqual(status, 200, body)
+            for name in ("access_token", "refresh_token", "id_token"):
+                if body.get(name):
+                    secrets.add(f"{what} {name}", body[name])
+            return body
+
+        headers = {"User_Agent": agent}
+        status, _, _ = phone.call(
+            "POST", "/api/account/native/otp/request",
+            {"Email": email, "FirstName": first, "LastName": last}, **headers)
+        self.assertEqual(status, 200)
+        mailed = code(urd, email)
+        form = {"grant_type": "urn:cocoar:otp", "client_id": phone.client, "username": email,
+                "scope": "openid profile email offline_access"}
+        status, _, _ = phone.call(
+            "POST", "/connect/token", form={**form, "otp_code": another(mailed)}, **headers)
+        self.assertEqual(status, 400)
+        signed_in = tokens("first", phone.call(
+            "POST", "/connect/token", form={**form, "otp_code": mailed}, **headers))
+        refreshed = tokens("second", phone.refresh(signed_in["refresh_token"]))
+        tokens("repeated", phone.refresh(signed_in["refresh_token"]))
+        status, who, _ = phone.call(
+            "GET", "/connect/userinfo", token=refreshed["access_token"], **headers)
+        self.assertEqual((status, who["given_name"]), (200, first))
+        link = self.magic_link(secrets, email)
+        self.assertTrue(link)
+        account = f"{urd.realm}/accounts/{who['sub']}"
+        for method, path, body in [
+            ("GET", account + "?open=true", None),
+            ("GET", account + "/login-history?open=true", None),
+            ("PATCH", account, {"email": moved, "first_name": first + "x"}),
+            ("POST", account + "/disable", None), ("POST", account + "/enable", None),
+        ]:
+            status, answer, _ = urd.api.call(method, path, body)
+            self.assertEqual(status, 200, answer)
+        client = urd.api.call("POST", urd.clients, {
+            "client_name": "Canary", "redirect_uris": ["https://shop.example/back"],
+            "contacts": [secrets.new("contact", "{}@example.com")]})[1]
+        secrets.add("client secret", client["client_secret"])
+        key = urd.api.call("POST", "/api/admin/keys", {"name": "canary"})[1]["key"]
+        secrets.add("admin key", key)
+        self.assertTrue(
+            any(agent == item.get("user_agent") for item in urd.api.call(
+                "GET", account + "/login-history?open=true")[1]["items"]),
+            "nothing was sealed that could be found")
+
+        self.nowhere(secrets, "before the erasure")
+        status, answer, _ = urd.api.call("POST", account + "/erase")
+        self.assertEqual(status, 200, answer)
+        self.nowhere(secrets, "after the erasure")
+        self.unreadable(secrets, who["sub"])
+
+    def magic_link(self, secrets, email):
+        """The token of a link, where the realm mails links."""
+        before = len([one for one in [mail(urd, email)] if one])
+        status, _, _ = phone.call("POST", "/api/account/magic-link/request", {"Email": email})
+        if status != 200:
+            return True
+        found = {}
+
+        def came():
+            text = mail(urd, email, before - 1)["text"]
+            found["token"] = re.search(r"token=([^&\s]+)", text)
+            return found["token"]
+
+        eventually(came, "the link comes")
+        return secrets.add("link token", found["token"][1])
+
+    def nowhere(self, secrets, when):
+        text = dump()
+        self.assertIn("COPY urd.event", text)
+        self.assertIn("COPY urd.login_history_", text)
+        self.assertEqual(secrets.found(text), [], f"in a table, {when}")
+        for name, log in [("serve", server.text()), ("dev", urd.run.text())]:
+            log = "\n".join(
+                line for line in log.splitlines() if "URD_" not in line and "curl" not in line)
+            self.assertEqual(secrets.found(log), [], f"in the log of {name}, {when}")
+        for path in ("/metrics", "/health/ready"):
+            self.assertEqual(secrets.found(urd.private(path)[1]), [], f"in {path}, {when}")
+
+    def unreadable(self, secrets, account):
+        """With every key in hand there is nothing left of the person."""
+        status, answer, _ = urd.api.call(
+            "GET", f"{urd.realm}/accounts/{account}/login-history?open=true")
+        self.assertEqual(status, 200)
+        self.assertGreater(len(answer["items"]), 0, "what happened stays")
+        self.assertEqual(secrets.found(str(answer)), [])
+        shown = urd.command("events", "tail", "--realm", "demo", "--from", "1", "--open", "--json")
+        self.assertEqual(shown.returncode, 0, shown.stderr)
+        self.assertIn("account.erased", shown.stdout)
+        self.assertIn("contact", secrets.found(shown.stdout), "nothing is opened at all")
+        self.assertEqual(secrets.found(shown.stdout), ["contact"])
+
+
+if __name__ == "__main__":
+    unittest.main()

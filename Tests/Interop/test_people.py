@@ -1,0 +1,128 @@
+"""What an operator does about people at the terminal."""
+
+import csv
+import io
+import json
+import unittest
+import uuid
+
+from phone import Phone, another, code
+from urd_process import Urd, eventually
+
+
+def setUpModule():
+    global urd, phone
+    urd = Urd()
+    phone = Phone(urd)
+
+
+def tearDownModule():
+    urd.close()
+
+
+def somebody():
+    return f"{uuid.uuid4().hex[:12]}@example.org"
+
+
+def ask(*words, code=0):
+    """What a command wrote; the realm is the demo's."""
+    done = urd.command(*words, "--realm", "demo")
+    assert done.returncode == code, (words, done.stdout, done.stderr)
+    return done.stdout if code == 0 else done.stderr
+
+
+def read(*words):
+    return json.loads(ask(*words, "--json"))
+
+
+class People(unittest.TestCase):
+    def test_MOD_17_an_account_from_its_beginning_to_its_end(self):
+        email = somebody()
+        made = read("account", "register", "--email", email.upper(), "--first-name", "Ann",
+                    "--confirmed", "true")
+        listed = {one["id"] for one in read("account", "list", "--limit", "200")["items"]}
+        self.assertIn(made["id"], listed)
+        # Whoever is named by a mail address is found by it, however it is written.
+        self.assertEqual(read("account", "show", email.title())["id"], made["id"])
+        self.assertNotIn("person", read("account", "show", email))
+        opened = read("account", "show", email, "--open", "true")
+        self.assertEqual(opened["person"], {"email": email, "first_name": "Ann"})
+        moved = somebody()
+        read("account", "change", email, "--email", moved, "--unset", "first_name")
+        self.assertEqual(
+            read("account", "show", moved, "--open", "true")["person"], {"email": moved})
+        self.assertIn(
+            "nobody has an account with the mail address",
+            ask("account", "show", email, code=1))
+        self.assertFalse(read("account", "disable", moved)["enabled"])
+        self.assertTrue(read("account", "enable", moved)["enabled"])
+        read("account", "log-out", moved)
+        self.assertIsNotNone(read("account", "delete", moved)["deletion_due"])
+        self.assertIsNone(read("account", "cancel-deletion", moved)["deletion_due"])
+        receipt = read("account", "erase", moved)
+        self.assertEqual(receipt["account"], made["id"])
+        shown = read("events", "show", str(receipt["position"]))
+        self.assertEqual(shown["type"], "account.erased")
+        ask("account", "show", made["id"], code=1)
+        trail = [one["type"] for one in urd.api.call(
+            "GET", urd.realm + f"/audit-trail?limit=200&min_position={self.head()}")[1]["items"]]
+        for name in ("account.registered", "personal_data.opened", "account.person_changed",
+                     "account.mailbox_changed", "account.disabled", "account.enabled",
+                     "account.stamp_rotated", "account.deletion_scheduled",
+                     "account.deletion_cancelled", "account.deleted", "account.erased"):
+            self.assertIn(name, trail)
+
+    def head(self):
+        return urd.sql(
+            "select realm || ':' || epoch || ':' || position from urd.realm_log"
+            " where realm = 'demo'")
+
+    def test_the_history_of_somebody_a_client_and_of_what_failed(self):
+        email = somebody()
+        phone.request_code(email)
+        mailed = code(urd, email)
+        phone.redeem(email, another(mailed))
+        status, tokens, _ = phone.call("POST", "/connect/token", form={
+            "grant_type": "urn:cocoar:otp", "client_id": phone.client, "username": email,
+            "otp_code": mailed, "scope": "openid offline_access"},
+            User_Agent="=cmd (iPhone; iOS 18.1)")
+        self.assertEqual(status, 200, tokens)
+        phone.call("POST", "/api/account/logout-everywhere", token=tokens["access_token"])
+
+        def attempts():
+            items = read("history", "user", email)["items"]
+            return items if items and items[0].get("ended_at") else None
+
+        mine = eventually(attempts, "the history holds it")
+        self.assertEqual(len(mine), 1, "Before there was an account, it was nobody's.")
+        self.assertEqual(
+            (mine[0]["outcome"], mine[0]["device"], mine[0]["end_reason"], mine[0]["method"]),
+            ("signed_in", "iPhone", "signed_out_everywhere", "urn:cocoar:otp"))
+        self.assertNotIn("address", mine[0])
+        opened = read("history", "user", email, "--open", "true")["items"][0]
+        self.assertEqual(opened["address"], "127.0.0.1")
+        through = read("history", "client", phone.client)["items"]
+        self.assertEqual({one["outcome"] for one in through}, {"signed_in", "refused"})
+        failures = read("history", "failures")["items"]
+        self.assertEqual({one["reason"] for one in failures}, {"invalid_code"})
+        self.assertIn("OUTCOME", ask("history", "failures"))
+        rows = list(csv.DictReader(io.StringIO(
+            ask("history", "user", email, "--open", "true", "--csv"), newline="")))
+        self.assertEqual(len(rows), 1)
+        self.assertEqual(rows[0]["session"], mine[0]["session"])
+        self.assertEqual(rows[0]["user_agent"], "'=cmd (iPhone; iOS 18.1)")
+        self.assertEqual(read("history", "list", "--since", "2100-01-01T00:00:00Z")["items"], [])
+
+    def test_sessions_and_mails(self):
+        email = somebody()
+        phone.sign_in(email)
+        sessions = read("account", "sessions", email)["items"]
+        self.assertEqual([one["client_id"] for one in sessions], [phone.client])
+        ask("account", "end-session", email, sessions[0]["id"])
+        self.assertEqual(read("account", "sessions", email)["items"], [])
+        self.assertEqual(read("mail", "list", "--failed", "true")["items"], [])
+        self.assertIn("There is no such mail", ask("mail", "resend", str(uuid.uuid4()), code=1))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,143 @@
+import EventSourcing
+import Identity
+import Postgres
+import PostgresTesting
+import Testing
+import Values
+
+@testable import ReadModels
+
+/// Lists and searches over people, with many of them: none reads much more than it tells. A million rows
+/// are no other case than these: what is read is counted, and no table is read from end to end.
+@Suite struct `A question about people` {
+    private static let many = 60_000
+
+    @Test func `costs what its answer is long, however many there are`() async throws {
+        let world = try World()
+        let realm = try #require(RealmID("one"))
+        var history = RandomHistory(seed: 31)
+        try world.append(history.events(64), in: "one")
+        try grow(world)
+        let (account, client) = (id(7), "c3")
+        let now = Timestamp(seconds: 1_800_000_000)
+        let since = Timestamp(seconds: 1_790_000_000)
+        let questions: [(String, @Sendable (Database) async throws -> Int)] = [
+            ("accounts", { try await Accounts($0).page(in: realm, limit: 50).count }),
+            (
+                "account by mailbox",
+                { try await Accounts($0).find(mailbox: account, in: realm) == nil ? 0 : 1 }
+            ),
+            (
+                "sessions",
+                {
+                    try await AccountSessions($0).page(
+                        of: account, in: realm, at: now, limit: 50
+                    ).count
+                }
+            ),
+            ("deletions", { try await Deletions($0).due(at: now, limit: 50).count }),
+            (
+                "mails",
+                { try await MailQueue($0).page(of: realm, failedOnly: false, limit: 50).count }
+            ),
+            (
+                "failed mails",
+                { try await MailQueue($0).page(of: realm, failedOnly: true, limit: 50).count }
+            ),
+        ]
+        for (name, ask) in questions { try await expectCheap(name, world, ask) }
+        for chosen in [
+            LoginHistory.Selection(), .init(account: account), .init(clientID: client),
+            .init(account: account, clientID: client),
+        ] {
+            for isRefused in [nil, true, false] as [Bool?] {
+                for (first, last) in [(nil, nil), (since, nil), (nil, now), (since, now)]
+                    as [(Timestamp?, Timestamp?)]
+                {
+                    var selection = chosen
+                    selection.isRefused = isRefused
+                    (selection.since, selection.until) = (first, last)
+                    let asked = selection
+                    // Within one account it may look at all that the account did.
+                    let spare = chosen.account == nil ? 64 : Self.many / 200 + 64
+                    try await expectCheap("\(asked)", world, spare: spare) {
+                        try await LoginHistory($0).page(of: realm, asked, limit: 50).count
+                    }
+                }
+            }
+        }
+    }
+
+    /// Asks often enough that the plan is one for all values, and counts the rows that were read.
+    private func expectCheap(
+        _ name: String, _ world: World, spare: Int = 64,
+        _ ask: @Sendable (Database) async throws -> Int
+    ) async throws {
+        let before = try counted(world)
+        let pool = Database(world.database.application, connections: 1)
+        var told = 0
+        for _ in 0..<8 { told += try await ask(pool) }
+        pool.close()
+        // A session hands in what it counted when it ends.
+        while try world.value("select count(*) from pg_stat_activity where usename = 'urd_app'")
+            != "0"
+        {
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        let after = try counted(world)
+        #expect(after.scans == before.scans, "\(name): a table was read from end to end")
+        #expect(told > 0, "\(name): nothing was found")
+        // Joins and partly used pages cost a few rows each.
+        #expect(
+            after.rows - before.rows <= Int64(told * 3 + 8 * spare),
+            "\(name): \(after.rows - before.rows) rows were read for \(told)")
+    }
+
+    private func counted(_ world: World) throws -> (scans: Int64, rows: Int64) {
+        let rows = try world.superuser.executeOnce(
+            """
+            select sum(seq_scan)::bigint,
+                sum(coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))::bigint
+            from pg_stat_all_tables
+            where schemaname = 'urd'
+                and relname ~ '^(accounts|sessions|deletions|mails|login_history)_'
+            """, Parameters())
+        return (rows.int64(0, 0), rows.int64(0, 1))
+    }
+
+    private func id(_ number: Int) -> UUID { UUID(high: 0x1000, low: UInt64(number)) }
+
+    /// One in seven attempts failed; each account has a few hundred attempts; one in a hundred mails
+    /// failed.
+    private func grow(_ world: World) throws {
+        try world.superuser.run(
+            """
+            create function pg_temp.id(n bigint) returns uuid language sql immutable as
+                $$ select ('00000000-0000-1000-0000-' || lpad(to_hex(n), 12, '0'))::uuid $$;
+            insert into urd.accounts_1 (realm, account, mailbox, confirmed, disabled, stamp,
+                    registered_at, changed_at, version)
+                select 'one', pg_temp.id(n), pg_temp.id(n), true, false, 0, now(), now(), 1
+                from generate_series(1, \(Self.many)) n;
+            insert into urd.sessions_1 (realm, session, account, terms, opened_at, generation,
+                    version)
+                select 'one', pg_temp.id(n), pg_temp.id(n % 200), '{"stamp":0,"client_id":"c",
+                    "client":"00000000-0000-0000-0000-000000000001","scope":[],"resources":[],
+                    "amr":[],"opened_at":1,"expires_at":1900000000,"offline":true}', now(), 0, 1
+                from generate_series(1, \(Self.many)) n;
+            insert into urd.deletions_1 (realm, account, due_at)
+                select 'one', pg_temp.id(n), to_timestamp(1790000000 + n)
+                from generate_series(1, \(Self.many)) n;
+            insert into urd.mails_1 (realm, mail, position, kind, failed, due_at)
+                select 'one', pg_temp.id(n), n, 'otp.issued', n % 100 = 0, now()
+                from generate_series(1, \(Self.many)) n;
+            insert into urd.login_history_1 (realm, position, at, account, client, client_id,
+                    outcome, session)
+                select 'one', 1000000 + n, to_timestamp(1790000000 + n), pg_temp.id(n % 200),
+                    pg_temp.id(n % 20), 'c' || n % 19,
+                    case n % 7 when 0 then 'refused' else 'signed_in' end,
+                    case n % 7 when 0 then null else pg_temp.id(n) end
+                from generate_series(1, \(Self.many)) n;
+            analyze;
+            """)
+    }
+}
