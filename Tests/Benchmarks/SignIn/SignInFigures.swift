@@ -21,11 +21,10 @@ enum SignInFigures {
                 "passkey-begin": {"source": null, "client": null},
                 "oauth-token": {"source": null, "client": null}}}
             """#)
-        _ = try server.administer(
+        let client = try server.administer(
             "POST", "/clients",
             #"{"client_id": "service", "grant_types": ["client_credentials"], "scope": "jobs"}"#)
-        let secret = try server.administer("POST", "/clients/service/secret", "")["client_secret"]
-        let service = Service(server: server, secret: secret?.string ?? "")
+        let service = Service(server: server, secret: client["client_secret"]?.string ?? "")
         return [
             try await refresh(workshop, server), try await signIns(workshop, server),
             try await passkeys(workshop, server),
