@@ -1,8 +1,12 @@
 """What somebody typed or was sent stands nowhere: in no table, no line of a log, and no open data of
 an event, whatever happened."""
 
+import base64
+import hmac
 import re
+import struct
 import subprocess
+import time
 import unittest
 import uuid
 
@@ -88,6 +92,7 @@ class NothingIsReadable(unittest.TestCase):
         self.assertEqual((status, who["given_name"]), (200, first))
         link = self.magic_link(secrets, email)
         self.assertTrue(link)
+        self.second_factor(secrets, refreshed["access_token"])
         account = f"{urd.realm}/accounts/{who['sub']}"
         for method, path, body in [
             ("GET", account + "?open=true", None),
@@ -129,6 +134,24 @@ class NothingIsReadable(unittest.TestCase):
 
         eventually(came, "the link comes")
         return secrets.add("link token", found["token"][1])
+
+    def second_factor(self, secrets, token):
+        """The secret of an authenticator app, and what is written down for want of one."""
+        status, offered, _ = phone.call("POST", "/connect/totp/enroll/begin", token=token)
+        self.assertEqual(status, 200, offered)
+        text = secrets.add("shared secret", offered["Secret"])
+        key = base64.b32decode(text)
+        secrets.add("shared secret in base 64", base64.b64encode(key).decode().rstrip("="))
+        secrets.add("shared secret in hex", key.hex())
+        tag = hmac.digest(key, struct.pack(">Q", int(time.time()) // 30), "sha1")
+        start = tag[-1] & 15
+        number = struct.unpack(">I", tag[start:start + 4])[0] & 0x7FFFFFFF
+        status, body, _ = phone.call(
+            "POST", "/connect/totp/enroll", {"Code": f"{number % 1_000_000:06}"}, token=token)
+        self.assertEqual(status, 200, body)
+        for number, code_ in enumerate(body["RecoveryCodes"]):
+            secrets.add(f"recovery code {number}", code_)
+            secrets.add(f"recovery code {number} in one piece", code_.replace("-", ""))
 
     def nowhere(self, secrets, when):
         text = dump()
