@@ -7,7 +7,8 @@ public enum API {
         PublicRoutes.table + RealmRoutes.table + HostRoutes.table + AppRoutes.table
         + ClientRoutes.table + AccountRoutes.table + AccountDeletionRoutes.table
         + AccountSessionRoutes.table + LoginHistoryRoutes.table + MailRoutes.table
-        + InviteRoutes.table + SubjectRoutes.table + AdminKeyRoutes.table + EventRoutes.table
+        + TwoFactorRoutes.table + InviteRoutes.table + SubjectRoutes.table + AdminKeyRoutes.table
+        + EventRoutes.table
         + LogRoutes.table + SigningKeyRoutes.table
 
     /// What the host's realm answers: signing in, and tokens.

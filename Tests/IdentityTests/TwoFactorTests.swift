@@ -183,6 +183,28 @@ extension Scenario {
     }
 }
 
+@Suite struct `Resetting a second factor` {
+    let reset = ResetTwoFactor(account: account, mail: mail)
+
+    @Test func `takes it away without a code, where there is one`() async throws {
+        try await givenLinkedRealm().givenTwoFactor().when(reset)
+            .then(TwoFactorEvent.removed(account: account, mail: mail), in: factor)
+        try await givenLinkedRealm().when(reset).thenNothing()
+        try await givenLinkedRealm().given(offered(), in: factor).when(reset).thenNothing()
+        // Also of somebody who may not sign in for now.
+        try await givenLinkedRealm().given(AccountEvent.disabled(), in: account).givenTwoFactor()
+            .when(reset).then(TwoFactorEvent.removed(account: account, mail: mail), in: factor)
+    }
+
+    @Test func `needs an account, in a realm that is open`() async throws {
+        try await given().when(reset).thenRejected(.realmNotFound)
+        try await givenDisabledRealm().when(reset).thenRejected(.realmDisabled)
+        try await givenRealm().when(reset).thenRejected(.notFound)
+        try await givenLinkedRealm().given(AccountEvent.deleted(subjects: []), in: account)
+            .when(reset).thenRejected(.notFound)
+    }
+}
+
 @Suite struct `A second factor at sign-in` {
     func redeemCode(_ second: TypedFactor?) throws -> RedeemGrant<OTPGrant> {
         RedeemGrant(

@@ -151,6 +151,18 @@ class AnAuthenticatorApp(unittest.TestCase):
             self.assertNotIn(plain, kept)
             self.assertNotIn(plain.replace("-", ""), kept)
 
+    def test_an_administrator_helps_who_has_lost_everything(self):
+        email = somebody()
+        token = phone.sign_in(email)["access_token"]
+        enroll(token, email)
+        account = phone.call("GET", "/connect/userinfo", token=token)[1]["sub"]
+        before = len(inbox(urd, email))
+        status, _, _ = urd.api.call(
+            "POST", f"{urd.realm}/accounts/{account}/reset-two-factor")
+        self.assertEqual(status, 200)
+        mail(urd, email, before)
+        self.assertEqual(sign_in(email)[0], 200)
+
     def test_one_of_many_at_once_has_the_code(self):
         email = somebody()
         token = phone.sign_in(email)["access_token"]

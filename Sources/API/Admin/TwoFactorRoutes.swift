@@ -1,0 +1,22 @@
+internal import Identity
+
+/// What an administrator can do about people's second factors.
+enum TwoFactorRoutes {
+    static let table: [Route<AdminContext>] = [reset]
+
+    private static let reset = AccountRoutes.simple(
+        "reset-two-factor", id: "resetTwoFactor",
+        "Takes an account's authenticator app away, with its recovery codes.",
+        detail: "For somebody who has lost both. A mail tells them."
+    ) { ResetTwoFactor(account: $0, mail: $1) }
+}
+
+extension ResetTwoFactor.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.noSuchRealm)
+        case .realmDisabled: Problem(.realmDisabled)
+        case .notFound: Problem(.noSuchAccount)
+        }
+    }
+}

@@ -1,0 +1,34 @@
+public import EventSourcing
+public import Values
+
+/// Takes an account's second factor away on an administrator's word, for somebody who has lost the app
+/// and the recovery codes.
+public struct ResetTwoFactor: Command {
+    public var account: UUID
+    /// The name of the mail that tells its person.
+    public var mail: UUID
+
+    public init(account: UUID, mail: UUID) {
+        self.account = account
+        self.mail = mail
+    }
+
+    public enum Rejection: Error, Equatable, Sendable {
+        case realmNotFound
+        case realmDisabled
+        case notFound
+    }
+
+    public func gather(_ streams: some StreamReader) async throws(LogFailure) -> OwnTwoFactor {
+        try await .read(account, from: streams)
+    }
+
+    public func decide(_ facts: OwnTwoFactor) throws(Rejection) -> Decision {
+        try facts.realm.requireOpen(
+            missing: Rejection.realmNotFound, disabled: .realmDisabled)
+        guard facts.account.isAlive else { throw .notFound }
+        guard facts.factor.state.enrolled != nil else { return Decision() }
+        return Decision(
+            TwoFactorEvent.removed(account: account, mail: mail), in: facts.stream)
+    }
+}
