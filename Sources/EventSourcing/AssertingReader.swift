@@ -8,9 +8,12 @@ final class AssertingReader<Log: EventLog>: StreamReader {
     private let realm: RealmID
     /// What this attempt believes in.
     private let epoch: Int
+    /// False once an attempt lost: maybe to what was taken to be new.
+    private let trustsNames: Bool
     private let seen = Mutex<(reads: [UUID: Int], cached: Bool)>(([:], false))
 
-    init(log: Log, cache: StateCache, realm: RealmID, epoch: Int) {
+    init(log: Log, cache: StateCache, realm: RealmID, epoch: Int, trustsNames: Bool = false) {
+        self.trustsNames = trustsNames
         self.log = log
         self.cache = cache
         self.realm = realm
@@ -37,6 +40,19 @@ final class AssertingReader<Log: EventLog>: StreamReader {
         cache.store(fresh, in: realm, epoch: epoch)
         note(stream, version, cached: false)
         return fresh
+    }
+
+    func readNew<State: StreamState>(
+        _ type: State.Type, _ stream: UUID
+    ) async throws(LogFailure) -> Versioned<State> {
+        guard trustsNames, cache.find(type, stream, in: realm, epoch: epoch) == nil else {
+            return try await read(type, stream)
+        }
+        let new = Versioned(stream: stream, version: 0, state: State())
+        // What is appended moves it on, so that the first use of it needs no reading either.
+        cache.store(new, in: realm, epoch: epoch)
+        note(stream, 0, cached: true)
+        return new
     }
 
     /// A stream that moved between two reads keeps its first version, so that the append conflicts.

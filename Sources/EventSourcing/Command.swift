@@ -29,6 +29,20 @@ public protocol StreamReader: Sendable {
     func read<State: StreamState>(
         _ type: State.Type, _ stream: UUID
     ) async throws(LogFailure) -> Versioned<State>
+
+    /// The same for a stream whose name was made up for this command: it is taken to be new without
+    /// looking, and the append finds out if it is not.
+    func readNew<State: StreamState>(
+        _ type: State.Type, _ stream: UUID
+    ) async throws(LogFailure) -> Versioned<State>
+}
+
+extension StreamReader {
+    public func readNew<State: StreamState>(
+        _ type: State.Type, _ stream: UUID
+    ) async throws(LogFailure) -> Versioned<State> {
+        try await read(type, stream)
+    }
 }
 
 /// An immutable request to change something, with one pure decision.

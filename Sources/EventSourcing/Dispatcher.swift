@@ -96,7 +96,8 @@ public struct Dispatcher<Log: EventLog>: Sendable {
         // First of all: whatever is read from now on is of this epoch or a later one.
         var epoch = log.knownEpoch(of: realm)
         if epoch == 0 { epoch = try await log.head(of: realm).epoch }
-        let reader = AssertingReader(log: log, cache: cache, realm: realm, epoch: epoch)
+        let reader = AssertingReader(
+            log: log, cache: cache, realm: realm, epoch: epoch, trustsNames: isFirst)
         let facts = try await command.gather(reader)
         let settled: Settled<Outcome>
         do {

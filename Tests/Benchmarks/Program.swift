@@ -1,4 +1,5 @@
 import Foundation
+import Postgres
 import PostgresTesting
 
 /// A program of the machine, run to its end.
@@ -41,9 +42,23 @@ struct Program: Sendable {
         process.environment = environment
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        try process.launchUnmasked()
+        process.standardError = FileHandle.standardError
+        // The kernel kills the child when the thread that started it ends, so that one stays.
+        let started = Monitor(Result<Void, any Error>?.none)
+        let child = Unshared(process: process)
+        Thread.start {
+            let result = Result { try child.process.launchUnmasked() }
+            started.withLock { $0 = result }
+            started.wakeAll()
+            if case .success = result { child.process.waitUntilExit() }
+        }
+        try started.wait { $0 }.get()
         return Running(process: process)
+    }
+
+    /// Handed to one thread, and asked by others only for what may be asked from anywhere.
+    private struct Unshared: @unchecked Sendable {
+        let process: Process
     }
 
     final class Running {

@@ -38,7 +38,7 @@ public struct OTPGrant: Grant {
         // An account that is to be made is written, so it has to be read as well.
         guard let holder = mailbox.state.account else {
             return Facts(
-                mailbox: mailbox, account: try await streams.read(Account.self, account),
+                mailbox: mailbox, account: try await streams.readNew(Account.self, account),
                 second: nil)
         }
         return Facts(

@@ -35,7 +35,7 @@ public struct RedeemGrant<Shown: Grant>: AnsweringCommand {
                 isRepeated = try await streams.read(Session.self, name).exists
             }
             if grant.sessionName == nil || isRepeated {
-                _ = try await streams.read(Session.self, request.session)
+                _ = try await streams.readNew(Session.self, request.session)
             }
         }
         return Facts(

@@ -44,6 +44,7 @@ public final class ProjectionFollower: Sendable {
 
     /// How often builds, realms and inline projections are looked at.
     static var round: Duration { .milliseconds(250) }
+    static var breath: Duration { .milliseconds(10) }
     static var longestPause: Duration { .seconds(30) }
 
     /// - Parameters:
@@ -121,6 +122,8 @@ public final class ProjectionFollower: Sendable {
             let moved = await move(track)
             switch moved {
             case .by(let step) where step.halted == nil:
+                // A page that was not full may fill up: a busy log is not asked for each commit.
+                if step.position - position < page { try? await Task.sleep(for: Self.breath) }
                 position = step.position
                 pause = .milliseconds(20)
                 if isHalted {

@@ -39,7 +39,10 @@ final class Line {
         while true {
             if let answer = taken() { return answer }
             let length = recv(descriptor, &buffer, buffer.count, 0)
-            guard length > 0 else { throw BenchmarkFailure("The connection was closed.") }
+            guard length > 0 else {
+                let line = String(decoding: request.prefix { $0 != 13 }, as: UTF8.self)
+                throw BenchmarkFailure("Closed instead of answered: \(line) (\(errno))")
+            }
             received += buffer[..<length]
         }
     }

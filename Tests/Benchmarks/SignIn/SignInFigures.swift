@@ -23,7 +23,10 @@ enum SignInFigures {
             """#)
         let client = try server.administer(
             "POST", "/clients",
-            #"{"client_id": "service", "grant_types": ["client_credentials"], "scope": "jobs"}"#)
+            #"""
+            {"client_id": "service", "grant_types": ["client_credentials"], "scope": "jobs",
+                "token_endpoint_auth_method": "client_secret_post"}
+            """#)
         let service = Service(server: server, secret: client["client_secret"]?.string ?? "")
         return [
             try await refresh(workshop, server), try await signIns(workshop, server),
@@ -113,8 +116,9 @@ enum SignInFigures {
             return try await Crowd(callers: callers).run(seconds: seconds) { _ in
                 let line = try Line(port: service.server.port)
                 return {
-                    guard try line.send(request).status == 200 else {
-                        throw BenchmarkFailure("no token")
+                    let answer = try line.send(request)
+                    guard answer.status == 200 else {
+                        throw BenchmarkFailure(String(decoding: answer.body, as: UTF8.self))
                     }
                 }
             }.perSecond
