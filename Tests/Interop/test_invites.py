@@ -42,7 +42,8 @@ class House:
         admin("POST", "/api/admin/realms", {"realm": self.name, "display_name": "House"})
         admin("POST", f"{self.path}/hosts", {"host": self.domain})
         admin("PATCH", f"{self.path}/settings", {
-            "native_grants": True, "registration": posture, "primary_domain": self.domain})
+            "native_grants": True, "registration": posture, "primary_domain": self.domain,
+            "rate_limits": {"native-otp": {"sign-ups": None}}})
         self.app = admin("POST", f"{self.path}/apps", {"slug": "shop", "name": "Shop"})["id"]
         admin("POST", f"{self.path}/clients", {
             "client_id": "app", "application_type": "native",

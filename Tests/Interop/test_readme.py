@@ -22,6 +22,21 @@ def tearDownModule():
 
 
 class Readme(unittest.TestCase):
+    def test_somebody_signs_in(self):
+        text = (ROOT / "README.md").read_text()
+        section = text.split("## Signing somebody in")[1].split("\n## ")[0]
+        blocks = re.findall(r"```sh\n(.*?)```", section, re.S)
+        with tempfile.TemporaryDirectory() as folder:
+            os.symlink(os.path.join(urd.folder, "data"), os.path.join(folder, ".dev"))
+            os.symlink(ROOT / ".build", os.path.join(folder, ".build"))
+            result = subprocess.run(
+                ["bash", "-c", "set -e\n" + "\necho ----\n".join(blocks)], cwd=folder,
+                capture_output=True, text=True, timeout=PATIENCE, stdin=subprocess.DEVNULL)
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        tokens, history = result.stdout.split("----", 1)
+        self.assertIn('"refresh_token":"', tokens)
+        self.assertIn("urn:cocoar:otp", history)
+
     def test_the_first_command_and_those_after_it(self):
         text = (ROOT / "README.md").read_text()
         section = text.split("## The first command")[1].split("\n## ")[0]

@@ -2,10 +2,12 @@
 mails that come by a mail server."""
 
 import base64
+import concurrent.futures
 import json
 import pathlib
 import re
 import subprocess
+import time
 import unittest
 import uuid
 
@@ -168,6 +170,37 @@ class CodesByMail(unittest.TestCase):
         self.assertEqual(sorted(answer[0] for answer in answers), [200] + [400] * 49)
 
 
+class Time(unittest.TestCase):
+    def test_MOD_03_tells_nothing_of_who_is_known(self):
+        unlimited = {"source": None, "target": None, "client": None, "app": None,
+                     "sign-ups": None}
+        place = realm("patient", native_grants=True, registration="jit_on_otp",
+                      otp_resend_delay=0, rate_limits={"native-otp": unlimited})
+        known = [somebody() for _ in range(20)]
+        for email in known:
+            place.sign_in(email)
+        admin("PATCH", "/api/admin/realms/patient/settings", {"registration": "off"})
+
+        def took(email):
+            begun = time.perf_counter()
+            self.assertEqual(place.request_code(email)[0], 200)
+            return time.perf_counter() - begun
+
+        # In turns, so that both meet the same weather.
+        emails = [known[n // 2 % 20] if n % 2 else somebody() for n in range(800)]
+        with concurrent.futures.ThreadPoolExecutor(16) as callers:
+            times = list(callers.map(took, emails))
+        stranger, friend = times[::2], times[1::2]
+        # Mann and Whitney: which of two random samples is longer is a matter of chance.
+        ranks = {index: rank for rank, index in enumerate(
+            sorted(range(800), key=times.__getitem__), 1)}
+        total = sum(ranks[index] for index in range(0, 800, 2))
+        mean, deviation = 400 * 801 / 2, (400 * 400 * 801 / 12) ** 0.5
+        score = abs(total - mean) / deviation
+        self.assertLess(score, 4, f"{sum(stranger) / 400:.4f} s, {sum(friend) / 400:.4f} s")
+        self.assertGreater(min(times), 0.095)
+
+
 class Tokens(unittest.TestCase):
     def test_fifty_refreshes_at_once_have_one_lineage(self):
         name = f"refreshers-{uuid.uuid4().hex[:6]}"
@@ -218,6 +251,21 @@ class MailServer:
         self.process.stdin.close()
         self.process.wait()
         self.process.stdout.close()
+
+
+class WordsOfARealm(unittest.TestCase):
+    def test_stand_in_its_mails_and_its_look_too(self):
+        own = realm("own", native_grants=True, registration="jit_on_otp", language="de",
+                    accent_colour="#7a1f5c", mail_footer="Own Ltd, 1 Some Street",
+                    mail_words={"EmailOtp": {"de": {"subject": "{product}: {minutes} Zeit"}}})
+        email = somebody()
+        own.request_code(email)
+        came = mail(urd, email)
+        self.assertEqual(came["subject"], "own: 10 Minuten Zeit")
+        self.assertIn("Own Ltd, 1 Some Street", came["text"])
+        email = somebody()
+        own.call("POST", OTP, {"Email": email}, Accept_Language="en-GB")
+        self.assertIn("code", mail(urd, email)["subject"])
 
 
 class MailsBySMTP(unittest.TestCase):

@@ -90,6 +90,7 @@ enum AppRoutes {
         refusals: [.noSuchRealm, .realmDisabled, .noSuchApp, .appExists]
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
+        try MailWords.check(call.body["settings"]?["mail_words"])
         let command = UpdateApp(
             id: try call.requiredID("app_id"), slug: call.body["slug"]?.string,
             name: call.body["name"]?.string, settings: call.body["settings"]?.object ?? [:])

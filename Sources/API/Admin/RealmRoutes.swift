@@ -85,6 +85,7 @@ enum RealmRoutes {
             .ok, "The settings that hold now.", SettingSchema.realm, example: exampleSettings),
         refusals: [.noSuchRealm, .realmDisabled]
     ) { call throws(Problem) in
+        try MailWords.check(call.body["mail_words"])
         let write = call.write(in: try call.realm)
         let done = try await call.run(SetRealmSettings(call.body.object ?? [:]), as: write)
         let realm = try await call.state(Realm.self, of: Realm.stream, after: done)

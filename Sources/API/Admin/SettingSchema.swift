@@ -60,6 +60,7 @@ extension Setting {
             .list(of: .oneOf(choices), 0...choices.count, unique: true)
         case .apps(let limit): .list(of: .text(8...300), 0...limit, unique: true)
         case .certificates(let limit): .list(of: .text(1...32_768), 0...limit, unique: true)
+        case .mailWords: MailWords.schema
         case .rates: RateTable.overrideSchema
         case .colour: .text(7...7, Names.colour)
         }

@@ -46,7 +46,9 @@ public struct MailComposer: Sendable {
         let language =
             person.language.flatMap { MailLanguage(tag: $0) }
             ?? MailLanguage(tag: settings[SettingCatalogue.language].rawValue) ?? .english
-        let content = MailTemplates(branding: branding).content(
+        let content = MailTemplates(
+            branding: branding, overrides: MailWords.overrides(of: settings)
+        ).content(
             of: order.kind, in: language, displayName: person.firstName)
         return Letter(
             to: address, from: settings[SettingCatalogue.mailFrom],

@@ -25,6 +25,8 @@ public struct Setting: Sendable {
         case certificates(limit: Int)
         /// `#rrggbb`.
         case colour
+        /// By kind of mail, language and part; what they may be is known to whoever writes mails.
+        case mailWords
         /// By policy and dimension: see `RateRule`.
         case rates
     }
@@ -58,6 +60,9 @@ public struct Setting: Sendable {
             guard let text = value.string else { throw .wrongType(expected: .text) }
             try check(text)
         case .rates: try RateRule.check(value)
+        case .mailWords:
+            guard value.object != nil else { throw .wrongType(expected: .object) }
+            guard value.canonical().count <= 65_536 else { throw .tooLong(limit: 65_536) }
         case .origins(let limit):
             try check(value, limit) { text throws(FieldFault.Reason) in
                 try OriginRule.check(text)
@@ -105,7 +110,8 @@ public struct Setting: Sendable {
             guard text.utf8.first == UInt8(ascii: "#"), digits.count == 6,
                 digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit })
             else { throw .malformed }
-        case .flag, .seconds, .count, .origins, .selection, .apps, .certificates, .rates:
+        case .flag, .seconds, .count, .origins, .selection, .apps, .certificates, .rates,
+            .mailWords:
             break
         }
     }
@@ -144,7 +150,7 @@ public struct Setting: Sendable {
         case .colour:
             type = "string"
             schema["pattern"] = "^#[0-9a-fA-F]{6}$"
-        case .rates: type = "object"
+        case .rates, .mailWords: type = "object"
         }
         schema["type"] = isRequired ? type : [type, "null"]
         if !fallback.isNull { schema["default"] = fallback }
@@ -169,6 +175,7 @@ public struct Setting: Sendable {
             case .apps: "list of ios:TEAMID.bundle and android:package:fingerprint"
             case .certificates: "list of certificates, PEM or base 64"
             case .colour: "colour as #rrggbb"
+            case .mailWords: #"JSON, such as {"EmailOtp": {"en": {"subject": "Your code"}}}"#
             case .rates:
                 #"JSON, such as {"oauth-token": {"client": {"amount": 60, "seconds": 60}}}"#
             }

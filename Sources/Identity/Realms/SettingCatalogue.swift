@@ -114,8 +114,11 @@ public enum SettingCatalogue {
     public static let accountDeletionGrace = Declare.seconds(
         "account_deletion_grace", 30 * day, in: 0...(365 * day),
         "How long a deletion of an account can be called off")
-    public static let rateLimits = Declare.rates(
-        "rate_limits", "How often what may be asked, where it differs from the usual rates")
+    public static let mailWords = Declare.object(
+        "mail_words", .mailWords, perApp: true,
+        "The realm's own words in mails, by kind, language and part")
+    public static let rateLimits = Declare.object(
+        "rate_limits", .rates, "How often what may be asked, where it differs from the usual rates")
 
     public static let all: [Setting] =
         [
@@ -129,7 +132,7 @@ public enum SettingCatalogue {
             otpLifetime.setting, otpAttempts.setting, otpResendDelay.setting, uniformDelay.setting,
             magicLinkLifetime.setting, inviteLifetime.setting, recentSignIn.setting,
             accountDeletionGrace.setting, rateLimits.setting,
-            nativeApps.setting,
+            nativeApps.setting, mailWords.setting,
         ] + passkeys
 
     public static func find(_ name: String) -> Setting? { byName[name] }

@@ -93,13 +93,13 @@ enum Declare {
             fallback: "", read: \.string)
     }
 
-    /// Rates that differ from the usual ones, by policy and dimension.
-    static func rates(
-        _ name: String, perApp: Bool = false, _ about: String
+    /// Something that is an object within itself.
+    static func object(
+        _ name: String, _ kind: Setting.Kind, perApp: Bool = false, _ about: String
     ) -> TypedSetting<[String: JSON]> {
         TypedSetting(
             setting: Setting(
-                name: name, about: about, kind: .rates, fallback: [:], isRequired: false,
+                name: name, about: about, kind: kind, fallback: [:], isRequired: false,
                 perApp: perApp),
             fallback: [:], read: \.object)
     }

@@ -1,0 +1,73 @@
+internal import Identity
+internal import JSON
+internal import Mail
+
+/// A realm's own words for its mails, as its settings have them: by kind, language and part. What is
+/// not there is said in ours.
+enum MailWords {
+    static let schema = Schema.named(
+        "MailWords",
+        .object(
+            MailKind.Name.allCases.map { kind in
+                .optional(
+                    kind.rawValue,
+                    .object(
+                        MailLanguage.allCases.map { language in
+                            .optional(language.rawValue, parts, "In this language.")
+                        }), "Of this kind.")
+            }))
+
+    private static let parts = Schema.named(
+        "MailParts",
+        .object(
+            MailText.Part.allCases.map { part in
+                .optional(part.rawValue, .text(1...4_000), "Names in braces stand for values.")
+            }))
+
+    static func overrides(of settings: Settings) -> [MailTemplates.Key: MailOverride] {
+        var overrides: [MailTemplates.Key: MailOverride] = [:]
+        each(settings[SettingCatalogue.mailWords]) { kind, language, parts in
+            overrides[MailTemplates.Key(kind, language)] = try? MailOverride(parts, for: kind)
+        }
+        return overrides
+    }
+
+    /// Finds what could not be filled in later, while somebody is there to hear of it.
+    static func check(_ words: JSON?) throws(Problem) {
+        var fault: String?
+        each(words?.object ?? [:]) { kind, language, parts in
+            do throws(MailOverride.Fault) {
+                _ = try MailOverride(parts, for: kind)
+            } catch {
+                fault = "mail_words, \(kind.rawValue) in \(language.rawValue): \(error.sentence)"
+            }
+        }
+        if let fault { throw Problem(.invalidField, fault, field: "mail_words") }
+    }
+
+    private static func each(
+        _ words: [String: JSON],
+        _ body: (MailKind.Name, MailLanguage, [MailText.Part: String]) -> Void
+    ) {
+        for kind in MailKind.Name.allCases {
+            for language in MailLanguage.allCases {
+                guard let texts = words[kind.rawValue]?[language.rawValue]?.object else { continue }
+                let parts = MailText.Part.allCases.compactMap { part in
+                    texts[part.rawValue]?.string.map { (part, $0) }
+                }
+                body(kind, language, Dictionary(parts, uniquingKeysWith: { first, _ in first }))
+            }
+        }
+    }
+}
+
+extension MailOverride.Fault {
+    fileprivate var sentence: String {
+        switch self {
+        case .tooLong(let part): "the \(part.rawValue) is too long"
+        case .empty(let part): "the \(part.rawValue) says nothing"
+        case .unknownPlaceholder(let part, let name):
+            "the \(part.rawValue) has {\(name)}, which this mail does not know"
+        }
+    }
+}
