@@ -12,17 +12,25 @@ public struct Tokens: Sendable, Equatable, Codable {
 
     init(_ answer: Data, at asked: Date) throws {
         struct Answer: Decodable {
-            let access_token: String
-            let refresh_token: String?
-            let id_token: String?
-            let expires_in: Double
+            let access: String
+            let refresh: String?
+            let identity: String?
+            let lifetime: Double
             let scope: String?
+
+            enum CodingKeys: String, CodingKey {
+                case access = "access_token"
+                case refresh = "refresh_token"
+                case identity = "id_token"
+                case lifetime = "expires_in"
+                case scope
+            }
         }
         let answer: Answer = try decoded(answer)
-        access = answer.access_token
-        refresh = answer.refresh_token
-        identity = answer.id_token
-        expires = asked.addingTimeInterval(answer.expires_in)
+        access = answer.access
+        refresh = answer.refresh
+        identity = answer.identity
+        expires = asked.addingTimeInterval(answer.lifetime)
         scope = (answer.scope ?? "").split(separator: " ").map(String.init)
     }
 }
@@ -47,10 +55,17 @@ public actor TokensInMemory: TokenStore {
 public struct UserInfo: Sendable, Equatable, Decodable {
     public let sub: String
     public let email: String?
-    public let email_verified: Bool?
+    public let isEmailVerified: Bool?
     public let name: String?
-    public let given_name: String?
-    public let family_name: String?
+    public let givenName: String?
+    public let familyName: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case sub, email, name
+        case isEmailVerified = "email_verified"
+        case givenName = "given_name"
+        case familyName = "family_name"
+    }
 }
 
 /// What a realm may ask of whoever joins.

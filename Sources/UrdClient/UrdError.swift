@@ -25,14 +25,20 @@ extension UrdError {
     init(status: Int, retryAfter: String?, body: Data) {
         struct Refusal: Decodable {
             let error: String?
-            let error_description: String?
+            let errorDescription: String?
             let title: String?
             let detail: String?
-            let Message: String?
+            let message: String?
+
+            enum CodingKeys: String, CodingKey {
+                case error, title, detail
+                case errorDescription = "error_description"
+                case message = "Message"
+            }
         }
         let wait = retryAfter.flatMap { TimeInterval($0) } ?? 1
         let refusal = try? JSONDecoder().decode(Refusal.self, from: body)
-        let detail = refusal?.error_description ?? refusal?.detail ?? refusal?.Message ?? ""
+        let detail = refusal?.errorDescription ?? refusal?.detail ?? refusal?.message ?? ""
         switch status {
         case 429: self = .rateLimited(retryAfter: wait)
         case 503: self = .unavailable(retryAfter: wait)

@@ -44,7 +44,7 @@ private struct Journey {
         try await client.requestCode(email: email, person: NewPerson(firstName: "Ann"))
         try await client.signIn(email: email, code: try await mailedCode())
         let who = try await client.userInfo()
-        try expect(who.email == email && who.email_verified == true, "signed in by a code")
+        try expect(who.email == email && who.isEmailVerified == true, "signed in by a code")
 
         try await client.enrolPasskey(with: phone)
         let passkeys = try await client.passkeys()

@@ -99,8 +99,8 @@ extension Call<AdminContext> {
             limit, of: items,
             item: { login in
                 .object(login.members.merging(opened[login.position] ?? [:]) { $1 })
-            }
-        ) { Cursor.encode(LoginPlace(at: $0.at, position: $0.position)) }
+            },
+            next: { Cursor.encode(LoginPlace(at: $0.at, position: $0.position)) })
     }
 
     fileprivate func moment(_ name: String) throws(Problem) -> Timestamp? {
