@@ -105,9 +105,12 @@ import Values
         for _ in 0..<8 { told += try await ask(pool) }
         pool.close()
         // A session hands in what it counted when it ends.
-        while try world.value("select count(*) from pg_stat_activity where usename = 'urd_app'")
-            != "0"
-        {
+        let sessions = """
+            select count(*) from pg_stat_activity
+            where usename = 'urd_app' and datname = current_database()
+            """
+        let deadline = ContinuousClock.now + .seconds(20)
+        while try world.value(sessions) != "0", ContinuousClock.now < deadline {
             try await Task.sleep(for: .milliseconds(5))
         }
         let after = try counted(world)
