@@ -1,4 +1,5 @@
 import HTTP
+import Identity
 import JSON
 import Testing
 import Values
@@ -18,6 +19,12 @@ import Values
         let answer = try await world.send(.post, path(first))
         #expect(answer.status == .ok)
         #expect(world.destroyed.all == [first])
+    }
+
+    @Test func `leaves the keys alone that the realm signs with`() async throws {
+        let world = try await World()
+        #expect(try await world.send(.post, path(SigningKeys.stream)).status == .badRequest)
+        #expect(world.destroyed.all.isEmpty)
     }
 
     @Test func `under a key that stood for another subject destroys nothing`() async throws {

@@ -79,6 +79,24 @@ struct RaiseCounter: Command {
     func rejection(takenClaim kind: String) -> Rejection { .taken(kind) }
 }
 
+/// Begins a counter under a name that nobody has.
+struct BeginCounter: Command {
+    var counter: UUID
+
+    enum Rejection: Error, Equatable {
+        case exists
+    }
+
+    func gather(_ streams: some StreamReader) async throws(LogFailure) -> Versioned<Counter> {
+        try await streams.readNew(Counter.self, counter)
+    }
+
+    func decide(_ facts: Versioned<Counter>) throws(Rejection) -> Decision {
+        guard !facts.exists else { throw .exists }
+        return Decision(CounterEvent.raised(by: 1), in: counter)
+    }
+}
+
 /// Closes a counter once.
 struct CloseCounter: Command {
     var counter: UUID

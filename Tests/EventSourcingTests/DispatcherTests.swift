@@ -76,6 +76,26 @@ import Values
         #expect(log.calls.streamReads == before.streamReads + 1)
     }
 
+    @Test func `takes a name that was made up for new, unless the log knows better`() async throws {
+        let log = ScriptedLog()
+        let dispatcher = Dispatcher(log: log)
+        _ = try await dispatcher.dispatch(
+            BeginCounter(counter: counter), in: realm, id: id(1), origin: testOrigin)
+        #expect(log.calls.streamReads == 0)
+        // What was appended is known from then on.
+        _ = try await dispatcher.dispatch(
+            RaiseCounter(counter: counter), in: realm, id: id(2), origin: testOrigin)
+        #expect(log.calls.streamReads == 0)
+        // Somebody made up the same name.
+        let other = UUID(high: 1, low: 7)
+        try await Self.write(.raised(by: 10), at: 0, to: other, in: realm, log.log)
+        await #expect(throws: BeginCounter.Rejection.exists) {
+            try await dispatcher.dispatch(
+                BeginCounter(counter: other), in: realm, id: id(3), origin: testOrigin)
+        }
+        #expect(log.calls.streamReads == 1)
+    }
+
     @Test func `does not decide on a stream that moved while it was looking`() async throws {
         let (realm, counter) = (realm, counter)
         let log = ScriptedLog(beforeRead: { number, log throws(LogFailure) in

@@ -37,6 +37,11 @@ enum SubjectRoutes {
         guard let subject = UUID(try call.required("subject")) else {
             throw Problem(.internalError)
         }
+        // Nobody's data: without it the realm could sign no token any more.
+        guard subject != SigningKeys.stream else {
+            throw Problem(
+                .invalidParameter, "The realm's signing keys are no person.", field: "subject")
+        }
         try await call.knownRealm()
         // What is destroyed cannot come back: a write that will be refused must not get that far.
         _ = try await call.earlier(write)

@@ -104,6 +104,10 @@ extension RealmContext {
             let token = try await present(
                 String(line.unicodeScalars.dropFirst(scheme.utf8.count)))
         else { throw Problem(.invalidToken) }
+        // Who somebody is may be asked with any token that reaches that far, and nothing else.
+        guard request.path == TokenRoutes.userInfoPath || token.isFor(place.issuer) else {
+            throw Problem(.invalidToken)
+        }
         return token
     }
 

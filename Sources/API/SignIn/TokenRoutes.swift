@@ -8,6 +8,7 @@ enum TokenRoutes {
     static let table: [Route<RealmContext>] = [token, introspect, revoke, userInfo]
 
     static let tokenPath = "/connect/token"
+    static let userInfoPath = "/connect/userinfo"
 
     private static let token = Route<RealmContext>(
         .post, PathTemplate(stringLiteral: tokenPath), id: "getToken", tag: "OAuth",
@@ -96,7 +97,7 @@ enum TokenRoutes {
     }
 
     private static let userInfo = Route<RealmContext>(
-        .get, "/connect/userinfo", id: "getUserInfo", tag: "OAuth",
+        .get, PathTemplate(stringLiteral: userInfoPath), id: "getUserInfo", tag: "OAuth",
         summary: "Says who is signed in (OpenID Connect Core 5.3).", right: .account,
         dialect: .oauth,
         answer: .ok(

@@ -14,6 +14,12 @@ struct PresentedToken: Sendable {
     let expiresAt: Timestamp
     let scope: [String]
     let audience: [String]
+
+    /// A token that was asked for a resource is for that, and for us only if we are named as well: who
+    /// is shown it there must not be able to enrol a passkey here.
+    func isFor(_ issuer: String) -> Bool {
+        audience.contains(issuer) || !audience.contains(where: session.terms.resources.contains)
+    }
 }
 
 extension RealmContext {

@@ -74,30 +74,30 @@ final class Mailer: Sendable {
     }
 
     private func deliver(_ entry: DueMails.Entry) async {
-        var isSettled = false
+        var rest = Self.patience
         defer {
-            // A mail that could not even be made is asked for again, after a moment.
-            let until = ContinuousClock.now - (isSettled ? .zero : Self.patience - .seconds(1))
-            taken.withLock { _ = $0.updateValue(until, forKey: entry) }
+            // As if it had been settled so long ago that the rest is what is left to wait.
+            let since = ContinuousClock.now - (Self.patience - rest)
+            taken.withLock { _ = $0.updateValue(since, forKey: entry) }
         }
         do {
             let letter = try await composer.letter(at: entry.position, in: entry.realm)
             guard let letter, letter.deadline.map({ Log.systemTime() < $0 }) ?? true else {
-                try await record(.refusedForGood(code: 0), of: entry, nil)
-                isSettled = true
-                return
+                return try await record(.refusedForGood(code: 0), of: entry, nil)
             }
             let outcome = await carrier.carry(letter, as: entry.mail)
             try await record(outcome, of: entry, letter.deadline)
-            isSettled = true
         } catch {
+            // An outage is soon over; what cannot be read is no better in a second.
+            if error as? LogFailure != .damaged { rest = .seconds(1) }
             store.lines.warning(
                 "mail.not_made",
                 ["mail": .string(entry.mail.description), "why": .string("\(error)")])
         }
     }
 
-    /// What the server said is not lost to an outage: it is told until it is on record.
+    /// What the server said is not lost to an outage: it is told until it is on record. Whatever
+    /// stands in the way, a mail that was taken is not sent again by this process.
     private func record(
         _ outcome: RecordDelivery.Outcome, of entry: DueMails.Entry, _ deadline: Timestamp?
     ) async throws {
@@ -114,9 +114,10 @@ final class Mailer: Sendable {
                 return
             } catch is RecordDelivery.Rejection {
                 return
-            } catch let failure as LogFailure where failure != .refused && failure != .damaged {
+            } catch {
+                try Task.checkCancellation()
                 try await Task.sleep(for: pause)
-                pause = min(pause * 2, .seconds(5))
+                pause = min(pause * 2, .seconds(30))
             }
         }
     }

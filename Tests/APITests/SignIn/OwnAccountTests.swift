@@ -43,6 +43,37 @@ extension SignInWorld {
     }
 }
 
+@Suite struct `A token for a resource` {
+    @Test(arguments: [
+        (["https://api.example"], false),
+        (["https://api.example", "http://id.acme.example"], true),
+    ])
+    func `opens nothing of the account here, unless we are named as well`(
+        resources: [String], opens: Bool
+    ) async throws {
+        let world = try await SignInWorld()
+        _ = try await world.requestCode(["Email": "ann@example.org"])
+        let answer = try await world.post(
+            "/connect/token",
+            form: [
+                ("grant_type", "urn:cocoar:otp"), ("client_id", "phone"),
+                ("username", "ann@example.org"), ("otp_code", try await world.mailedCode()),
+                ("scope", "openid"),
+            ] + resources.map { ("resource", $0) })
+        let token = try #require(answer.json["access_token"]?.string)
+        for (method, path) in [
+            (Method.get, "/api/account/sessions"), (.get, "/connect/passkey"),
+            (.get, "/connect/totp"), (.post, "/connect/passkey/enroll/begin"),
+            (.post, "/connect/totp/enroll/begin"), (.delete, "/api/account"),
+        ] {
+            let status = try await world.own(method, path, token).status
+            #expect((status == .unauthorized) == !opens, "\(path): \(status)")
+            if opens, method != .get { break }
+        }
+        if !opens { #expect(try await world.userInfo(token).status == .ok) }
+    }
+}
+
 @Suite struct `One's own sessions` {
     @Test func `are listed newest first, with the one that asks`() async throws {
         let world = try await SignInWorld()
