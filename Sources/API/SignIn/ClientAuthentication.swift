@@ -13,11 +13,18 @@ extension RealmContext {
         guard let credentials, let clientID = try name(of: credentials) else {
             throw Problem(.invalidClient, "client_id is required.")
         }
-        if request.path == TokenRoutes.tokenPath,
+        if TokenRoutes.asksAgain(request.path),
             let client = try await recent(credentials, clientID)
         {
             return client
         }
+        return try await lookUp(credentials, clientID, for: request)
+    }
+
+    /// The client as the log has it now.
+    func lookUp(
+        _ credentials: ClientCredentials, _ clientID: String, for request: Request
+    ) async throws(Problem) -> PresentClient {
         let known = try await reading { () throws(LogFailure) in
             try await clients.fresh(clientID, in: place.realm)
         }
@@ -34,6 +41,7 @@ extension RealmContext {
         _ credentials: ClientCredentials, _ clientID: String
     ) async throws(Problem) -> PresentClient? {
         if case .assertion = credentials.proof { return nil }
+        let revision = keys.revision(place.realm)
         let known = try await reading { () throws(LogFailure) in
             try await clients.recent(clientID, in: place.realm)
         }
@@ -41,7 +49,8 @@ extension RealmContext {
             let proof = try proof(credentials, of: clientID, known, for: nil)
         else { return nil }
         return PresentClient(
-            id: known.id, clientID: clientID, proof: proof, metadata: known.metadata)
+            id: known.id, clientID: clientID, proof: proof, metadata: known.metadata,
+            revision: revision)
     }
 
     /// Nil where it is none that the client registered to give, or not a good one.

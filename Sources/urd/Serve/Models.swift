@@ -19,7 +19,8 @@ struct Models: Sendable {
         queries = ReadModelQueries(store)
         configurations = Configurations(store.database, hub: store.log.hub)
         follower = ProjectionFollower(
-            store.database, hub: store.log.hub, metrics: store.metrics, log: store.lines)
+            store.database, hub: store.log.hub, metrics: store.metrics, log: store.lines,
+            urgent: ["mails"])
     }
 
     /// Moves what follows the log, and looks for what other nodes changed, until the task is cancelled.
@@ -75,7 +76,7 @@ struct ReadModelQueries: AdminQueries {
         hostModel = ReadModels.Hosts(store.database)
         appModel = Apps(store.database)
         clientModel = Clients(store.database)
-        sessionModel = Sessions(store.database)
+        sessionModel = Sessions(store.database, hub: store.log.hub)
         passkeyModel = Passkeys(store.database)
         trail = AuditTrail(store.database)
         inviteModel = Invites(store.database)
