@@ -14,7 +14,6 @@ public final class ProjectionFollower: Sendable {
     let hub: CommitHub
     let log: Log
     let page: Int64
-    private let urgent: Set<String>
     let metrics: FollowingMetrics
     private let registry = Mutex(Registry())
 
@@ -46,7 +45,7 @@ public final class ProjectionFollower: Sendable {
     /// How often builds, realms and inline projections are looked at.
     static var round: Duration { .milliseconds(250) }
     static var breath: Duration { .milliseconds(10) }
-    /// After a page of this many events or more, none of which somebody waits for, the next may be fuller.
+    /// After a page of this many events or more the next may be fuller yet.
     static var crowd: Int64 { 16 }
     static var longBreath: Duration { .milliseconds(100) }
     static var longestPause: Duration { .seconds(30) }
@@ -54,12 +53,10 @@ public final class ProjectionFollower: Sendable {
     /// - Parameters:
     ///   - database: as the application's role, with connections of its own.
     ///   - hub: tells of commits; somebody must poll it for those of other nodes.
-    ///   - urgent: those that somebody waits for, and that take a busy log in smaller pages therefore.
     public init(
         _ database: Database, hub: CommitHub, metrics: Metrics = Metrics(), log: Log = .silent,
-        page: Int = 1000, urgent: Set<String> = []
+        page: Int = 1000
     ) {
-        self.urgent = urgent
         self.database = database
         self.hub = hub
         self.log = log
@@ -131,9 +128,7 @@ public final class ProjectionFollower: Sendable {
                 // A page that was not full may fill up: a busy log is not asked for each commit.
                 if step.position - position < page {
                     let isPatient = step.position - position >= Self.crowd
-                    try? await Task.sleep(
-                        for: isPatient && !urgent.contains(track.projection)
-                            ? Self.longBreath : Self.breath)
+                    try? await Task.sleep(for: isPatient ? Self.longBreath : Self.breath)
                 }
                 position = step.position
                 pause = .milliseconds(20)

@@ -19,8 +19,7 @@ struct Models: Sendable {
         queries = ReadModelQueries(store)
         configurations = Configurations(store.database, hub: store.log.hub)
         follower = ProjectionFollower(
-            store.database, hub: store.log.hub, metrics: store.metrics, log: store.lines,
-            urgent: ["mails"])
+            store.database, hub: store.log.hub, metrics: store.metrics, log: store.lines)
     }
 
     /// Moves what follows the log, and looks for what other nodes changed, until the task is cancelled.
