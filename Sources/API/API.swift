@@ -14,9 +14,9 @@ public enum API {
     /// What the host's realm answers: signing in, and tokens.
     public static let realmTable: [Route<RealmContext>] =
         NativeRoutes.table + MagicLinkRoutes.table + TOTPRoutes.table + InviteCodeRoutes.table
-        + TokenRoutes.table + PasskeyRoutes.table + PasskeyListRoutes.table
+        + TokenRoutes.table + UserInfoRoutes.table + PasskeyRoutes.table + PasskeyListRoutes.table
         + MetadataRoutes.table + AppInfoRoutes.table + AppLinkRoutes.table
-        + OwnAccountRoutes.table
+        + OwnAccountRoutes.table + AuthorizeRoutes.table + PushedRequests.table
 
     /// Every route of every table.
     static let outlines: [Outline] = table.map(\.outline) + realmTable.map(\.outline)

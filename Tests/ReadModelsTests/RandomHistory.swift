@@ -12,6 +12,7 @@ struct RandomHistory {
     private var sessions: [UUID] = []
     private var mails: [UUID] = []
     private var invites: [UUID] = []
+    private var consents: [UUID] = []
     private var passkeys: [UUID] = []
     private var hosts: [(stream: UUID, name: String, isAssigned: Bool)] = []
     private var serial = 0
@@ -26,7 +27,7 @@ struct RandomHistory {
 
     mutating func next() -> Happening {
         serial += 1
-        switch Int.random(in: 0..<39, using: &random) {
+        switch Int.random(in: 0..<42, using: &random) {
         case 0..<11: return client()
         case 11..<14: return app()
         case 14..<16: return realm()
@@ -37,6 +38,7 @@ struct RandomHistory {
         case 28..<32: return mail()
         case 32..<36: return passkey()
         case 36..<39: return invite()
+        case 39..<42: return consent()
         default: return happening("something.else", fresh(), #"{"n":\#(serial)}"#)
         }
     }
@@ -230,6 +232,22 @@ struct RandomHistory {
             mails.remove(at: index)
             return happening("mail.sent", stream, #"{"attempt":1}"#)
         }
+    }
+
+    private mutating func consent() -> Happening {
+        if consents.isEmpty || chance(40) { consents.append(fresh()) }
+        let stream = consents[Int.random(in: 0..<consents.count, using: &random)]
+        let account = accounts.first ?? fresh()
+        guard chance(70) else {
+            return happening(
+                "consent.withdrawn", stream, #"{"account":"\#(account)","client":"\#(fresh())"}"#)
+        }
+        return happening(
+            "consent.given", stream,
+            """
+            {"account":"\(account)","client":"\(stream)","client_id":"c",
+            "given_at":\(1_800_000_000 + serial),"scope":["openid","s\(serial)"]}
+            """)
     }
 
     private mutating func invite() -> Happening {

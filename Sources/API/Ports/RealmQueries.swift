@@ -16,6 +16,13 @@ public protocol RealmQueries: SessionQueries {
         in realm: RealmID, app: UUID?, after: UUID?, limit: Int
     ) async throws(LogFailure) -> [InviteView]
 
+    /// By the stream of the two. Withdrawn ones are not found.
+    func consent(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> ConsentView?
+
+    func consents(
+        of account: UUID, in realm: RealmID
+    ) async throws(LogFailure) -> [ConsentView]
+
     /// What holds in an app: its own settings where it has some, else the realm's. Nil where there
     /// is no realm.
     func settings(

@@ -109,6 +109,8 @@ extension GrantRefusal: Refusal {
         case .passkeyRefused: Problem(.invalidGrant, "Passkey verification failed.")
         case .invalidRefreshToken:
             Problem(.invalidGrant, "The refresh token is not valid, or is no longer.")
+        case .invalidAuthorizationCode, .unknownAuthorizationCode:
+            Problem(.invalidGrant, "The code is not valid, or is no longer.")
         }
     }
 }

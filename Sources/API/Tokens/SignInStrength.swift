@@ -5,7 +5,7 @@ extension SessionTerms {
     /// its user, what he knows or is.
     var authenticationContext: String? {
         guard account != nil else { return nil }
-        return isStrong ? "urn:modgud:acr:multi" : "urn:modgud:acr:single"
+        return isStrong ? AuthenticationLevel.multiple : AuthenticationLevel.single
     }
 
     /// What was shown, in the words of RFC 8176.

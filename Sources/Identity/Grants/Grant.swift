@@ -20,6 +20,11 @@ public protocol Grant: Sendable {
     /// Throws what is not this grant's fault; a refusal that has events of its own is an outcome.
     func settle(_ facts: Facts, at desk: GrantDesk) throws(GrantRefusal) -> Settled<GrantOutcome>
 
+    /// What comes of showing again what had been shown: `session` is what it opened, if anything.
+    func settleRepeated(
+        _ session: Versioned<Session>, at desk: GrantDesk
+    ) throws(GrantRefusal) -> Settled<GrantOutcome>
+
     /// Whose it is, as far as one can tell: for the record of an attempt that failed.
     func account(_ facts: Facts) -> UUID?
 
@@ -32,6 +37,11 @@ extension Grant {
     public static var signsIn: Bool { true }
     public static var opensSession: Bool { true }
     public var sessionName: UUID? { nil }
+    public func settleRepeated(
+        _ session: Versioned<Session>, at desk: GrantDesk
+    ) throws(GrantRefusal) -> Settled<GrantOutcome> {
+        throw .invalidCeremony("ceremony_used")
+    }
 }
 
 /// A refusal here is one that was put on record.

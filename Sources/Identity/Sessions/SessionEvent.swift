@@ -36,6 +36,14 @@ public struct SessionTerms: Sendable, Equatable {
     public var from: SignInPlace
     /// The grant that opened it.
     public var method: GrantType?
+    /// When its person signed in, where that was before it was opened.
+    public var authenticatedAt: Timestamp?
+    /// The browser session that it came of.
+    public var browser: UUID?
+    /// The sector that its tokens speak to with a sub of its own.
+    public var sector: String?
+    /// What user info says beside what the scope allows.
+    public var claims: [String] = []
 
     public init(
         account: UUID?, stamp: Int, client: UUID, clientID: String, app: UUID?, scope: [String],
@@ -92,6 +100,10 @@ public enum SessionEnd: String, Sendable {
     /// A refresh token came that had been used before.
     case reuse
     case administrator
+    /// Its person logged out.
+    case loggedOut = "logged_out"
+    /// Its person wants the client to have access no more.
+    case withdrawn
 }
 
 /// What happens to a session: one sign-in of one client, with all tokens that come of it.
@@ -108,7 +120,8 @@ public enum SessionEvent: Event {
             "session.opened",
             open: [
                 "account", "stamp", "client", "client_id", "app", "scope", "resources", "amr",
-                "opened_at", "expires_at", "offline", "source", "device", "method",
+                "opened_at", "expires_at", "offline", "source", "device", "method", "auth_time",
+                "browser", "sector", "claims",
             ]),
         EventShape("session.refreshed", open: ["generation", "refreshed_at"]),
         EventShape("session.ended", open: ["reason"]),
@@ -181,8 +194,15 @@ extension SessionTerms {
         fields["account"] = account.map { .uuid($0) }
         fields["app"] = app.map { .uuid($0) }
         fields["method"] = method.map { .string($0.rawValue) }
+        fields["auth_time"] = authenticatedAt.map { .integer($0.seconds) }
+        fields["browser"] = browser.map { .uuid($0) }
+        fields["sector"] = sector.map { .string($0) }
+        if !claims.isEmpty { fields["claims"] = .texts(claims) }
         return fields.merging(from.fields) { own, _ in own }
     }
+
+    /// When somebody signed in to it: before it was opened, where that was in a browser.
+    public var signedInAt: Timestamp { authenticatedAt ?? openedAt }
 
     /// Reads what the log or a read model holds.
     public init?(recorded fields: [String: JSON]) {
@@ -198,6 +218,10 @@ extension SessionTerms {
             factors: factors.compactMap(AuthenticationFactor.init), openedAt: openedAt,
             expiresAt: expiresAt, isOffline: isOffline, from: SignInPlace(recorded: fields),
             method: fields.choice("method"))
+        authenticatedAt = fields.instant("auth_time")
+        browser = fields.uuid("browser")
+        sector = fields["sector"]?.string
+        claims = fields.texts("claims") ?? []
     }
 }
 

@@ -7,6 +7,7 @@ extension Projection {
         embedded("audit_trail", PackageResources.audit_trail_sql),
         embedded("clients", PackageResources.clients_sql),
         embedded("configurations", PackageResources.configurations_sql),
+        embedded("consents", PackageResources.consents_sql),
         embedded("daily_counts", PackageResources.daily_counts_sql),
         embedded("deletions", PackageResources.deletions_sql),
         embedded("hosts", PackageResources.hosts_sql),

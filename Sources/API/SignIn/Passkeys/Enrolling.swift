@@ -61,7 +61,7 @@ extension Call<RealmContext> {
         let app = client?.metadata.appID ?? terms.app
         return Enrolling(
             account: account, client: terms.clientID,
-            session: SignedIn(client: terms.client, app: app, at: terms.openedAt),
+            session: SignedIn(client: terms.client, app: app, at: terms.signedInAt),
             party: try await passkeyParty(app: app, domain: client?.metadata.passkeyDomain))
     }
 

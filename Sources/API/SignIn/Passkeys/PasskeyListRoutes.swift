@@ -77,7 +77,8 @@ enum PasskeyListRoutes {
             DeletePasskey(
                 passkey: passkey, account: account,
                 session: SignedIn(
-                    client: session.terms.client, app: session.terms.app, at: session.terms.openedAt
+                    client: session.terms.client, app: session.terms.app,
+                    at: session.terms.signedInAt
                 ),
                 mail: call.newID(), now: call.context.clock.now()), for: account, session.terms)
         return Response(status: .noContent)
