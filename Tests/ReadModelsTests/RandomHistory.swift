@@ -10,6 +10,7 @@ struct RandomHistory {
     private var accounts: [UUID] = []
     private var deleted: [UUID] = []
     private var sessions: [UUID] = []
+    private var browsers: [UUID] = []
     private var mails: [UUID] = []
     private var invites: [UUID] = []
     private var passkeys: [UUID] = []
@@ -26,7 +27,7 @@ struct RandomHistory {
 
     mutating func next() -> Happening {
         serial += 1
-        switch Int.random(in: 0..<39, using: &random) {
+        switch Int.random(in: 0..<42, using: &random) {
         case 0..<11: return client()
         case 11..<14: return app()
         case 14..<16: return realm()
@@ -37,6 +38,7 @@ struct RandomHistory {
         case 28..<32: return mail()
         case 32..<36: return passkey()
         case 36..<39: return invite()
+        case 39..<42: return browser()
         default: return happening("something.else", fresh(), #"{"n":\#(serial)}"#)
         }
     }
@@ -275,6 +277,28 @@ struct RandomHistory {
         }
         sessions.removeAll { $0 == stream }
         return happening("session.ended", stream, #"{"reason":"revoked"}"#)
+    }
+
+    private mutating func browser() -> Happening {
+        guard let account = accounts.randomElement(using: &random) else { return self.account() }
+        if chance(15) {
+            return happening(
+                "browser.refused", fresh(),
+                #"{"account":"\#(account)","method":"email_code","reason":"invalid_code"}"#)
+        }
+        if browsers.isEmpty || chance(60) {
+            let stream = fresh()
+            browsers.append(stream)
+            return happening(
+                "browser.opened", stream,
+                """
+                {"account":"\(account)","amr":["otp"],"device":"Mac","digest":"\(secret())",
+                "expires_at":1900000000,"method":"email_code","opened_at":1800000000,
+                "source":"s\(serial)","stamp":0}
+                """)
+        }
+        let stream = browsers.remove(at: Int.random(in: 0..<browsers.count, using: &random))
+        return happening("browser.ended", stream, #"{"reason":"signed_out"}"#)
     }
 
     private mutating func refusedSignIn() -> Happening {

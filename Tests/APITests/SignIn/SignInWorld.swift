@@ -47,7 +47,7 @@ struct SignInWorld {
             commands: dispatcher, queries: FoldedQueries(log: log), clock: realmClock)
         router = Router(
             [
-                .init(API.realmTable) { request throws(Problem) in
+                .init(API.realmTable + API.pageTable) { request throws(Problem) in
                     try await contexts.context(of: request)
                 }
             ], log: .silent, metrics: Metrics())
