@@ -18,6 +18,11 @@ public enum API {
         + MetadataRoutes.table + AppInfoRoutes.table + AppLinkRoutes.table
         + OwnAccountRoutes.table + AuthorizeRoutes.table + PushedRequests.table
 
+    /// What a browser shows. These are for people, and stand in no description for programs.
+    public static let pageTable: [Route<RealmContext>] =
+        AssetRoutes.table + LoginRoutes.table + PasskeyLoginRoutes.table + LinkRoutes.table
+        + LogoutRoutes.table
+
     /// Every route of every table.
     static let outlines: [Outline] = table.map(\.outline) + realmTable.map(\.outline)
 

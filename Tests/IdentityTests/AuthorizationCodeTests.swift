@@ -6,7 +6,6 @@ import Testing
 import Values
 
 private let consent = UUID(high: 21, low: 21)
-private let browser = UUID(high: 22, low: 22)
 private let pushed = UUID(high: 23, low: 23)
 
 @Suite struct `Redeeming an authorization code` {
@@ -37,6 +36,15 @@ private let pushed = UUID(high: 23, low: 23)
 
     private func given(_ metadata: [String: JSON] = ["consent": "none"]) throws -> Scenario {
         try givenNativeRealm(metadata: metadata).given(registeredAccount(), in: account)
+            .given(opened(), in: browser)
+    }
+
+    private func opened() throws -> BrowserSessionEvent {
+        .opened(
+            BrowserTerms(
+                account: account, stamp: 0, method: .passkey, factors: [.passkey],
+                digest: try digest(7), openedAt: noon.adding(seconds: -60),
+                expiresAt: noon.adding(seconds: 3600)))
     }
 
     private func terms() -> SessionTerms {
@@ -112,6 +120,22 @@ private let pushed = UUID(high: 23, low: 23)
     @Test func `is refused to an account that may not sign in`() async throws {
         try await given().given(AccountEvent.disabled(mail: nil), in: account).when(redeem(code()))
             .then(refused("account_blocked"), in: session)
+    }
+
+    @Test func `is refused once somebody logged out, everywhere or with that browser`()
+        async throws
+    {
+        for end: BrowserSessionEnd in [.signedOut, .revoked] {
+            try await given().given(BrowserSessionEvent.ended(end), in: browser)
+                .when(redeem(code())).then(refused("browser_signed_out"), in: session)
+        }
+        try await given().given(AccountEvent.stampRotated(mail: nil), in: account)
+            .when(redeem(code())).then(refused("browser_signed_out"), in: session)
+        try await givenNativeRealm(metadata: ["consent": "none"])
+            .given(registeredAccount(), in: account).when(redeem(code()))
+            .then(refused("browser_signed_out"), in: session)
+        try await given().given(BrowserSessionEvent.ended(.replaced), in: browser)
+            .when(redeem(code())).then(SessionEvent.opened(terms()), in: session)
     }
 
     @Test func `is refused to a client that nobody agreed to`() async throws {

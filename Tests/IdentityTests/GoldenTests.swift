@@ -45,7 +45,7 @@ private func samples() throws -> [any Event] {
         AdminKeyEvent.created(name: "Ada", digest: try digest(1), scope: .only([acme])),
         AdminKeyEvent.created(name: "Ada", digest: try digest(1), scope: .all),
         AdminKeyEvent.revoked,
-    ] + (try signInSamples()) + (try factorSamples())
+    ] + (try signInSamples()) + (try factorSamples()) + (try browserSamples())
 }
 
 private func signInSamples() throws -> [any Event] {

@@ -21,7 +21,7 @@ enum AuthorizeRoutes {
                 secret must send a code_challenge. Where the redirect URI is not one of the \
                 client's, nobody is sent anywhere.
                 """,
-            right: .nothing, dialect: .oauth,
+            right: .nothing, dialect: .page,
             answer: Answer(
                 status: .seeOther, description: "To the client, or to a page of the realm.",
                 content: .nothing, headers: [("Location", "Where to.")]),

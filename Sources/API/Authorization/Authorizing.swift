@@ -104,7 +104,9 @@ extension Call<RealmContext> {
     private func proceed(
         _ asked: inout AuthorizationRequest, _ known: KnownClient, isReturn: Bool
     ) async throws(AuthorizationRefusal) -> Response {
-        let browser = try await told { () throws(Problem) in try await signedInBrowser() }
+        let browser = try await told { () throws(Problem) -> SignedInBrowser? in
+            try await self.browser()
+        }
         let now = context.clock.now()
         let isMute = asked.prompts.contains(.none)
         let step = asked.step(for: browser, at: now, isReturn: isReturn) { account in
@@ -210,9 +212,5 @@ extension Call<RealmContext> {
             actor: "user:\(account)", client: client, address: context.place.address,
             userAgent: request.headers["User-Agent"].map { String($0.unicodeScalars.prefix(512)) },
             at: context.clock.now())
-    }
-
-    func signedInBrowser() async throws(Problem) -> SignedInBrowser? {
-        try await context.findBrowser(request, context)
     }
 }

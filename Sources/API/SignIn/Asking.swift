@@ -64,6 +64,7 @@ extension RequestOTP.Rejection: Refusal {
         case .realmNotFound: Problem(.unknownHost)
         case .realmDisabled: Problem(.realmClosed)
         case .nativeGrantsDisabled: Problem(.nativeGrantsDisabled)
+        case .loginCodeDisabled: Problem(.noSuchRoute)
         case .invalid(let fault): Problem(of: fault)
         }
     }

@@ -15,11 +15,6 @@ public struct RealmContext: RouteContext {
     let limits: RateLimits
     let rates: RateTable
     let clock: Clock
-    let findBrowser: BrowserLookup
-
-    /// Who is signed in in the browser that sent a request.
-    typealias BrowserLookup =
-        @Sendable (Request, RealmContext) async throws(Problem) -> SignedInBrowser?
 
     /// The time, the time that only goes on, and the pause before an answer that must not tell by its
     /// speed what was found.

@@ -15,7 +15,6 @@ public struct RealmContexts: Sendable {
     private let assertions = UsedAssertions()
     private let clients: KnownClients
     private let clock: RealmContext.Clock
-    var findBrowser: RealmContext.BrowserLookup = { _, _ in nil }
 
     public init(
         places: Places, mint: @escaping Mints, keys: TokenKeys, commands: any CommandPort,
@@ -38,8 +37,7 @@ public struct RealmContexts: Sendable {
         return RealmContext(
             place: place, mint: mint, keys: keys, assertions: assertions, clients: clients,
             commands: commands,
-            queries: queries, limits: limits, rates: place.rates, clock: clock,
-            findBrowser: findBrowser)
+            queries: queries, limits: limits, rates: place.rates, clock: clock)
     }
 }
 

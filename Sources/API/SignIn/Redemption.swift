@@ -36,7 +36,7 @@ extension Call<RealmContext> {
     }
 
     /// Where the caller is, without saying who.
-    private var signInPlace: SignInPlace {
+    var signInPlace: SignInPlace {
         let network = Source(context.place.address).network
         return SignInPlace(
             source: context.mint.pseudonym(ofNetwork: network),

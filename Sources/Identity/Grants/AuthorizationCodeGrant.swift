@@ -24,6 +24,7 @@ public struct AuthorizationCodeGrant: Grant {
 
     public struct Facts: Sendable {
         let account: Versioned<Account>
+        let browser: Versioned<BrowserSession>
         let consent: Versioned<Consent>?
     }
 
@@ -31,9 +32,13 @@ public struct AuthorizationCodeGrant: Grant {
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
         let account = try await streams.read(Account.self, code.account)
-        guard let consent else { return Facts(account: account, consent: nil) }
+        let browser = try await streams.read(BrowserSession.self, code.browser)
+        guard let consent else {
+            return Facts(account: account, browser: browser, consent: nil)
+        }
         return Facts(
-            account: account, consent: try await streams.read(Consent.self, consent))
+            account: account, browser: browser,
+            consent: try await streams.read(Consent.self, consent))
     }
 
     public func account(_ facts: Facts) -> UUID? { code.account }
@@ -56,6 +61,11 @@ public struct AuthorizationCodeGrant: Grant {
         guard now < code.expiresAt else { throw .unknownAuthorizationCode }
         try check(at: desk)
         guard account.isWelcome else { throw .accountBlocked }
+        // Nobody logged out meanwhile; to log in anew is no reason.
+        guard let login = facts.browser.state.terms, login.account == account.stream,
+            login.stamp == account.state.stamp, now < login.expiresAt,
+            facts.browser.state.end == nil || facts.browser.state.end == .replaced
+        else { throw .invalidAuthorizationCode("browser_signed_out") }
         if desk.metadata.consent == .needed {
             guard let consent = facts.consent, consent.state.covers(code.scope) else {
                 throw .invalidAuthorizationCode("consent_withdrawn")

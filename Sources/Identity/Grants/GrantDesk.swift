@@ -7,10 +7,12 @@ public struct GrantDesk: Sendable {
     let settings: Settings
     let metadata: ClientMetadata
     let method: GrantType
+    /// Where somebody signs in on a page, and not in a client.
+    var browser: BrowserDesk?
 
     /// The scope that this client gets of what it asked for.
     func grantedScope() throws(GrantRefusal) -> [String] {
-        try Scope.granted(request.scope, to: metadata)
+        browser == nil ? try Scope.granted(request.scope, to: metadata) : []
     }
 
     /// The session that a grant opens, behind whatever else it decided.
@@ -19,7 +21,10 @@ public struct GrantDesk: Sendable {
         scope: [String], factors: [AuthenticationFactor],
         amending amend: (inout SessionTerms) -> Void = { _ in }
     ) -> Settled<GrantOutcome> {
-        let lifetime = settings[SettingCatalogue.sessionLifetime]
+        let lifetime =
+            settings[
+                browser == nil
+                    ? SettingCatalogue.sessionLifetime : SettingCatalogue.browserSessionLifetime]
         var terms = SessionTerms(
             account: account?.id, stamp: account?.stamp ?? 0, client: request.client,
             clientID: request.clientID, app: metadata.appID ?? request.app, scope: scope,
@@ -31,7 +36,13 @@ public struct GrantDesk: Sendable {
         terms.sector = account == nil ? nil : metadata.sector
         amend(&terms)
         var decision = decision
-        decision.append(SessionEvent.opened(terms), in: request.session)
+        if let browser, let account {
+            decision = browser.open(
+                request.session, after: decision, account: account, factors: factors, request,
+                settings)
+        } else {
+            decision.append(SessionEvent.opened(terms), in: request.session)
+        }
         return Settled(
             decision,
             .success(

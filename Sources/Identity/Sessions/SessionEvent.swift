@@ -249,14 +249,14 @@ extension RefusedSignIn {
 }
 
 extension SignInPlace {
-    fileprivate var fields: [String: JSON] {
+    var fields: [String: JSON] {
         var fields: [String: JSON] = [:]
         fields["source"] = source.map { .string($0) }
         fields["device"] = device.map { .string($0) }
         return fields
     }
 
-    fileprivate init(recorded fields: [String: JSON]) {
+    init(recorded fields: [String: JSON]) {
         self.init(source: fields["source"]?.string, device: fields["device"]?.string)
     }
 }

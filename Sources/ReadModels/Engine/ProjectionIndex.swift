@@ -5,6 +5,7 @@ extension Projection {
         embedded("admin_keys", PackageResources.admin_keys_sql),
         embedded("apps", PackageResources.apps_sql),
         embedded("audit_trail", PackageResources.audit_trail_sql),
+        embedded("browser_sessions", PackageResources.browser_sessions_sql),
         embedded("clients", PackageResources.clients_sql),
         embedded("configurations", PackageResources.configurations_sql),
         embedded("consents", PackageResources.consents_sql),

@@ -15,7 +15,7 @@ private typealias Site = AuthorizeWorld
         method: HTTP.Method
     ) async throws {
         let world = try await Site()
-        world.signIn()
+        try await world.signIn()
         let answer = try await world.authorize(method: method)
         #expect(answer.status == .seeOther && answer.response.body.isEmpty)
         let (place, members) = try world.sent(answer)
@@ -47,7 +47,7 @@ private typealias Site = AuthorizeWorld
 
     @Test func `hands answers over in a form, and nothing in the address`() async throws {
         let world = try await Site()
-        world.signIn()
+        try await world.signIn()
         let answer = try await world.authorize(
             Site.request([("response_mode", "form_post"), ("state", #""><script>x"#)]))
         #expect(answer.status == .ok && answer.response.headers["Location"] == nil)
@@ -65,29 +65,24 @@ private typealias Site = AuthorizeWorld
 
     @Test(
         arguments: [
-            ([("redirect_uri", "https://evil.example/back")], "redirect_uri"),
-            ([("redirect_uri", "https://web.example/back/")], "redirect_uri"),
-            ([("redirect_uri", "https://web.example/back?x=1")], "redirect_uri"),
-            ([("redirect_uri", "https://web.example/back#x")], "redirect_uri"),
-            ([("redirect_uri", "HTTPS://web.example/back")], "redirect_uri"),
-            ([("redirect_uri", "javascript:alert(1)")], "redirect_uri"),
-            (
-                [("redirect_uri", Site.back), ("redirect_uri", "https://evil.example/")],
-                "redirect_uri"
-            ),
-            ([("client_id", "nobody")], "client"), ([("client_id", "-")], "client_id"),
-            ([("client_id", "web"), ("client_id", "app")], "client_id"),
-            ([("client_id", "<script>")], "client"),
-        ] as [(Pairs, String)])
+            [("redirect_uri", "https://evil.example/back")],
+            [("redirect_uri", "https://web.example/back/")],
+            [("redirect_uri", "https://web.example/back?x=1")],
+            [("redirect_uri", "https://web.example/back#x")],
+            [("redirect_uri", "HTTPS://web.example/back")],
+            [("redirect_uri", "javascript:alert(1)")],
+            [("redirect_uri", AuthorizeWorld.back), ("redirect_uri", "https://evil.example/")],
+            [("client_id", "nobody")], [("client_id", "-")],
+            [("client_id", "web"), ("client_id", "app")], [("client_id", "<script>")],
+        ] as [Pairs])
     func `sends nobody anywhere where the place is not the client's`(
-        pairs: Pairs, word: String
+        pairs: Pairs
     ) async throws {
         let world = try await Site()
-        world.signIn()
+        try await world.signIn()
         let answer = try await world.authorize(Site.request(pairs))
         #expect(answer.status == .badRequest && answer.response.headers["Location"] == nil)
         let page = String(decoding: answer.response.body, as: UTF8.self)
-        #expect(page.contains(word))
         #expect(!page.contains("evil") && !page.contains("<script>"))
     }
 
@@ -117,7 +112,7 @@ private typealias Site = AuthorizeWorld
         pairs: Pairs, code: String
     ) async throws {
         let world = try await Site()
-        world.signIn()
+        try await world.signIn()
         let answer = try await world.authorize(Site.request(pairs))
         let (place, members) = try world.sent(answer)
         #expect(place == Site.back && members["error"] == code && members["code"] == nil)
@@ -129,7 +124,7 @@ private typealias Site = AuthorizeWorld
 
     @Test func `asks a client without a secret for a challenge`() async throws {
         let world = try await Site()
-        world.signIn()
+        try await world.signIn()
         let app: Pairs = [("client_id", "app"), ("redirect_uri", "org.example.app:/back")]
         let bare = try await world.authorize(
             Site.request(app, without: ["code_challenge", "code_challenge_method"]))
@@ -149,7 +144,7 @@ private typealias Site = AuthorizeWorld
 
     @Test func `passes over what it does not know`() async throws {
         let world = try await Site()
-        world.signIn()
+        try await world.signIn()
         let code = try await world.code(
             Site.request([
                 ("scope", "openid address phone email"), ("extra", "foobar"), ("display", "popup"),
@@ -161,7 +156,7 @@ private typealias Site = AuthorizeWorld
 
     @Test func `takes a request without a nonce`() async throws {
         let world = try await Site()
-        world.signIn()
+        try await world.signIn()
         let code = try await world.code(Site.request(without: ["nonce", "state"]))
         let token = try await world.idToken(try await world.redeem(code), nonce: nil)
         #expect(token.nonce == nil)
@@ -169,7 +164,7 @@ private typealias Site = AuthorizeWorld
 
     @Test func `puts claims where they were asked for by name`() async throws {
         let world = try await Site()
-        world.signIn()
+        try await world.signIn()
         let claims = #"{"id_token":{"email":null},"userinfo":{"name":{"essential":true}}}"#
         let code = try await world.code(
             Site.request([("claims", claims), ("scope", "openid")]))

@@ -48,9 +48,8 @@ struct AuthorizeWorld {
             clientID, all, secret: hasSecret ? SignInWorld.secret : nil)
     }
 
-    func signIn(level: String? = "urn:modgud:acr:single", methods: [String] = ["otp"]) {
-        world.browsers.signIn(
-            "ann", as: ann, at: world.clock.next(), level: level, methods: methods)
+    func signIn(by factors: [AuthenticationFactor] = [.mailedCode]) async throws {
+        try await world.signIn("ann", as: ann, by: factors)
     }
 
     static let verifier = "a-verifier-of-forty-three-characters-at-least.~"
@@ -77,7 +76,8 @@ struct AuthorizeWorld {
     func visit(
         _ path: String, _ pairs: Pairs, browser: String = "ann", method: HTTP.Method = .get
     ) async throws -> Answered {
-        var headers: Headers = ["Host": "id.acme.example", "Cookie": browser]
+        var headers: Headers = ["Host": "id.acme.example"]
+        headers["Cookie"] = world.cookie(browser)
         if method == .post { headers["Content-Type"] = "application/x-www-form-urlencoded" }
         return try await world.send(
             Request(
@@ -133,7 +133,7 @@ struct AuthorizeWorld {
             right: .nothing, dialect: .oauth,
             answer: Answer(status: .seeOther, description: "On.", content: .nothing)
         ) { call throws(Problem) in
-            guard let browser = try await call.signedInBrowser() else {
+            guard let browser = try await call.browser() else {
                 throw Problem(.forbidden)
             }
             let pending = try await call.pendingAuthorization(sealed, for: browser)
@@ -150,7 +150,7 @@ struct AuthorizeWorld {
         let answer = await router.respond(
             to: Request(
                 method: .post, path: "/test/consent", query: nil,
-                headers: ["Host": "id.acme.example", "Cookie": "ann"], body: [],
+                headers: ["Host": "id.acme.example", "Cookie": world.cookie("ann") ?? ""], body: [],
                 source: "203.0.113.9", id: "request-8"))
         return try sent(Answered(answer))
     }

@@ -1,3 +1,4 @@
+import EventSourcing
 import HTTP
 import Identity
 import Synchronization
@@ -6,29 +7,59 @@ import Values
 
 @testable import API
 
-/// Browsers that people are signed in with, by what they show.
+/// Browsers that people are signed in with, by a name.
 final class Browsers: Sendable {
-    private let known = Mutex<[String: SignedInBrowser]>([:])
+    private let cookies = Mutex<[String: BrowserSecret]>([:])
 
-    func find(_ request: Request, _ context: RealmContext) -> SignedInBrowser? {
-        request.headers["Cookie"].flatMap { name in known.withLock { $0[name] } }
+    subscript(browser: String) -> BrowserSecret? {
+        get { cookies.withLock { $0[browser] } }
+        set { cookies.withLock { $0[browser] = newValue } }
     }
 
-    func isSignedIn(_ browser: String) -> Bool { known.withLock { $0[browser] != nil } }
+    func signOut(_ browser: String) { self[browser] = nil }
 
-    /// Each sign-in is a session of its own.
+    func isSignedIn(_ browser: String) -> Bool { self[browser] != nil }
+}
+
+extension SignInWorld {
+    /// As a login page does it: each sign-in is a session of its own, and ends the one before.
     func signIn(
-        _ browser: String, as account: UUID, at: Timestamp,
-        level: String? = "urn:modgud:acr:single", methods: [String] = ["otp"]
-    ) {
-        known.withLock {
-            $0[browser] = SignedInBrowser(
-                id: .random(), subject: account, authenticatedAt: at, methods: methods,
-                level: level)
-        }
+        _ browser: String, as account: UUID, by factors: [AuthenticationFactor] = [.mailedCode]
+    ) async throws {
+        let secret = BrowserSecret(for: .random())
+        let now = clock.next()
+        try await carryOut(
+            OpenBrowser(
+                session: secret.session, replaced: browsers[browser]?.session,
+                terms: BrowserTerms(
+                    account: account, stamp: 0, method: .code, factors: factors,
+                    digest: try #require(mint.digest(of: secret)), openedAt: now,
+                    expiresAt: now.adding(seconds: 86_400))))
+        browsers[browser] = secret
     }
 
-    func signOut(_ browser: String) {
-        known.withLock { $0[browser] = nil }
+    func cookie(_ browser: String) -> String? {
+        browsers[browser].map { "\(PageCookie.session.rawValue)=\($0.text)" }
+    }
+}
+
+private struct OpenBrowser: Command {
+    let session: UUID
+    let replaced: UUID?
+    let terms: BrowserTerms
+
+    enum Rejection: Error, Equatable { case none }
+
+    func gather(_ streams: some StreamReader) async throws(LogFailure) {
+        _ = try await streams.read(BrowserSession.self, session)
+        if let replaced { _ = try await streams.read(BrowserSession.self, replaced) }
+    }
+
+    func decide(_ facts: Void) throws(Rejection) -> Decision {
+        var decision = Decision(BrowserSessionEvent.opened(terms), in: session)
+        if let replaced {
+            decision.append(BrowserSessionEvent.ended(.replaced), in: replaced, of: terms.account)
+        }
+        return decision
     }
 }

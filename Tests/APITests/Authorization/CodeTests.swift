@@ -21,7 +21,7 @@ private typealias Site = AuthorizeWorld
     ) async throws {
         let world = try await Site()
         try await world.register("second", [:])
-        world.signIn()
+        try await world.signIn()
         let code = try await world.code()
         let wrong = try await world.redeem(code, pairs)
         #expect(wrong.status == .badRequest && wrong.json["error"] == "invalid_grant")
@@ -32,7 +32,7 @@ private typealias Site = AuthorizeWorld
 
     @Test func `without a challenge takes no verifier`() async throws {
         let world = try await Site()
-        world.signIn()
+        try await world.signIn()
         let code = try await world.code(
             Site.request(without: ["code_challenge", "code_challenge_method"]))
         #expect(try await world.redeem(code).json["error"] == "invalid_grant")
@@ -43,7 +43,7 @@ private typealias Site = AuthorizeWorld
 
     @Test func `shown again ends what it gave`() async throws {
         let world = try await Site()
-        world.signIn()
+        try await world.signIn()
         let code = try await world.code()
         let tokens = try await world.redeem(code)
         let token = try #require(tokens.json["access_token"]?.string)
@@ -57,7 +57,7 @@ private typealias Site = AuthorizeWorld
 
     @Test func `is redeemed once by fifty at a time`() async throws {
         let world = try await Site()
-        world.signIn()
+        try await world.signIn()
         let code = try await world.code()
         let won = try await withThrowingTaskGroup(of: Bool.self) { group in
             for _ in 0..<50 {
@@ -73,7 +73,7 @@ private typealias Site = AuthorizeWorld
 
     @Test func `is over after a minute, and says nothing of it in the log`() async throws {
         let world = try await Site(["code_lifetime": 10])
-        world.signIn()
+        try await world.signIn()
         let code = try await world.code()
         world.world.clock.advance(seconds: 11)
         let before = try await world.world.events().count
@@ -83,7 +83,7 @@ private typealias Site = AuthorizeWorld
 
     @Test func `that was changed, or is of another kind, is none`() async throws {
         let world = try await Site()
-        world.signIn()
+        try await world.signIn()
         let code = try await world.code()
         var bytes = try #require(Base64URL.decode(code))
         bytes[20] ^= 1
@@ -97,7 +97,7 @@ private typealias Site = AuthorizeWorld
 
     @Test func `is of no use for an account that was closed meanwhile`() async throws {
         let world = try await Site()
-        world.signIn()
+        try await world.signIn()
         let code = try await world.code()
         try await world.world.carryOut(DisableAccount(account: world.ann))
         #expect(try await world.redeem(code).json["error"] == "invalid_grant")
@@ -105,7 +105,7 @@ private typealias Site = AuthorizeWorld
 
     @Test func `carries resources on, of which the client may take some`() async throws {
         let world = try await Site()
-        world.signIn()
+        try await world.signIn()
         let (one, two) = ("https://api.example", "https://files.example")
         let code = try await world.code(
             Site.request([("resource", one), ("resource", two)]))

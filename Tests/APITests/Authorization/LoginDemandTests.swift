@@ -12,7 +12,7 @@ private typealias Site = AuthorizeWorld
 @Suite struct `Before a code` {
     /// Goes to the login page and comes back.
     private func detour(
-        _ world: Site, _ more: Pairs, level: String? = "urn:modgud:acr:single"
+        _ world: Site, _ more: Pairs, by factors: [AuthenticationFactor] = [.mailedCode]
     ) async throws -> Answered {
         let answer = try await world.authorize(Site.request(more))
         let (place, members) = try world.sent(answer)
@@ -23,7 +23,7 @@ private typealias Site = AuthorizeWorld
             let again = try await world.authorize([("continue", sealed)])
             #expect(try world.sent(again).to == "/login")
         }
-        world.signIn(level: level)
+        try await world.signIn(by: factors)
         return try await world.authorize([("continue", sealed)])
     }
 
@@ -42,7 +42,7 @@ private typealias Site = AuthorizeWorld
         ] as [Pairs])
     func `somebody logs in anew where the client wants it`(more: Pairs) async throws {
         let world = try await Site()
-        world.signIn()
+        try await world.signIn()
         let first = try await world.idToken(try await world.redeem(try await world.code()))
         world.world.clock.advance(seconds: 5)
         let answer = try await detour(world, more)
@@ -56,7 +56,7 @@ private typealias Site = AuthorizeWorld
 
     @Test func `an age is asked for that the sign-in has or has not`() async throws {
         let world = try await Site()
-        world.signIn()
+        try await world.signIn()
         world.world.clock.advance(seconds: 100)
         #expect(
             try world.sent(try await world.authorize(Site.request([("max_age", "1000")])))
@@ -69,9 +69,9 @@ private typealias Site = AuthorizeWorld
         async throws
     {
         let world = try await Site()
-        world.signIn()
+        try await world.signIn()
         let strong = "urn:modgud:acr:multi"
-        let met = try await detour(world, [("acr_values", strong)], level: strong)
+        let met = try await detour(world, [("acr_values", strong)], by: [.passkey])
         #expect(try world.sent(met).with["code"] != nil)
         // Stronger is good enough for weaker.
         #expect(
@@ -79,7 +79,7 @@ private typealias Site = AuthorizeWorld
                 try await world.authorize(
                     Site.request([("acr_values", "urn:modgud:acr:single")]))
             ).with["code"] != nil)
-        world.signIn()
+        try await world.signIn()
         let unmet = try await detour(world, [("acr_values", strong)])
         #expect(try world.sent(unmet).with["code"] != nil)
         let essential =
@@ -93,7 +93,7 @@ private typealias Site = AuthorizeWorld
         let mute = Site.request([("prompt", "none")])
         let nobody = try world.sent(try await world.authorize(mute))
         #expect(nobody.to == Site.back && nobody.with["error"] == "login_required")
-        world.signIn()
+        try await world.signIn()
         let first = try await world.redeem(try await world.code(mute))
         let token = try await world.idToken(first)
         let hint = try #require(first.json["id_token"]?.string)
@@ -108,10 +108,10 @@ private typealias Site = AuthorizeWorld
 
     @Test func `a hint at somebody else has him log in`() async throws {
         let world = try await Site()
-        world.signIn()
+        try await world.signIn()
         let tokens = try await world.redeem(try await world.code())
         let hint = try #require(tokens.json["id_token"]?.string)
-        world.world.browsers.signIn("ann", as: .random(), at: world.world.clock.next())
+        try await world.world.signIn("ann", as: .random())
         let mute = try await world.authorize(
             Site.request([("prompt", "none"), ("id_token_hint", hint)]))
         #expect(try world.sent(mute).with["error"] == "login_required")
@@ -136,7 +136,7 @@ private typealias Site = AuthorizeWorld
 
     @Test func `somebody agrees once to what a client asks for`() async throws {
         let world = try await Site(web: ["consent": "needed"])
-        world.signIn()
+        try await world.signIn()
         let mute = try await world.authorize(Site.request([("prompt", "none")]))
         #expect(try world.sent(mute).with["error"] == "consent_required")
         let sealed = try await consentPage(world, Site.request([("scope", "openid email")]))
@@ -161,7 +161,7 @@ private typealias Site = AuthorizeWorld
 
     @Test func `a code is of no use once somebody took his consent back`() async throws {
         let world = try await Site(web: ["consent": "needed"])
-        world.signIn()
+        try await world.signIn()
         let sealed = try await consentPage(world, Site.request())
         _ = try await world.decide(sealed, allows: true)
         let answer = try await world.authorize([("continue", sealed)])

@@ -19,7 +19,7 @@ private typealias Site = AuthorizeWorld
     private func world(_ more: [String: JSON] = [:]) async throws -> AuthorizeWorld {
         let keys: JSON = ["keys": [key.verificationKey.jwk]]
         let world = try await Site(web: more.merging(["jwks": keys]) { own, _ in own })
-        world.signIn()
+        try await world.signIn()
         return world
     }
 
@@ -121,7 +121,7 @@ private typealias Site = AuthorizeWorld
         for _ in 0..<2 {
             #expect(try world.sent(try await world.authorize(pushed)).to == "/login")
         }
-        world.signIn()
+        try await world.signIn()
         let first = try world.sent(try await world.authorize(pushed + [("state", "other")]))
         #expect(first.with["state"] == "a state&more")
         let code = try #require(first.with["code"])

@@ -32,7 +32,7 @@ private typealias Site = AuthorizeWorld
                 "subject_type": "pairwise", "redirect_uris": ["https://third.example/back"],
                 "sector_identifier_uri": "https://web.example/sector",
             ])
-        world.signIn()
+        try await world.signIn()
         let mine = try await tokens(world, "web")
         let other = try await tokens(world, "other")
         let third = try await tokens(world, "third")
@@ -59,7 +59,7 @@ private typealias Site = AuthorizeWorld
     @Test(arguments: ["RS256", "ES256"])
     func `is told signed where the client wants it`(algorithm: String) async throws {
         let world = try await Site(web: ["userinfo_signed_response_alg": .string(algorithm)])
-        world.signIn()
+        try await world.signIn()
         let token = try #require(
             try await tokens(world, "web").json["access_token"]?.string)
         let answer = try await world.world.userInfo(token)
@@ -77,7 +77,7 @@ private typealias Site = AuthorizeWorld
     @Test func `is told to whoever shows the token in the header or in a form, once`() async throws
     {
         let world = try await Site()
-        world.signIn()
+        try await world.signIn()
         let token = try #require(
             try await tokens(world, "web").json["access_token"]?.string)
         let path = "/connect/userinfo"

@@ -41,19 +41,17 @@ struct SignInWorld {
         let (log, clock) = (log, clock)
         let realmClock = RealmContext.Clock(
             now: { clock.next() }, passed: { .seconds(clock.next().seconds) }, hesitate: { _ in })
-        var prepared = RealmContexts(
+        let contexts = RealmContexts(
             places: Places(directory), mint: { _ in mint },
             keys: TokenKeys(
                 commands: dispatcher, clock: realmClock,
                 revision: { _ in isDeaf ? 0 : log.revision },
                 generate: { try SigningKey.generate($0) }),
             commands: dispatcher, queries: FoldedQueries(log: log), clock: realmClock)
-        prepared.findBrowser = browsers.find
-        let contexts = prepared
         self.contexts = contexts
         router = Router(
             [
-                .init(API.realmTable) { request throws(Problem) in
+                .init(API.realmTable + API.pageTable) { request throws(Problem) in
                     try await contexts.context(of: request)
                 }
             ], log: .silent, metrics: Metrics())

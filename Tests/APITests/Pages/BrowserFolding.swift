@@ -1,0 +1,33 @@
+import EventSourcing
+import Identity
+import Values
+
+@testable import API
+
+extension FoldedQueries {
+    func browserSession(
+        _ id: UUID, in realm: RealmID
+    ) async throws(LogFailure) -> BrowserSessionView? {
+        let session = try await fold(BrowserSession.self, id, realm)
+        guard let terms = session.terms else { return nil }
+        let account = try await fold(Account.self, terms.account, realm)
+        return BrowserSessionView(
+            id: id, terms: terms,
+            isOver: session.end != nil || account.isDisabled || account.isDeleted
+                || account.stamp != terms.stamp)
+    }
+
+    func browserSessions(
+        of account: UUID, in realm: RealmID, at now: Timestamp
+    ) async throws(LogFailure) -> [BrowserSessionView] {
+        var found: [BrowserSessionView] = []
+        for recorded in try await log.events(from: 1, limit: .max, in: realm)
+        where recorded.name == "browser.opened" {
+            guard let view = try await browserSession(recorded.stream, in: realm),
+                view.terms.account == account, !view.isOver, now < view.terms.expiresAt
+            else { continue }
+            found.append(view)
+        }
+        return found.sorted { $1.id < $0.id }
+    }
+}
