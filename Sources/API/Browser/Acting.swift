@@ -5,19 +5,26 @@ internal import Values
 
 extension Call<RealmContext> {
     /// Carries a command out for whoever is signed in with this browser.
-    @discardableResult
     func carryOut<C: Command>(
         _ command: C, for browser: SignedInBrowser
-    ) async throws(Problem) -> Dispatched where C.Rejection: Refusal {
+    ) async throws(Problem) where C.Rejection: Refusal {
+        if let rejection = try await attempt(command, for: browser) { throw rejection.problem }
+    }
+
+    /// The same, where the page says itself why it was refused.
+    func attempt<C: Command>(
+        _ command: C, for browser: SignedInBrowser
+    ) async throws(Problem) -> C.Rejection? {
         let origin = Origin(
             actor: "user:\(browser.subject)", address: context.place.address,
             userAgent: request.headers["User-Agent"].map { String($0.unicodeScalars.prefix(512)) },
             at: context.clock.now())
         do {
-            return try await context.commands.dispatch(
+            _ = try await context.commands.dispatch(
                 command, in: context.place.realm, id: newID(), digest: [], origin: origin)
+            return nil
         } catch let refusal as C.Rejection {
-            throw refusal.problem
+            return refusal
         } catch let failure as LogFailure {
             throw Problem(of: failure)
         } catch {
@@ -31,5 +38,35 @@ extension EndBrowserSession.Rejection: Refusal {
         switch self {
         case .notFound: Problem(.noSuchSession)
         }
+    }
+}
+
+extension RequestMailboxMove.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.unknownHost)
+        case .realmDisabled: Problem(.realmClosed)
+        case .accountBlocked: Problem(.forbidden)
+        case .invalid(let fault): Problem(of: fault)
+        }
+    }
+}
+
+extension MoveMailbox.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.unknownHost)
+        case .realmDisabled: Problem(.realmClosed)
+        case .accountBlocked: Problem(.forbidden)
+        case .invalid(let fault): Problem(of: fault)
+        }
+    }
+}
+
+extension TokenMint {
+    /// A code that moves an account to a mailbox is good for that account alone, and for nothing else.
+    func digest(ofMove code: String, of account: UUID, to mailbox: UUID) -> SecretDigest? {
+        SecretDigest(
+            derive("mailbox move digest", account.bytes + mailbox.bytes + Array(code.utf8)))
     }
 }

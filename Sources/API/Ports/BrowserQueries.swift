@@ -12,6 +12,11 @@ public protocol BrowserQueries: Sendable {
     func browserSessions(
         of account: UUID, in realm: RealmID, at now: Timestamp
     ) async throws(LogFailure) -> [BrowserSessionView]
+
+    /// Newest first. It follows the log at a small distance.
+    func loginHistory(
+        of realm: RealmID, _ selection: LoginSelection, after place: LoginPlace?, limit: Int
+    ) async throws(LogFailure) -> [LoginView]
 }
 
 public struct BrowserSessionView: Sendable, Equatable {

@@ -30,4 +30,23 @@ extension FoldedQueries {
         }
         return found.sorted { $1.id < $0.id }
     }
+
+    func loginHistory(
+        of realm: RealmID, _ selection: LoginSelection, after place: LoginPlace?, limit: Int
+    ) async throws(LogFailure) -> [LoginView] {
+        var views = try await MemoryQueries(log: log).loginHistory(
+            of: realm, selection, after: place, limit: limit)
+        for recorded in try await log.events(from: 1, limit: .max, in: realm) {
+            guard case .opened(let terms) = BrowserSessionEvent(recorded),
+                terms.account == selection.account
+            else { continue }
+            views.insert(
+                LoginView(
+                    position: recorded.position, at: recorded.at, account: terms.account,
+                    app: terms.app, clientID: nil, method: terms.method.rawValue,
+                    isRefused: false, reason: nil, session: recorded.stream,
+                    source: terms.from.source, device: terms.from.device), at: 0)
+        }
+        return Array(views.prefix(limit))
+    }
 }

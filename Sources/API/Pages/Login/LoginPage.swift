@@ -10,6 +10,8 @@ struct LoginPage {
     private let hasPasskeys: Bool
     var email = ""
     var wrongEmail: String?
+    /// The application that asks, if one does.
+    var asked: ApplicationRequest?
     /// What went wrong elsewhere, and led back here.
     var notice: String?
 
@@ -30,7 +32,20 @@ struct LoginPage {
         ) {
             Page.card {
                 HTML.element(.h1) { say("Sign in", "Anmelden") }
+                if let asked {
+                    HTML.element(.p, .class("soft break")) {
+                        say("to go on to ", "um fortzufahren zu ")
+                        HTML.element(.strong) { asked.clientName }
+                    }
+                }
                 Parts.note(.bad, notice)
+                if visit.browser != nil, onward.path != nil {
+                    HTML.element(.p) {
+                        say(
+                            "To go on, please confirm that it is you.",
+                            "Bitte bestätige, dass du es bist, um weiterzumachen.")
+                    }
+                }
                 if hasPasskeys { passkey }
                 if settings.offers(.code) || settings.offers(.link) { mail }
                 if settings[SettingCatalogue.registration].hasPage { register }

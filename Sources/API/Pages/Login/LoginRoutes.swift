@@ -19,7 +19,10 @@ enum LoginRoutes {
         let onward = Onward(call)
         // Whoever is sent here for more than to be signed in has been told why.
         if visit.browser != nil, onward == Onward() { return .seeOther(onward.target) }
-        return LoginPage(call, visit, onward).response()
+        var page = LoginPage(call, visit, onward)
+        page.asked = try await call.applicationRequest(onward, for: visit.browser)
+        page.email = page.asked?.hint ?? ""
+        return page.response()
     }
 
     private static let choose = Route<RealmContext>(

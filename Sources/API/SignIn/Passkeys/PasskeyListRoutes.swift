@@ -109,7 +109,7 @@ extension DeletePasskey.Rejection: Refusal {
 
 extension Call<RealmContext> {
     /// It is personal, so that it is in the event alone.
-    fileprivate func name(of passkey: PasskeyView) async throws(Problem) -> String {
+    func name(of passkey: PasskeyView) async throws(Problem) -> String {
         guard let version = passkey.named else { return "Passkey" }
         let events = try await reading { () throws(LogFailure) in
             try await context.commands.events.stream(
