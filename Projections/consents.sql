@@ -43,6 +43,7 @@ begin
     from page p
     where p.type = 'consent.given'
     on conflict (realm, consent) do update set
+        account = excluded.account, client = excluded.client, client_id = excluded.client_id,
         scope = excluded.scope, given_at = excluded.given_at;
 end $$;
 

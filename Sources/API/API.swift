@@ -17,6 +17,7 @@ public enum API {
         + TokenRoutes.table + UserInfoRoutes.table + PasskeyRoutes.table + PasskeyListRoutes.table
         + MetadataRoutes.table + AppInfoRoutes.table + AppLinkRoutes.table
         + OwnAccountRoutes.table + AuthorizeRoutes.table + PushedRequests.table
+        + EndSessionRoutes.table + VooRoutes.table
 
     /// What a browser shows. These are for people, and stand in no description for programs.
     public static let pageTable: [Route<RealmContext>] =

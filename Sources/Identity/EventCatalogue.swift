@@ -9,6 +9,7 @@ public enum EventCatalogue {
         + SigningKeyEvent.catalogue
         + PasskeyEvent.catalogue + TwoFactorEvent.catalogue + InviteEvent.catalogue
         + ConsentEvent.catalogue + PushedRequestEvent.catalogue
+        + LogoutNoticeEvent.catalogue
         + BrowserSessionEvent.catalogue
 
     /// What every request looks at, so that nodes keep it: see `Projections/configurations.sql`.

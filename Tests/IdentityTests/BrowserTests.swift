@@ -21,6 +21,7 @@ func browserSamples() throws -> [any Event] {
     let place = SignInPlace(source: "AAAA", device: "Mac")
     var terms = try browserTerms()
     terms.app = app
+    terms.line = client
     terms.from = place
     return [
         BrowserSessionEvent.opened(terms), BrowserSessionEvent.ended(.replaced),
@@ -45,9 +46,11 @@ func browserSamples() throws -> [any Event] {
             .given(MailboxEvent.assigned(account), try issued(.signIn), in: mailbox)
     }
 
-    private func opened() throws -> Decision {
+    private func opened(line: UUID? = nil) throws -> Decision {
         var decision = Decision(MailboxEvent.codeRedeemed(code), in: mailbox)
-        decision.append(BrowserSessionEvent.opened(try browserTerms()), in: browser)
+        var terms = try browserTerms()
+        terms.line = line
+        decision.append(BrowserSessionEvent.opened(terms), in: browser)
         return decision
     }
 
@@ -72,7 +75,7 @@ func browserSamples() throws -> [any Event] {
         let before = UUID(high: 32, low: 32)
         let had = try givenCode().given(
             BrowserSessionEvent.opened(try browserTerms()), in: before)
-        var expected = try opened()
+        var expected = try opened(line: before)
         expected.append(BrowserSessionEvent.ended(.replaced), in: before, of: account)
         try await had.when(byCode(replaced: before)).then(expected)
         try await had.given(BrowserSessionEvent.ended(.signedOut), in: before)

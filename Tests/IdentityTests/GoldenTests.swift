@@ -50,7 +50,8 @@ private func samples() throws -> [any Event] {
 
 private func signInSamples() throws -> [any Event] {
     let person = Person(
-        email: "ada@example.org", firstName: "Ada", lastName: "Byron", language: "en")
+        email: "ada@example.org", firstName: "Ada", lastName: "Byron", language: "en",
+        externalID: "4711")
     let issued = IssuedCode(
         id: code, purpose: .registration, digest: try digest(3), app: app, issuedAt: noon,
         expiresAt: noon.adding(seconds: 600), person: person)
@@ -79,6 +80,11 @@ private func signInSamples() throws -> [any Event] {
         MailboxEvent.codeIssued(issued), MailboxEvent.codeRefused(code, at: noon),
         MailboxEvent.codeRedeemed(code), SessionEvent.opened(terms),
         SessionEvent.refreshed(generation: 1, at: noon), SessionEvent.ended(.reuse),
+        SessionEvent.ended(
+            .loggedOut, notice: NoticeOrder(id: code, issuer: "https://id.example.org")),
+        LogoutNoticeEvent.delivered(attempt: 1),
+        LogoutNoticeEvent.deferred(attempt: 1, until: noon, code: 503),
+        LogoutNoticeEvent.failed(attempt: 7, code: 400),
         SessionEvent.refused(refused), DisclosureEvent.made(.person, accounts: [account]),
         MailEvent.sent(attempt: 1), MailEvent.deferred(attempt: 1, until: noon, code: 451),
         MailEvent.failed(attempt: 2, code: 550), MailEvent.requeued,

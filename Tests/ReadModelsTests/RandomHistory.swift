@@ -14,6 +14,7 @@ struct RandomHistory {
     var mails: [UUID] = []
     var invites: [UUID] = []
     var consents: [UUID] = []
+    var notices: [UUID] = []
     var passkeys: [UUID] = []
     var hosts: [(stream: UUID, name: String, isAssigned: Bool)] = []
     var serial = 0
@@ -28,7 +29,7 @@ struct RandomHistory {
 
     mutating func next() -> Happening {
         serial += 1
-        switch Int.random(in: 0..<45, using: &random) {
+        switch Int.random(in: 0..<47, using: &random) {
         case 0..<11: return client()
         case 11..<14: return app()
         case 14..<16: return realm()
@@ -41,6 +42,7 @@ struct RandomHistory {
         case 36..<39: return invite()
         case 39..<42: return consent()
         case 42..<45: return browser()
+        case 45..<47: return notice()
         default: return happening("something.else", fresh(), #"{"n":\#(serial)}"#)
         }
     }
@@ -262,7 +264,16 @@ struct RandomHistory {
                 #"{"generation":\#(generation),"refreshed_at":1800000001}"#)
         }
         sessions.removeAll { $0 == stream }
-        return happening("session.ended", stream, #"{"reason":"revoked"}"#)
+        guard chance(40) else {
+            return happening("session.ended", stream, #"{"reason":"revoked"}"#)
+        }
+        notices.append(fresh())
+        return happening(
+            "session.ended", stream,
+            """
+            {"issuer":"https://a.example","notice":"\(notices.last ?? stream)",
+            "reason":"logged_out"}
+            """)
     }
 
     mutating func refusedSignIn() -> Happening {

@@ -2,6 +2,24 @@ import Values
 
 /// What people do in a random history.
 extension RandomHistory {
+    /// A notice is asked for by one stream and followed by its own.
+    mutating func notice() -> Happening {
+        guard !notices.isEmpty else { return happening("something.else", fresh()) }
+        let index = Int.random(in: 0..<notices.count, using: &random)
+        switch Int.random(in: 0..<3, using: &random) {
+        case 0:
+            return happening(
+                "logout_notice.deferred", notices[index],
+                #"{"attempt":1,"code":503,"until":\#(1_800_000_000 + serial)}"#)
+        case 1:
+            return happening(
+                "logout_notice.failed", notices.remove(at: index), #"{"attempt":2,"code":400}"#)
+        default:
+            return happening(
+                "logout_notice.delivered", notices.remove(at: index), #"{"attempt":1}"#)
+        }
+    }
+
     mutating func consent() -> Happening {
         if consents.isEmpty || chance(40) { consents.append(fresh()) }
         let stream = consents[Int.random(in: 0..<consents.count, using: &random)]

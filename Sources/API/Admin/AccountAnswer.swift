@@ -72,6 +72,8 @@ extension AccountView {
                     .object(
                         .required("email", .text(1...320), "The mail address."),
                         .optional("first_name", .text(1...100), "The first name."),
+                        .optional(
+                            "external_id", .text(1...100), "What other systems know them by."),
                         .optional("last_name", .text(1...100), "The last name."))),
                 "With `open`: whose it is; null where that is erased.")))
 
@@ -162,6 +164,7 @@ extension Call<AdminContext> {
         else { return .null }
         var members: [String: JSON] = ["email": .string(email)]
         members["first_name"] = known.person.firstName.map { .string($0) }
+        members["external_id"] = known.person.externalID.map { .string($0) }
         members["last_name"] = known.person.lastName.map { .string($0) }
         return .object(members)
     }

@@ -30,7 +30,7 @@ protocol ApplicationRequests: Sendable {
 /// Where nobody seals any.
 struct NoApplicationRequests: ApplicationRequests {
     /// What pages ask. A test puts its own in its place.
-    @TaskLocal static var current: any ApplicationRequests = NoApplicationRequests()
+    @TaskLocal static var current: any ApplicationRequests = SealedRequests()
 
     func request(
         _ sealed: String, for browser: SignedInBrowser?, _ call: Call<RealmContext>

@@ -37,9 +37,7 @@ enum LogoutRoutes {
     ) { call throws(Problem) in
         let visit = try await call.submission()
         if let browser = visit.browser {
-            try await call.carryOut(
-                EndBrowserSession(
-                    session: browser.id, reason: .signedOut, of: browser.subject), for: browser)
+            try await call.logOut(browser)
         }
         var response = Response.seeOther("/logged-out")
         response.headers.append("Set-Cookie", PageCookie.session.removal)

@@ -27,7 +27,18 @@ extension Call<RealmContext> {
             members["amr"] = list(terms.authenticationMethods)
             members["sid"] = .string(found.session.id.description)
         }
+        if let account = terms.account, try await isVoo(terms) {
+            members["business_partner_id"] = try await businessPartner(of: account).map {
+                .string($0)
+            }
+        }
         return .json(.ok, .object(members))
+    }
+
+    private func isVoo(_ terms: SessionTerms) async throws(Problem) -> Bool {
+        try await reading { () throws(LogFailure) in
+            try await context.clients.recent(terms.clientID, in: context.place.realm)
+        }?.metadata.profile == .voo
     }
 
     private func found(_ text: String) async throws(Problem) -> PresentedToken? {

@@ -52,7 +52,8 @@ enum OwnAccountRoutes {
         let (account, _) = try call.signedIn
         _ = try await call.carryOut(
             EndSession(
-                session: try call.requiredID("session_id"), reason: .revoked, of: account))
+                session: try call.requiredID("session_id"), reason: .revoked, of: account,
+                notice: call.noticeOrder()))
         return Response(status: .noContent)
     }
 

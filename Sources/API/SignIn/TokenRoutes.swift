@@ -10,7 +10,7 @@ enum TokenRoutes {
     static let tokenPath = "/connect/token"
     static let userInfoPath = "/connect/userinfo"
 
-    private static let token = Route<RealmContext>(
+    static let token = Route<RealmContext>(
         .post, PathTemplate(stringLiteral: tokenPath), id: "getToken", tag: "OAuth",
         summary: "Gives a client tokens for what it shows (RFC 6749).", right: .client,
         dialect: .oauth,
@@ -110,7 +110,10 @@ enum TokenRoutes {
         .optional("auth_time", .integer(0...(1 << 53 - 1)), "When somebody signed in."),
         .optional("acr", .text(1...255), "How strongly."),
         .optional("amr", .list(of: .text(1...50), 0...10), "By what."),
-        .optional("token_type", .text(1...20), "How it is shown."))
+        .optional("token_type", .text(1...20), "How it is shown."),
+        .optional(
+            "business_partner_id", .text(1...100),
+            "What other systems know the person by, of clients of the profile `voo`."))
 
     private static let tokenForm = Schema.object(
         ClientCredentials.members + [

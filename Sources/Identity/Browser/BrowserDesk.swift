@@ -16,13 +16,16 @@ struct BrowserDesk: Sendable {
     ) -> Decision {
         var decision = decision
         let lifetime = settings[SettingCatalogue.browserSessionLifetime]
-        decision.append(
-            BrowserSessionEvent.opened(
-                BrowserTerms(
-                    account: account.id, stamp: account.stamp, app: request.app, method: method,
-                    factors: factors, digest: digest, openedAt: request.now,
-                    expiresAt: request.now.adding(seconds: lifetime), from: request.from)),
-            in: session)
+        var terms = BrowserTerms(
+            account: account.id, stamp: account.stamp, app: request.app, method: method,
+            factors: factors, digest: digest, openedAt: request.now,
+            expiresAt: request.now.adding(seconds: lifetime), from: request.from)
+        if let replaced, let known = replaced.state.terms, known.account == account.id,
+            replaced.state.end == nil
+        {
+            terms.line = known.line ?? replaced.stream
+        }
+        decision.append(BrowserSessionEvent.opened(terms), in: session)
         if let replaced, let terms = replaced.state.terms, replaced.state.end == nil {
             decision.append(
                 BrowserSessionEvent.ended(.replaced), in: replaced.stream, of: terms.account)

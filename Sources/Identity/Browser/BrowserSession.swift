@@ -31,6 +31,9 @@ public struct BrowserTerms: Sendable, Equatable {
     public var openedAt: Timestamp
     public var expiresAt: Timestamp
     public var from: SignInPlace
+    /// The first of the sessions that this person had with this browser one after the other, where
+    /// this is not the first: what clients were given in any of them ends with the last one.
+    public var line: UUID?
 
     public init(
         account: UUID, stamp: Int, app: UUID? = nil, method: BrowserMethod,

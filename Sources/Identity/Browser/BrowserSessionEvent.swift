@@ -14,7 +14,7 @@ public enum BrowserSessionEvent: Event {
             "browser.opened",
             open: [
                 "account", "stamp", "app", "method", "amr", "digest", "opened_at", "expires_at",
-                "source", "device",
+                "source", "device", "line",
             ]),
         EventShape("browser.ended", open: ["reason"]),
         EventShape(
@@ -70,6 +70,7 @@ extension BrowserTerms {
             "expires_at": .integer(expiresAt.seconds),
         ]
         fields["app"] = app.map { .uuid($0) }
+        fields["line"] = line.map { .uuid($0) }
         return fields.merging(from.fields) { own, _ in own }
     }
 
@@ -86,6 +87,7 @@ extension BrowserTerms {
             method: method, factors: factors.compactMap(AuthenticationFactor.init),
             digest: digest, openedAt: openedAt, expiresAt: expiresAt,
             from: SignInPlace(recorded: fields))
+        line = fields.uuid("line")
     }
 }
 

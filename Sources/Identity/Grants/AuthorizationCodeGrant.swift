@@ -81,7 +81,7 @@ public struct AuthorizationCodeGrant: Grant {
             factors: code.factors
         ) { terms in
             terms.authenticatedAt = code.authenticatedAt
-            terms.browser = code.browser
+            terms.browser = login.line ?? code.browser
             terms.claims = code.userInfoClaims
         }
         if case .success(var granted) = settled.outcome {

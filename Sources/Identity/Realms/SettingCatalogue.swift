@@ -123,6 +123,9 @@ public enum SettingCatalogue {
         "recent_sign_in", day, in: 0...(365 * day), perApp: true,
         "How long after signing in a person may change how they sign in, or delete the account; "
             + "0 for ever")
+    public static let logoutEndsOffline = Declare.flag(
+        "logout_ends_offline_access", false,
+        "Whether logging out in a browser also ends what apps were given for while one is away")
     public static let accountDeletionGrace = Declare.seconds(
         "account_deletion_grace", 30 * day, in: 0...(365 * day),
         "How long a deletion of an account can be called off")
@@ -143,7 +146,7 @@ public enum SettingCatalogue {
             refreshTokenLifetime.setting, refreshTokenLeeway.setting, sessionLifetime.setting,
             otpLifetime.setting, otpAttempts.setting, otpResendDelay.setting, uniformDelay.setting,
             magicLinkLifetime.setting, inviteLifetime.setting, recentSignIn.setting,
-            accountDeletionGrace.setting, rateLimits.setting,
+            accountDeletionGrace.setting, logoutEndsOffline.setting, rateLimits.setting,
             nativeApps.setting, mailWords.setting,
         ] + passkeys + pages
 

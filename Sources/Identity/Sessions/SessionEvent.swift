@@ -111,7 +111,8 @@ public enum SessionEvent: Event {
     case opened(SessionTerms)
     /// A refresh token was redeemed: the next one has this number.
     case refreshed(generation: Int, at: Timestamp)
-    case ended(SessionEnd)
+    /// Its client is told by this notice, if it wants to hear of it.
+    case ended(SessionEnd, notice: NoticeOrder? = nil)
     /// An attempt that opened none: it has the name that the session would have had.
     case refused(RefusedSignIn)
 
@@ -124,7 +125,7 @@ public enum SessionEvent: Event {
                 "browser", "sector", "claims",
             ]),
         EventShape("session.refreshed", open: ["generation", "refreshed_at"]),
-        EventShape("session.ended", open: ["reason"]),
+        EventShape("session.ended", open: ["reason", "notice", "issuer"]),
         EventShape(
             "session.refused",
             open: [
@@ -156,7 +157,11 @@ public enum SessionEvent: Event {
             return [
                 "generation": .integer(Int64(generation)), "refreshed_at": .integer(at.seconds),
             ]
-        case .ended(let reason): return ["reason": .string(reason.rawValue)]
+        case .ended(let reason, let notice):
+            var fields: [String: JSON] = ["reason": .string(reason.rawValue)]
+            fields["notice"] = notice.map { .uuid($0.id) }
+            fields["issuer"] = notice.map { .string($0.issuer) }
+            return fields
         case .refused(let refused): return refused.fields
         }
     }
@@ -173,7 +178,11 @@ public enum SessionEvent: Event {
             self = .refreshed(generation: Int(clamping: generation), at: at)
         case "session.ended":
             guard let reason: SessionEnd = fields.choice("reason") else { return nil }
-            self = .ended(reason)
+            var notice: NoticeOrder?
+            if let id = fields.uuid("notice"), let issuer = fields["issuer"]?.string {
+                notice = NoticeOrder(id: id, issuer: issuer)
+            }
+            self = .ended(reason, notice: notice)
         case "session.refused":
             guard let refused = RefusedSignIn(recorded: fields) else { return nil }
             self = .refused(refused)

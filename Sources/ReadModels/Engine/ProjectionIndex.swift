@@ -14,6 +14,7 @@ extension Projection {
         embedded("hosts", PackageResources.hosts_sql),
         embedded("invites", PackageResources.invites_sql),
         embedded("login_history", PackageResources.login_history_sql),
+        embedded("logout_notices", PackageResources.logout_notices_sql),
         embedded("mails", PackageResources.mails_sql),
         embedded("passkeys", PackageResources.passkeys_sql),
         embedded("realms", PackageResources.realms_sql),

@@ -25,7 +25,8 @@ struct AuthorizeWorld {
             RegisterAccount(
                 account: ann, mailbox: .random(),
                 person: Person(
-                    email: "ann@example.org", firstName: "Ann", lastName: "Lee"),
+                    email: "ann@example.org", firstName: "Ann", lastName: "Lee",
+                    externalID: "BP-4711"),
                 isConfirmed: true))
         try await register("web", web)
         try await register(

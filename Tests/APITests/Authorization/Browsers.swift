@@ -24,17 +24,19 @@ final class Browsers: Sendable {
 extension SignInWorld {
     /// As a login page does it: each sign-in is a session of its own, and ends the one before.
     func signIn(
-        _ browser: String, as account: UUID, by factors: [AuthenticationFactor] = [.mailedCode]
+        _ browser: String, as account: UUID, by factors: [AuthenticationFactor] = [.mailedCode],
+        line: UUID? = nil
     ) async throws {
         let secret = BrowserSecret(for: .random())
         let now = clock.next()
+        var terms = BrowserTerms(
+            account: account, stamp: 0, method: .code, factors: factors,
+            digest: try #require(mint.digest(of: secret)), openedAt: now,
+            expiresAt: now.adding(seconds: 86_400))
+        terms.line = line
         try await carryOut(
             OpenBrowser(
-                session: secret.session, replaced: browsers[browser]?.session,
-                terms: BrowserTerms(
-                    account: account, stamp: 0, method: .code, factors: factors,
-                    digest: try #require(mint.digest(of: secret)), openedAt: now,
-                    expiresAt: now.adding(seconds: 86_400))))
+                session: secret.session, replaced: browsers[browser]?.session, terms: terms))
         browsers[browser] = secret
     }
 

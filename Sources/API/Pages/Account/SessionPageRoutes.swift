@@ -109,6 +109,11 @@ enum SessionPageRoutes {
         try await call.carryOut(
             EndBrowserSession(session: session, reason: .revoked, of: frame.account),
             for: frame.browser)
+        let ended = try await reading { () throws(LogFailure) in
+            try await call.context.queries.browserSession(session, in: call.context.place.realm)
+        }
+        try await call.endSessions(
+            of: frame.account, from: ended?.terms.line ?? session, by: frame.browser)
         return .seeOther(.sessions, .signedOut)
     }
 
@@ -118,10 +123,13 @@ enum SessionPageRoutes {
         isSensitive: false
     ) { call, frame throws(Problem) in
         let clientID = call.body["client"]?.string ?? ""
+        try await call.withdrawConsent(to: clientID, by: frame.browser)
         for session in try await call.openSessions(of: frame.account)
         where session.terms.clientID == clientID {
             try await call.carryOut(
-                EndSession(session: session.id, reason: .revoked, of: frame.account),
+                EndSession(
+                    session: session.id, reason: .withdrawn, of: frame.account,
+                    notice: call.noticeOrder()),
                 for: frame.browser)
         }
         return .seeOther(.sessions, .accessRemoved)

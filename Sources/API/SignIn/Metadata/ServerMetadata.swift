@@ -32,6 +32,7 @@ enum ServerMetadata {
             "issuer": .string(issuer),
             "authorization_endpoint": .string(issuer + AuthorizeRoutes.path),
             "pushed_authorization_request_endpoint": .string(issuer + PushedRequests.path),
+            "end_session_endpoint": .string(issuer + EndSessionRoutes.path),
             "token_endpoint": .string("\(issuer)/connect/token"),
             "introspection_endpoint": .string("\(issuer)/connect/introspect"),
             "revocation_endpoint": .string("\(issuer)/connect/revoke"),
@@ -71,6 +72,7 @@ enum ServerMetadata {
             // A pushed request is named so, and none is fetched from elsewhere.
             "request_uri_parameter_supported": false,
             "require_pushed_authorization_requests": false,
+            "backchannel_logout_supported": true, "backchannel_logout_session_supported": true,
             "authorization_response_iss_parameter_supported": true,
         ]
     }
@@ -85,6 +87,7 @@ enum ServerMetadata {
         .required(
             "pushed_authorization_request_endpoint", .text(1...2048),
             "Where clients push requests."),
+        .required("end_session_endpoint", .text(1...2048), "Where people are logged out."),
         .required("token_endpoint", .text(1...2048), "Where tokens come from."),
         .required("introspection_endpoint", .text(1...2048), "Where to ask about them."),
         .required("revocation_endpoint", .text(1...2048), "Where to give them back."),
@@ -116,6 +119,7 @@ enum ServerMetadata {
     private static let flags: [Member] = [
         "claims_parameter_supported", "request_parameter_supported",
         "request_uri_parameter_supported", "require_pushed_authorization_requests",
+        "backchannel_logout_supported", "backchannel_logout_session_supported",
         "authorization_response_iss_parameter_supported",
     ].map { .required($0, .boolean, "Of the authorization endpoint.") }
 
