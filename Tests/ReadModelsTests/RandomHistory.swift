@@ -264,16 +264,7 @@ struct RandomHistory {
                 #"{"generation":\#(generation),"refreshed_at":1800000001}"#)
         }
         sessions.removeAll { $0 == stream }
-        guard chance(40) else {
-            return happening("session.ended", stream, #"{"reason":"revoked"}"#)
-        }
-        notices.append(fresh())
-        return happening(
-            "session.ended", stream,
-            """
-            {"issuer":"https://a.example","notice":"\(notices.last ?? stream)",
-            "reason":"logged_out"}
-            """)
+        return happening("session.ended", stream, #"{"reason":"revoked"}"#)
     }
 
     mutating func refusedSignIn() -> Happening {

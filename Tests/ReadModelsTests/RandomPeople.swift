@@ -4,7 +4,15 @@ import Values
 extension RandomHistory {
     /// A notice is asked for by one stream and followed by its own.
     mutating func notice() -> Happening {
-        guard !notices.isEmpty else { return happening("something.else", fresh()) }
+        if notices.isEmpty || chance(60) {
+            notices.append(fresh())
+            return happening(
+                "session.ended", fresh(),
+                """
+                {"issuer":"https://a.example","notice":"\(notices.last ?? .zero)",
+                "reason":"logged_out"}
+                """)
+        }
         let index = Int.random(in: 0..<notices.count, using: &random)
         switch Int.random(in: 0..<3, using: &random) {
         case 0:
