@@ -18,6 +18,12 @@ private func samples() throws -> [any Event] {
         "refresh_token_lifetime": 86_400, "app_id": "00000000-0000-0002-0000-000000000002",
         "webauthn_rp_id": "passkeys.example.org",
         "audiences": ["https://api.example.org"], "introspects_all_tokens": true,
+        "sector_identifier_uri": "https://web.example.org/sector", "subject_type": "pairwise",
+        "userinfo_signed_response_alg": "ES256", "require_pushed_authorization_requests": true,
+        "require_signed_request_object": true,
+        "post_logout_redirect_uris": ["https://web.example.org/bye"],
+        "backchannel_logout_uri": "https://web.example.org/logout",
+        "backchannel_logout_session_required": true,
     ])
     let keyed = try ClientMetadata([
         "grant_types": ["client_credentials"], "token_endpoint_auth_method": "private_key_jwt",
@@ -39,20 +45,25 @@ private func samples() throws -> [any Event] {
         AdminKeyEvent.created(name: "Ada", digest: try digest(1), scope: .only([acme])),
         AdminKeyEvent.created(name: "Ada", digest: try digest(1), scope: .all),
         AdminKeyEvent.revoked,
-    ] + (try signInSamples()) + (try factorSamples())
+    ] + (try signInSamples()) + (try factorSamples()) + (try browserSamples())
 }
 
 private func signInSamples() throws -> [any Event] {
     let person = Person(
-        email: "ada@example.org", firstName: "Ada", lastName: "Byron", language: "en")
+        email: "ada@example.org", firstName: "Ada", lastName: "Byron", language: "en",
+        externalID: "4711")
     let issued = IssuedCode(
         id: code, purpose: .registration, digest: try digest(3), app: app, issuedAt: noon,
         expiresAt: noon.adding(seconds: 600), person: person)
-    let terms = SessionTerms(
+    var terms = SessionTerms(
         account: account, stamp: 1, client: client, clientID: "web", app: app, scope: ["openid"],
         resources: ["https://api.example.org"], factors: [.mailedCode], openedAt: noon,
         expiresAt: noon.adding(seconds: 86_400), isOffline: true,
         from: SignInPlace(source: "AAAA", device: "iPhone"), method: .nativeOTP)
+    terms.authenticatedAt = noon
+    terms.browser = code
+    terms.sector = "web.example.org"
+    terms.claims = ["email"]
     let refused = RefusedSignIn(
         method: .nativeOTP, reason: "invalid_code", account: account, client: client,
         clientID: "web", app: app, from: SignInPlace(source: "AAAA", device: "iPhone"))
@@ -69,6 +80,11 @@ private func signInSamples() throws -> [any Event] {
         MailboxEvent.codeIssued(issued), MailboxEvent.codeRefused(code, at: noon),
         MailboxEvent.codeRedeemed(code), SessionEvent.opened(terms),
         SessionEvent.refreshed(generation: 1, at: noon), SessionEvent.ended(.reuse),
+        SessionEvent.ended(
+            .loggedOut, notice: NoticeOrder(id: code, issuer: "https://id.example.org")),
+        LogoutNoticeEvent.delivered(attempt: 1),
+        LogoutNoticeEvent.deferred(attempt: 1, until: noon, code: 503),
+        LogoutNoticeEvent.failed(attempt: 7, code: 400),
         SessionEvent.refused(refused), DisclosureEvent.made(.person, accounts: [account]),
         MailEvent.sent(attempt: 1), MailEvent.deferred(attempt: 1, until: noon, code: 451),
         MailEvent.failed(attempt: 2, code: 550), MailEvent.requeued,
@@ -78,6 +94,11 @@ private func signInSamples() throws -> [any Event] {
         PasskeyEvent.used(counter: 1, isBackedUp: true, at: noon),
         PasskeyEvent.renamed("Phone", account: account),
         PasskeyEvent.removed(account: account, mail: code),
+        ConsentEvent.given(
+            GivenConsent(
+                account: account, client: client, clientID: "web", scope: ["openid"], at: noon)),
+        ConsentEvent.withdrawn(account: account, client: client),
+        PushedRequestEvent.used(account: account, client: client),
     ]
 }
 

@@ -11,18 +11,23 @@ struct KnownPerson {
     let isConfirmed: Bool
     /// Its keys are destroyed.
     let isErased: Bool
+    /// When what is known of the person was last changed.
+    let changedAt: Timestamp?
 
     /// Nil where there is no account, or none any more.
     init?(_ events: [Recorded]) {
         var (person, isConfirmed, isErased) = (Person(), false, false)
+        var changedAt: Timestamp?
         guard !events.isEmpty else { return nil }
         for recorded in events {
             switch AccountEvent(recorded) {
             case .registered(_, let confirmed, _, let known):
                 (person, isConfirmed) = (known, confirmed)
+                changedAt = recorded.at
                 isErased = recorded.personal == .erased
             case .personChanged(let known):
                 person = known
+                changedAt = recorded.at
                 isErased = recorded.personal == .erased
             case .mailboxChanged(_, let confirmed, _): isConfirmed = confirmed
             case .mailboxConfirmed: isConfirmed = true
@@ -35,6 +40,7 @@ struct KnownPerson {
         self.person = person
         self.isConfirmed = isConfirmed
         self.isErased = isErased
+        self.changedAt = changedAt
     }
 }
 
@@ -66,6 +72,8 @@ extension AccountView {
                     .object(
                         .required("email", .text(1...320), "The mail address."),
                         .optional("first_name", .text(1...100), "The first name."),
+                        .optional(
+                            "external_id", .text(1...100), "What other systems know them by."),
                         .optional("last_name", .text(1...100), "The last name."))),
                 "With `open`: whose it is; null where that is erased.")))
 
@@ -156,6 +164,7 @@ extension Call<AdminContext> {
         else { return .null }
         var members: [String: JSON] = ["email": .string(email)]
         members["first_name"] = known.person.firstName.map { .string($0) }
+        members["external_id"] = known.person.externalID.map { .string($0) }
         members["last_name"] = known.person.lastName.map { .string($0) }
         return .object(members)
     }

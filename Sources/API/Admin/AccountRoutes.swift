@@ -29,6 +29,8 @@ enum AccountRoutes {
                 .object(
                     .required("email", AccountView.email, "The mail address."),
                     .optional("first_name", AccountView.name, "The first name."),
+                    .optional(
+                        "external_id", AccountView.name, "What other systems know them by."),
                     .optional("last_name", AccountView.name, "The last name."),
                     .optional(
                         "confirmed", .boolean, "Whether you answer for the mail address."))),
@@ -39,7 +41,8 @@ enum AccountRoutes {
         let write = call.write(in: try call.realm)
         let person = Person(
             email: try call.address(call.body["email"]?.string ?? ""),
-            firstName: call.body["first_name"]?.string, lastName: call.body["last_name"]?.string)
+            firstName: call.body["first_name"]?.string, lastName: call.body["last_name"]?.string,
+            externalID: call.body["external_id"]?.string)
         let command = RegisterAccount(
             account: write.newID("account"), mailbox: try await call.mailbox(of: person),
             person: person, isConfirmed: call.body["confirmed"]?.bool ?? false)
@@ -117,6 +120,9 @@ enum AccountRoutes {
                 .object(
                     .optional("email", AccountView.email, "The mail address."),
                     .optional("first_name", .nullable(AccountView.name), "The first name."),
+                    .optional(
+                        "external_id", .nullable(AccountView.name),
+                        "What other systems know them by."),
                     .optional("last_name", .nullable(AccountView.name), "The last name."),
                     .optional(
                         "confirmed", .boolean, "Whether you answer for a new mail address."))),
@@ -136,6 +142,7 @@ enum AccountRoutes {
         }
         if let email = call.body["email"]?.string { person.email = try call.address(email) }
         if let name = call.body["first_name"] { person.firstName = name.string }
+        if let name = call.body["external_id"] { person.externalID = name.string }
         if let name = call.body["last_name"] { person.lastName = name.string }
         let command = ChangePerson(
             account: account, person: person, mailbox: try await call.mailbox(of: person),

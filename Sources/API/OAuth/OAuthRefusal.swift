@@ -22,7 +22,7 @@ extension ProblemKind {
         case .reauthenticationRequired: "insufficient_user_authentication"
         case .mfaRequired: "mfa_required"
         case .rateLimited: "rate_limited"
-        case .forbidden, .realmClosed, .realmDisabled, .nativeGrantsDisabled,
+        case .forbidden, .foreignForm, .realmClosed, .realmDisabled, .nativeGrantsDisabled,
             .internalLoginDisabled:
             "access_denied"
         case .internalError, .logDamaged: "server_error"

@@ -21,6 +21,7 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case reauthenticationRequired = "reauthentication-required"
     case forbidden = "forbidden"
 
+    case foreignForm = "foreign-form"
     case invalidRequest = "invalid-request"
     case invalidClient = "invalid-client"
     case invalidGrant = "invalid-grant"
@@ -98,7 +99,8 @@ extension ProblemKind {
             .badRequest
         case .unauthenticated, .invalidClient, .invalidToken, .reauthenticationRequired:
             .unauthorized
-        case .forbidden, .insufficientScope, .internalLoginDisabled, .realmClosed: .forbidden
+        case .forbidden, .foreignForm, .insufficientScope, .internalLoginDisabled, .realmClosed:
+            .forbidden
         case .bodyTooLarge: .contentTooLarge
         case .rateLimited: .tooManyRequests
         case .unknownHost, .noSuchRoute, .noSuchRealm, .noSuchHost, .noSuchApp, .noSuchClient,
@@ -134,6 +136,7 @@ extension ProblemKind {
         case .bodyTooLarge: "The body is too large."
         case .malformedHost: "The request does not say in a readable way which host it is for."
         case .malformedForwarding: "A proxy's account of the request cannot be read."
+        case .foreignForm: "The form is not of a page that this browser was just shown."
         case .invalidRequest: "The request cannot be understood."
         case .invalidClient: "The client is unknown, or has not shown that it is the one."
         case .invalidGrant: "What was presented is not valid, or is no longer."

@@ -18,15 +18,21 @@ extension Call<RealmContext> {
             "active": true, "client_id": .string(terms.clientID), "token_type": "Bearer",
             "scope": .string(found.scope.joined(separator: " ")),
             "exp": .integer(found.expiresAt.seconds), "iss": .string(context.place.issuer),
-            "sub": .string(terms.subject), "iat": .integer(found.issuedAt.seconds),
+            "sub": .string(context.mint.subject(of: terms)),
+            "iat": .integer(found.issuedAt.seconds),
             "jti": .string(found.id),
         ]
         if !found.audience.isEmpty { members["aud"] = list(found.audience) }
         if terms.account != nil {
-            members["auth_time"] = .integer(terms.openedAt.seconds)
+            members["auth_time"] = .integer(terms.signedInAt.seconds)
             members["acr"] = terms.authenticationContext.map { .string($0) }
             members["amr"] = list(terms.authenticationMethods)
             members["sid"] = .string(found.session.id.description)
+        }
+        if let account = terms.account, try await isVoo(terms) {
+            members["business_partner_id"] = try await businessPartner(of: account).map {
+                .string($0)
+            }
         }
         return .json(.ok, .object(members))
     }
@@ -40,6 +46,12 @@ extension Call<RealmContext> {
         if token != nil, context.keys.revision(context.place.realm) == revision { return client }
         guard let credentials = self.client else { throw Problem(.invalidClient) }
         return try await context.lookUp(credentials, client.clientID, for: request)
+    }
+
+    private func isVoo(_ terms: SessionTerms) async throws(Problem) -> Bool {
+        try await reading { () throws(LogFailure) in
+            try await context.clients.recent(terms.clientID, in: context.place.realm)
+        }?.metadata.profile == .voo
     }
 
     private func found(_ text: String) async throws(Problem) -> PresentedToken? {

@@ -52,7 +52,8 @@ enum OwnAccountRoutes {
         let (account, _) = try call.signedIn
         _ = try await call.carryOut(
             EndSession(
-                session: try call.requiredID("session_id"), reason: .revoked, of: account))
+                session: try call.requiredID("session_id"), reason: .revoked, of: account,
+                notice: call.noticeOrder()))
         return Response(status: .noContent)
     }
 
@@ -131,7 +132,7 @@ extension Call<RealmContext> {
     /// Whoever stole a token has it for as long as it lives; its owner can sign in again.
     func requireRecentSignIn(_ session: SessionView) throws(Problem) {
         let signedIn = SignedIn(
-            client: session.terms.client, app: session.terms.app, at: session.terms.openedAt)
+            client: session.terms.client, app: session.terms.app, at: session.terms.signedInAt)
         if let limit = signedIn.isTooOld(at: context.clock.now(), context.place.settings) {
             throw .signInTooOld(limit)
         }

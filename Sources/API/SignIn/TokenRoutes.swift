@@ -5,7 +5,7 @@ internal import Values
 
 /// Where clients get tokens, and where they ask about them and give them back.
 enum TokenRoutes {
-    static let table: [Route<RealmContext>] = [token, introspect, revoke, userInfo]
+    static let table: [Route<RealmContext>] = [token, introspect, revoke]
 
     static let tokenPath = "/connect/token"
     private static let introspectionPath = "/connect/introspect"
@@ -15,7 +15,7 @@ enum TokenRoutes {
     /// sure of it.
     static func asksAgain(_ path: String) -> Bool { path == tokenPath || path == introspectionPath }
 
-    private static let token = Route<RealmContext>(
+    static let token = Route<RealmContext>(
         .post, PathTemplate(stringLiteral: tokenPath), id: "getToken", tag: "OAuth",
         summary: "Gives a client tokens for what it shows (RFC 6749).", right: .client,
         dialect: .oauth,
@@ -102,29 +102,6 @@ enum TokenRoutes {
         return Response(status: .ok)
     }
 
-    private static let userInfo = Route<RealmContext>(
-        .get, PathTemplate(stringLiteral: userInfoPath), id: "getUserInfo", tag: "OAuth",
-        summary: "Says who is signed in (OpenID Connect Core 5.3).", right: .account,
-        dialect: .oauth,
-        answer: .ok(
-            "As much as the token's scope allows.",
-            .object(
-                .required("sub", .text(1...255), "The account."),
-                .optional("email", .text(1...320), "With `email`."),
-                .optional("email_verified", .boolean, "With `email`."),
-                .optional("given_name", .text(1...100), "With `profile`."),
-                .optional("family_name", .text(1...100), "With `profile`."),
-                .optional("name", .text(1...201), "With `profile`.")),
-            example: ["sub": "0193a0e7-5e0c-7000-9000-2f6b1c1d9a10"]),
-        refusals: Place.refusals + [.invalidToken, .insufficientScope]
-    ) { call throws(Problem) in
-        guard case .account(let account, _, let scope) = call.caller else {
-            throw Problem(.unauthenticated)
-        }
-        guard scope.contains("openid") else { throw Problem(.insufficientScope) }
-        return .json(.ok, .object(try await call.claims(of: account, scope)))
-    }
-
     private static let introspection = Schema.object(
         .required("active", .boolean, "Whether it is good, and the caller may know."),
         .optional("scope", .text(0...2048), "What it is good for, by spaces."),
@@ -139,7 +116,10 @@ enum TokenRoutes {
         .optional("auth_time", .integer(0...(1 << 53 - 1)), "When somebody signed in."),
         .optional("acr", .text(1...255), "How strongly."),
         .optional("amr", .list(of: .text(1...50), 0...10), "By what."),
-        .optional("token_type", .text(1...20), "How it is shown."))
+        .optional("token_type", .text(1...20), "How it is shown."),
+        .optional(
+            "business_partner_id", .text(1...100),
+            "What other systems know the person by, of clients of the profile `voo`."))
 
     private static let tokenForm = Schema.object(
         ClientCredentials.members + [

@@ -10,22 +10,27 @@ public struct Person: Sendable, Equatable {
     /// The language to write in, as a tag; nil: the realm's.
     public var language: String?
 
+    /// What other systems of the realm know the person by, such as a business partner's number.
+    public var externalID: String?
+
     public init(
         email: String? = nil, firstName: String? = nil, lastName: String? = nil,
-        language: String? = nil
+        language: String? = nil, externalID: String? = nil
     ) {
+        self.externalID = externalID
         self.email = email
         self.firstName = firstName
         self.lastName = lastName
         self.language = language
     }
 
-    static let fieldNames = ["email", "first_name", "last_name", "language"]
+    static let fieldNames = ["email", "first_name", "last_name", "language", "external_id"]
 
     /// Reads what an event holds.
     public init(fields: [String: JSON]) {
         email = fields["email"]?.string
         language = fields["language"]?.string
+        externalID = fields["external_id"]?.string
         firstName = fields["first_name"]?.string
         lastName = fields["last_name"]?.string
     }
@@ -36,6 +41,7 @@ public struct Person: Sendable, Equatable {
         fields["first_name"] = firstName.map { .string($0) }
         fields["last_name"] = lastName.map { .string($0) }
         fields["language"] = language.map { .string($0) }
+        fields["external_id"] = externalID.map { .string($0) }
         return fields
     }
 }
@@ -43,7 +49,10 @@ public struct Person: Sendable, Equatable {
 extension Person {
     /// Names are short and harmless, and the address is one.
     func check() throws(FieldFault) {
-        for (field, name) in [("first_name", firstName), ("last_name", lastName)] {
+        let names = [
+            ("first_name", firstName), ("last_name", lastName), ("external_id", externalID),
+        ]
+        for (field, name) in names {
             guard let name else { continue }
             do {
                 try TextRule.label(name, limit: 100)

@@ -34,6 +34,10 @@ public enum GrantRefusal: Error, Equatable, Sendable {
     case passkeyRefused(String)
     /// A refresh token that is not good, or not any more.
     case invalidRefreshToken
+    /// An authorization code that is not good for this client, or not any more: for the record, why.
+    case invalidAuthorizationCode(String)
+    /// One that was never given out, is long over, or was shown before: not even put on record.
+    case unknownAuthorizationCode
 }
 
 extension GrantRefusal {
@@ -45,10 +49,12 @@ extension GrantRefusal {
         case .secondFactorRequired: "second_factor_required"
         case .invalidSecondFactor: "invalid_second_factor"
         case .accountBlocked: "account_blocked"
-        case .invalidCeremony(let reason), .passkeyRefused(let reason): reason
+        case .invalidCeremony(let reason), .passkeyRefused(let reason),
+            .invalidAuthorizationCode(let reason):
+            reason
         case .realmNotFound, .realmDisabled, .invalidClient, .usedAssertion, .unsupportedGrant,
             .unauthorizedClient, .unknownScope, .scopeNotAllowed, .widerScope, .invalidResource,
-            .unknownCeremony, .invalidRefreshToken:
+            .unknownCeremony, .invalidRefreshToken, .unknownAuthorizationCode:
             nil
         }
     }

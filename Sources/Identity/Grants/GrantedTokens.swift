@@ -12,6 +12,9 @@ public struct GrantedTokens: Sendable, Equatable {
     /// Seconds.
     public let lifetime: Int64
     public let style: TokenStyle
+    /// What the ID token of this answer says beside the usual.
+    public var nonce: String?
+    public var idTokenClaims: [String] = []
 
     public init(
         session: UUID, generation: Int, terms: SessionTerms, scope: [String],

@@ -55,7 +55,9 @@ public struct RefreshGrant: Grant {
                     SessionEvent.refreshed(generation: next, at: now), in: session.stream),
                 .success(granted))
         }
-        let leeway = desk.settings[SettingCatalogue.refreshTokenLeeway]
+        // Clients of the voo profile never show one twice, so that whoever does is somebody else.
+        let leeway =
+            desk.metadata.profile == .voo ? 0 : desk.settings[SettingCatalogue.refreshTokenLeeway]
         if next == session.state.generation, let at = session.state.refreshedAt,
             now < at.adding(seconds: leeway)
         {

@@ -56,6 +56,18 @@ public enum SettingCatalogue {
     public static let nativeGrants = Declare.flag(
         "native_grants", false, perApp: true,
         "Whether apps may sign people in by code, link or passkey without a browser")
+    public static let loginCode = Declare.flag(
+        "login_code", true, perApp: true,
+        "Whether people may sign in on a page by a code that is mailed to them")
+    public static let loginLink = Declare.flag(
+        "login_link", false, perApp: true,
+        "Whether people may sign in on a page by a link that is mailed to them")
+    public static let loginPasskey = Declare.flag(
+        "login_passkey", true, perApp: true,
+        "Whether people may sign in on a page by a passkey, where the realm has a domain for them")
+    public static let browserSessionLifetime = Declare.seconds(
+        "browser_session_lifetime", 14 * day, in: 300...(365 * day), perApp: true,
+        "How long somebody stays signed in with a browser")
     public static let registration = Declare.choice(
         "registration", RegistrationPosture.off, perApp: true, "Who may join, and how")
     public static let registrationFirstName = Declare.choice(
@@ -111,6 +123,9 @@ public enum SettingCatalogue {
         "recent_sign_in", day, in: 0...(365 * day), perApp: true,
         "How long after signing in a person may change how they sign in, or delete the account; "
             + "0 for ever")
+    public static let logoutEndsOffline = Declare.flag(
+        "logout_ends_offline_access", false,
+        "Whether logging out in a browser also ends what apps were given for while one is away")
     public static let accountDeletionGrace = Declare.seconds(
         "account_deletion_grace", 30 * day, in: 0...(365 * day),
         "How long a deletion of an account can be called off")
@@ -131,9 +146,14 @@ public enum SettingCatalogue {
             refreshTokenLifetime.setting, refreshTokenLeeway.setting, sessionLifetime.setting,
             otpLifetime.setting, otpAttempts.setting, otpResendDelay.setting, uniformDelay.setting,
             magicLinkLifetime.setting, inviteLifetime.setting, recentSignIn.setting,
-            accountDeletionGrace.setting, rateLimits.setting,
+            accountDeletionGrace.setting, logoutEndsOffline.setting, rateLimits.setting,
             nativeApps.setting, mailWords.setting,
-        ] + passkeys
+        ] + passkeys + pages
+
+    private static let pages = [
+        loginCode.setting, loginLink.setting, loginPasskey.setting,
+        browserSessionLifetime.setting,
+    ]
 
     public static func find(_ name: String) -> Setting? { byName[name] }
 

@@ -8,28 +8,45 @@ public struct EndSession: Command {
     /// Only if it is this account's: of others' sessions nobody learns anything.
     public var account: UUID?
 
-    public init(session: UUID, reason: SessionEnd, of account: UUID? = nil) {
+    /// How its client is told, where it wants to be.
+    public var notice: NoticeOrder?
+
+    public init(
+        session: UUID, reason: SessionEnd, of account: UUID? = nil, notice: NoticeOrder? = nil
+    ) {
         self.session = session
         self.reason = reason
         self.account = account
+        self.notice = notice
     }
 
     public enum Rejection: Error, Equatable, Sendable {
         case notFound
     }
 
-    public func gather(
-        _ streams: some StreamReader
-    ) async throws(LogFailure) -> Versioned<Session> {
-        try await streams.read(Session.self, session)
+    public struct Facts: Sendable {
+        let session: Versioned<Session>
+        let client: Versioned<Client>?
     }
 
-    public func decide(_ facts: Versioned<Session>) throws(Rejection) -> Decision {
+    public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
+        let session = try await streams.read(Session.self, session)
+        guard notice != nil, let client = session.state.terms?.client else {
+            return Facts(session: session, client: nil)
+        }
+        return Facts(session: session, client: try await streams.read(Client.self, client))
+    }
+
+    public func decide(_ facts: Facts) throws(Rejection) -> Decision {
+        let state = facts.session.state
         // An attempt that was refused has the name of a session and is none.
-        guard let terms = facts.state.terms, account == nil || terms.account == account else {
+        guard let terms = state.terms, account == nil || terms.account == account else {
             throw .notFound
         }
-        guard facts.state.end == nil else { return Decision() }
-        return Decision(SessionEvent.ended(reason), in: session, of: terms.account)
+        guard state.end == nil else { return Decision() }
+        let isTold = facts.client?.aliveMetadata?.logoutURI != nil && terms.account != nil
+        return Decision(
+            SessionEvent.ended(reason, notice: isTold ? notice : nil), in: session,
+            of: terms.account)
     }
 }

@@ -36,6 +36,14 @@ public struct SessionTerms: Sendable, Equatable {
     public var from: SignInPlace
     /// The grant that opened it.
     public var method: GrantType?
+    /// When its person signed in, where that was before it was opened.
+    public var authenticatedAt: Timestamp?
+    /// The browser session that it came of.
+    public var browser: UUID?
+    /// The sector that its tokens speak to with a sub of its own.
+    public var sector: String?
+    /// What user info says beside what the scope allows.
+    public var claims: [String] = []
 
     public init(
         account: UUID?, stamp: Int, client: UUID, clientID: String, app: UUID?, scope: [String],
@@ -92,6 +100,10 @@ public enum SessionEnd: String, Sendable {
     /// A refresh token came that had been used before.
     case reuse
     case administrator
+    /// Its person logged out.
+    case loggedOut = "logged_out"
+    /// Its person wants the client to have access no more.
+    case withdrawn
 }
 
 /// What happens to a session: one sign-in of one client, with all tokens that come of it.
@@ -99,7 +111,8 @@ public enum SessionEvent: Event {
     case opened(SessionTerms)
     /// A refresh token was redeemed: the next one has this number.
     case refreshed(generation: Int, at: Timestamp)
-    case ended(SessionEnd)
+    /// Its client is told by this notice, if it wants to hear of it.
+    case ended(SessionEnd, notice: NoticeOrder? = nil)
     /// An attempt that opened none: it has the name that the session would have had.
     case refused(RefusedSignIn)
 
@@ -108,10 +121,11 @@ public enum SessionEvent: Event {
             "session.opened",
             open: [
                 "account", "stamp", "client", "client_id", "app", "scope", "resources", "amr",
-                "opened_at", "expires_at", "offline", "source", "device", "method",
+                "opened_at", "expires_at", "offline", "source", "device", "method", "auth_time",
+                "browser", "sector", "claims",
             ]),
         EventShape("session.refreshed", open: ["generation", "refreshed_at"]),
-        EventShape("session.ended", open: ["reason"]),
+        EventShape("session.ended", open: ["reason", "notice", "issuer"]),
         EventShape(
             "session.refused",
             open: [
@@ -143,7 +157,11 @@ public enum SessionEvent: Event {
             return [
                 "generation": .integer(Int64(generation)), "refreshed_at": .integer(at.seconds),
             ]
-        case .ended(let reason): return ["reason": .string(reason.rawValue)]
+        case .ended(let reason, let notice):
+            var fields: [String: JSON] = ["reason": .string(reason.rawValue)]
+            fields["notice"] = notice.map { .uuid($0.id) }
+            fields["issuer"] = notice.map { .string($0.issuer) }
+            return fields
         case .refused(let refused): return refused.fields
         }
     }
@@ -160,7 +178,11 @@ public enum SessionEvent: Event {
             self = .refreshed(generation: Int(clamping: generation), at: at)
         case "session.ended":
             guard let reason: SessionEnd = fields.choice("reason") else { return nil }
-            self = .ended(reason)
+            var notice: NoticeOrder?
+            if let id = fields.uuid("notice"), let issuer = fields["issuer"]?.string {
+                notice = NoticeOrder(id: id, issuer: issuer)
+            }
+            self = .ended(reason, notice: notice)
         case "session.refused":
             guard let refused = RefusedSignIn(recorded: fields) else { return nil }
             self = .refused(refused)
@@ -181,8 +203,15 @@ extension SessionTerms {
         fields["account"] = account.map { .uuid($0) }
         fields["app"] = app.map { .uuid($0) }
         fields["method"] = method.map { .string($0.rawValue) }
+        fields["auth_time"] = authenticatedAt.map { .integer($0.seconds) }
+        fields["browser"] = browser.map { .uuid($0) }
+        fields["sector"] = sector.map { .string($0) }
+        if !claims.isEmpty { fields["claims"] = .texts(claims) }
         return fields.merging(from.fields) { own, _ in own }
     }
+
+    /// When somebody signed in to it: before it was opened, where that was in a browser.
+    public var signedInAt: Timestamp { authenticatedAt ?? openedAt }
 
     /// Reads what the log or a read model holds.
     public init?(recorded fields: [String: JSON]) {
@@ -198,6 +227,10 @@ extension SessionTerms {
             factors: factors.compactMap(AuthenticationFactor.init), openedAt: openedAt,
             expiresAt: expiresAt, isOffline: isOffline, from: SignInPlace(recorded: fields),
             method: fields.choice("method"))
+        authenticatedAt = fields.instant("auth_time")
+        browser = fields.uuid("browser")
+        sector = fields["sector"]?.string
+        claims = fields.texts("claims") ?? []
     }
 }
 
@@ -225,14 +258,14 @@ extension RefusedSignIn {
 }
 
 extension SignInPlace {
-    fileprivate var fields: [String: JSON] {
+    var fields: [String: JSON] {
         var fields: [String: JSON] = [:]
         fields["source"] = source.map { .string($0) }
         fields["device"] = device.map { .string($0) }
         return fields
     }
 
-    fileprivate init(recorded fields: [String: JSON]) {
+    init(recorded fields: [String: JSON]) {
         self.init(source: fields["source"]?.string, device: fields["device"]?.string)
     }
 }

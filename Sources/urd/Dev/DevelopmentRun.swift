@@ -1,6 +1,7 @@
 import API
 import EventSourcing
 import HTTP
+import HTTPClient
 import HTTPServer
 import Identity
 import JSON
@@ -30,6 +31,8 @@ struct DevelopmentRun: DevelopmentSteps {
         options.listener.port = place.port
         options.checkpointDirectory = place.checkpointDirectory
         options.forwarding = Forwarding(ports: [place.port])
+        // Whoever develops has clients on the same machine.
+        options.destinations = .any
         let lines = Log(threshold: .warning)
         options.mailCarrier = try SMTPCarrier(settings, lines)
         if options.mailCarrier == nil {

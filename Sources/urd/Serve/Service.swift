@@ -2,6 +2,7 @@ import API
 import EventSourcing
 import EventStore
 import HTTP
+import HTTPClient
 import HTTPServer
 import Identity
 import JOSE
@@ -25,6 +26,8 @@ struct Service: Sendable {
         var inbox: Inbox?
         /// Whose word on hosts and addresses is taken.
         var forwarding = Forwarding()
+        /// Where clients may be called that say where they want to be.
+        var destinations = Destinations.publicOnly()
     }
 
     let store: Store
@@ -62,6 +65,10 @@ struct Service: Sendable {
                     group.addTask { try await mailer.run() }
                 }
                 group.addTask { try await DeletionService(store, models.queries).run() }
+                let web = try WebClient(LogoutService.configuration(options.destinations))
+                let logout = LogoutService(
+                    store, letters: LogoutLetters(store, models.queries), web: web)
+                group.addTask { try await logout.run() }
                 if let watchdog = Watchdog.configured() {
                     group.addTask { await watchdog.run() }
                 }
@@ -92,7 +99,7 @@ struct Service: Sendable {
         let router = Router(
             [
                 .init(API.table, context: AdminContext(store: store, queries: models.queries)),
-                .init(API.realmTable) { request throws(Problem) in
+                .init(API.realmTable + API.pageTable) { request throws(Problem) in
                     try await realms.context(of: request)
                 },
             ], log: store.lines, metrics: store.metrics)
@@ -203,6 +210,6 @@ extension AdminContext {
 }
 
 /// An RSA key takes a tenth of a second, and now and then much longer.
-@Sendable private func newSigningKey(_ algorithm: SigningAlgorithm) async throws -> SigningKey {
+@Sendable func newSigningKey(_ algorithm: SigningAlgorithm) async throws -> SigningKey {
     try await OwnThread.run { try SigningKey.generate(algorithm) }
 }

@@ -81,7 +81,7 @@ extension AccountQueries where Self: Folding {
                         method: attempt.method.rawValue, isRefused: true,
                         reason: attempt.reason, session: nil, source: attempt.from.source,
                         device: attempt.from.device))
-            case .ended(let reason):
+            case .ended(let reason, _):
                 for index in views.indices where views[index].session == recorded.stream {
                     views[index].endedAt = recorded.at
                     views[index].endReason = reason.rawValue

@@ -1,0 +1,23 @@
+internal import HTTP
+internal import Values
+
+/// The requests that the authorization endpoint sealed, as pages see them.
+struct SealedRequests: ApplicationRequests {
+    func request(
+        _ sealed: String, for browser: SignedInBrowser?, _ call: Call<RealmContext>
+    ) async throws(Problem) -> ApplicationRequest? {
+        guard let asked = try await call.pendingAuthorization(sealed, for: browser) else {
+            return nil
+        }
+        return ApplicationRequest(
+            clientName: asked.clientName, site: asked.clientURI, policy: asked.policyURI,
+            terms: asked.termsURI, scope: asked.scope, remembered: asked.remembered,
+            hint: asked.loginHint)
+    }
+
+    func decide(
+        _ sealed: String, allows: Bool, as browser: SignedInBrowser, _ call: Call<RealmContext>
+    ) async throws(Problem) -> Response {
+        try await call.decideConsent(sealed, allows: allows, as: browser)
+    }
+}

@@ -1,0 +1,116 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// Where clients send people who log out with them (OpenID Connect RP-Initiated Logout).
+enum EndSessionRoutes {
+    static let table: [Route<RealmContext>] = [
+        route(.get, id: "endBrowserSessionOfClient"),
+        route(.post, id: "endBrowserSessionOfClientByForm"),
+    ]
+
+    static let path = "/connect/logout"
+
+    private static func route(_ method: Method, id: String) -> Route<RealmContext> {
+        Route(
+            method, PathTemplate(stringLiteral: path), id: id, tag: "OAuth",
+            summary: "Logs a browser out for a client that shows its ID token.",
+            detail: """
+                Takes id_token_hint, client_id, post_logout_redirect_uri and state. Without a hint \
+                of the browser's own sign-in the person is asked, and sent nowhere afterwards.
+                """,
+            right: .nothing, dialect: .page,
+            answer: Answer(
+                status: .seeOther, description: "To the client, or to a page of the realm.",
+                content: .nothing, headers: [("Location", "Where to.")]),
+            refusals: Place.refusals + [.invalidRequest]
+        ) { call throws(Problem) in
+            try await call.endSession()
+        }
+    }
+}
+
+extension Call<RealmContext> {
+    fileprivate func endSession() async throws(Problem) -> Response {
+        let parameters = try authorizationParameters()
+        guard parameters.repeated.isEmpty else {
+            throw Problem(.invalidRequest, "A parameter is given more than once.")
+        }
+        guard let text = parameters["id_token_hint"] else {
+            return .seeOther(try await browser() == nil ? "/logged-out" : "/logout")
+        }
+        guard let hint = try await context.hinted(text),
+            parameters["client_id"].map({ $0 == hint.clientID }) ?? true
+        else { throw Problem(.invalidRequest, "id_token_hint is no ID token of this client.") }
+        let place = try await placeAfterLogout(parameters, hint.clientID)
+        guard let id = hint.session, let session = try await ofHint(id, hint) else {
+            return .seeOther(place)
+        }
+        guard let browser = try await browser() else {
+            try await endAlone(id, session)
+            return .seeOther(place)
+        }
+        let view = try await reading { () throws(LogFailure) in
+            try await context.queries.browserSession(browser.id, in: context.place.realm)
+        }
+        // Somebody else, or an app that is not of this browser: nobody is logged out unasked.
+        guard session.account == browser.subject,
+            session.browser == view?.terms.line ?? browser.id
+        else { return .seeOther("/logout") }
+        try await logOut(browser, alsoEnding: id)
+        var response = Response.seeOther(place)
+        response.headers.append("Set-Cookie", PageCookie.session.removal)
+        return response
+    }
+
+    /// Only to a place that the client of the hint was registered with.
+    private func placeAfterLogout(
+        _ parameters: AuthorizationParameters, _ clientID: String
+    ) async throws(Problem) -> String {
+        guard let uri = parameters["post_logout_redirect_uri"] else { return "/logged-out" }
+        let known = try await reading { () throws(LogFailure) in
+            try await context.clients.fresh(clientID, in: context.place.realm)
+        }
+        guard let known, !known.isDisabled,
+            RedirectRule.leads(uri, to: known.metadata.logoutRedirectURIs)
+        else {
+            throw Problem(
+                .invalidRequest,
+                "post_logout_redirect_uri is not one that the client was registered with.")
+        }
+        guard let state = parameters["state"] else { return uri }
+        return uri + (uri.utf8.contains(0x3F) ? "&" : "?") + "state=\(Percent.encode(state))"
+    }
+
+    private func ofHint(
+        _ id: UUID, _ hint: HintedSignIn
+    ) async throws(Problem) -> SessionTerms? {
+        let found = try await reading { () throws(LogFailure) in
+            try await context.queries.session(id, in: context.place.realm)
+        }
+        guard let terms = found?.terms, terms.clientID == hint.clientID,
+            context.mint.subject(of: terms) == hint.subject
+        else { return nil }
+        return terms
+    }
+
+    /// The browser is signed out already: what is left is what its client has.
+    private func endAlone(_ id: UUID, _ terms: SessionTerms) async throws(Problem) {
+        guard let account = terms.account else { return }
+        do {
+            _ = try await context.commands.dispatch(
+                EndSession(
+                    session: id, reason: .loggedOut, of: account, notice: noticeOrder()),
+                in: context.place.realm, id: newID(), digest: [],
+                origin: origin(of: account, client: terms.clientID))
+        } catch is EndSession.Rejection {
+            return
+        } catch let failure as LogFailure {
+            throw Problem(of: failure)
+        } catch {
+            throw Problem(.internalError)
+        }
+    }
+}

@@ -1,0 +1,80 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import Values
+
+extension Call<RealmContext> {
+    /// How a client is told of a session's end, if it wants to hear of it.
+    func noticeOrder() -> NoticeOrder {
+        NoticeOrder(id: newID(), issuer: context.place.issuer)
+    }
+
+    /// Signs a browser out, and ends what clients were given for as long as it was signed in. What they
+    /// were given for while nobody is there stays (OpenID Connect Back-Channel Logout section 2.7),
+    /// but for the client's that asked for this, and where the realm wants it ended.
+    func logOut(
+        _ browser: SignedInBrowser, as reason: BrowserSessionEnd = .signedOut,
+        alsoEnding asking: UUID? = nil
+    ) async throws(Problem) {
+        let view = try await reading { () throws(LogFailure) in
+            try await context.queries.browserSession(browser.id, in: context.place.realm)
+        }
+        try await carryOut(
+            EndBrowserSession(session: browser.id, reason: reason, of: browser.subject),
+            for: browser)
+        try await endSessions(
+            of: browser.subject, from: view?.terms.line ?? browser.id, alsoEnding: asking,
+            by: browser)
+    }
+
+    /// What came of a browser session that is over.
+    func endSessions(
+        of account: UUID, from line: UUID, alsoEnding asking: UUID? = nil,
+        by browser: SignedInBrowser
+    ) async throws(Problem) {
+        let endsOffline = context.place.settings[SettingCatalogue.logoutEndsOffline]
+        var after: UUID?
+        while true {
+            let last = after
+            let page = try await reading { () throws(LogFailure) in
+                try await context.queries.sessions(
+                    of: account, in: context.place.realm, at: context.clock.now(), after: last,
+                    limit: 200)
+            }
+            for session in page
+            where session.id == asking
+                || session.terms.browser == line && (!session.terms.isOffline || endsOffline)
+            {
+                try await carryOut(
+                    EndSession(
+                        session: session.id, reason: .loggedOut, of: account,
+                        notice: noticeOrder()), for: browser)
+            }
+            guard page.count == 200, let next = page.last?.id else { return }
+            after = next
+        }
+    }
+
+    /// Takes back what somebody agreed to, so that codes under way open nothing any more.
+    func withdrawConsent(to clientID: String, by browser: SignedInBrowser) async throws(Problem) {
+        let known = try await reading { () throws(LogFailure) in
+            try await context.clients.fresh(clientID, in: context.place.realm)
+        }
+        guard let known else { return }
+        let consent = context.mint.consent(of: browser.subject, to: known.id)
+        let given = try await reading { () throws(LogFailure) in
+            try await context.queries.consent(consent, in: context.place.realm)
+        }
+        guard given != nil else { return }
+        try await carryOut(
+            WithdrawConsent(consent: consent, account: browser.subject), for: browser)
+    }
+}
+
+extension WithdrawConsent.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .notFound: Problem(.noSuchSession)
+        }
+    }
+}

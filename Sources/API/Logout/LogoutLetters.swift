@@ -1,0 +1,67 @@
+public import EventSourcing
+internal import Identity
+internal import JOSE
+internal import JSON
+internal import Values
+
+/// What a client is told of a session's end, and where.
+public struct LogoutLetter: Sendable, Equatable {
+    public let address: String
+    /// A logout token (OpenID Connect Back-Channel Logout section 2.4).
+    public let token: String
+}
+
+/// Makes a letter out of the event that asks for it.
+public struct LogoutLetters: Sendable {
+    private let mint: RealmContexts.Mints
+    private let keys: TokenKeys
+    private let events: any EventLog
+    private let queries: any RealmQueries
+    private let clock: RealmContext.Clock
+
+    public init(
+        mint: @escaping RealmContexts.Mints, keys: TokenKeys, events: any EventLog,
+        queries: any RealmQueries, clock: RealmContext.Clock
+    ) {
+        self.mint = mint
+        self.keys = keys
+        self.events = events
+        self.queries = queries
+        self.clock = clock
+    }
+
+    static let event = "http://schemas.openid.net/event/backchannel-logout"
+    /// Seconds: it is sent at once, and made anew for each try.
+    private static let lifetime: Int64 = 120
+
+    /// Nil where there is nobody to tell any more.
+    public func letter(
+        at position: Int64, in realm: RealmID
+    ) async throws(LogFailure) -> LogoutLetter? {
+        guard let ended = try await events.events(from: position, limit: 1, in: realm).first,
+            ended.position == position
+        else { throw .damaged }
+        guard case .ended(_, let order?)? = SessionEvent(ended) else { return nil }
+        var terms: SessionTerms?
+        for recorded in try await events.stream(ended.stream, after: 0, in: realm) {
+            if case .opened(let known)? = SessionEvent(recorded) { terms = known }
+        }
+        guard let terms, let account = terms.account,
+            let known = try await queries.knownClient(terms.clientID, in: realm),
+            let address = known.metadata.logoutURI
+        else { return nil }
+        let subject = try await mint(realm).subject(account, in: terms.sector)
+        let now = clock.now()
+        let claims: JSON = [
+            "iss": .string(order.issuer), "aud": .string(terms.clientID),
+            "iat": .integer(now.seconds), "exp": .integer(now.seconds + Self.lifetime),
+            "jti": .string(order.id.description), "sub": .string(subject),
+            "sid": .string(ended.stream.description), "events": .object([Self.event: [:]]),
+        ]
+        let keys = try await keys.keys(of: realm)
+        guard let key = keys.active[known.metadata.idTokenSignature.algorithm],
+            let token = try? JWS.sign(claims.canonical(), by: key, type: "logout+jwt")
+        else { throw .damaged }
+        return LogoutLetter(address: address, token: token)
+    }
+}

@@ -1,0 +1,147 @@
+import API
+import EventSourcing
+import EventStore
+import HTTP
+import HTTPClient
+import Identity
+import JSON
+import Postgres
+import ReadModels
+import Synchronization
+import Telemetry
+import Values
+
+/// Tells clients, server to server, that somebody logged out (OpenID Connect Back-Channel Logout), and
+/// puts on record what became of it. One node does so at a time. A client may hear of the same twice
+/// where a node dies between its yes and the record of it, and never not at all.
+final class LogoutService: Sendable {
+    private let store: Store
+    private let letters: LogoutLetters
+    private let web: WebClient
+    private let queue: DueNotices
+    private let leadership: Leadership
+    /// Those under way, and those whose record the read model has not seen yet: until when.
+    private let taken = Mutex<[DueNotices.Entry: ContinuousClock.Instant]>([:])
+
+    private static let limit = 32
+    /// The read model sees a record after this time at the latest, or it is tried again.
+    private static let patience = Duration.seconds(60)
+
+    init(_ store: Store, letters: LogoutLetters, web: WebClient) {
+        self.store = store
+        self.letters = letters
+        self.web = web
+        queue = DueNotices(store.database)
+        leadership = Leadership(of: "logout", at: store.database.address)
+    }
+
+    /// Clients are strangers: none of their addresses may lead into the own network.
+    static func configuration(_ destinations: Destinations) -> HTTPClient.Configuration {
+        var configuration = HTTPClient.Configuration()
+        configuration.destinations = destinations
+        configuration.timeout = .seconds(5)
+        configuration.connectTimeout = .seconds(3)
+        configuration.maximumBodyBytes = 16 << 10
+        configuration.userAgent = "Urd"
+        return configuration
+    }
+
+    /// Runs until it is cancelled. An outage of the database is waited out.
+    func run() async throws {
+        try await withThrowingDiscardingTaskGroup { group in
+            while true {
+                try Task.checkCancellation()
+                guard await leadership.isHeld() else {
+                    try await Task.sleep(for: .seconds(1))
+                    continue
+                }
+                for entry in await next() {
+                    group.addTask { await self.deliver(entry) }
+                }
+                try await Task.sleep(for: .milliseconds(200))
+            }
+        }
+    }
+
+    private func next() async -> [DueNotices.Entry] {
+        let now = ContinuousClock.now
+        let held = taken.withLock { taken in
+            taken = taken.filter { now < $0.value }
+            return taken.count
+        }
+        guard held < Self.limit * 4,
+            let due = try? await queue.due(at: Log.systemTime(), limit: held + Self.limit)
+        else { return [] }
+        return taken.withLock { taken in
+            let fresh = due.filter { taken[$0] == nil }.prefix(Self.limit)
+            for entry in fresh { taken[entry] = now + Self.patience }
+            return Array(fresh)
+        }
+    }
+
+    private func deliver(_ entry: DueNotices.Entry) async {
+        do {
+            guard let letter = try await letters.letter(at: entry.position, in: entry.realm)
+            else { return try await record(.pointless, of: entry) }
+            try await record(await send(letter), of: entry)
+        } catch {
+            // An outage is soon over; what cannot be read is no better in a second.
+            if error as? LogFailure != .damaged {
+                taken.withLock { $0[entry] = ContinuousClock.now + .seconds(1) }
+            }
+            store.lines.warning(
+                "logout.not_told",
+                ["notice": .string(entry.notice.description), "why": .string("\(error)")])
+        }
+    }
+
+    private func send(_ letter: LogoutLetter) async -> RecordLogoutNotice.Outcome {
+        let request = OutgoingRequest(
+            method: .post, url: letter.address,
+            headers: [
+                "Content-Type": "application/x-www-form-urlencoded", "Accept": "application/json",
+            ], body: Array(Form.encode([("logout_token", letter.token)]).utf8))
+        guard let response = try? await web.send(request) else { return .refused(code: 0) }
+        // The specification says 200; some answer 204.
+        let code = response.status.code
+        return code == 200 || code == 204 ? .taken : .refused(code: code)
+    }
+
+    /// Told until it is on record, so that a client that said yes is not told again by this process.
+    private func record(
+        _ outcome: RecordLogoutNotice.Outcome, of entry: DueNotices.Entry
+    ) async throws {
+        var pause = Duration.milliseconds(100)
+        while true {
+            let now = Log.systemTime()
+            var random = SystemRandomNumberGenerator()
+            do {
+                _ = try await store.dispatcher.dispatch(
+                    RecordLogoutNotice(notice: entry.notice, outcome: outcome, now: now),
+                    in: entry.realm, id: .v7(at: now, using: &random), digest: [],
+                    origin: Origin(actor: "logout", at: now))
+                return
+            } catch is RecordLogoutNotice.Rejection {
+                return
+            } catch {
+                try Task.checkCancellation()
+                try await Task.sleep(for: pause)
+                pause = min(pause * 2, .seconds(30))
+            }
+        }
+    }
+}
+
+extension LogoutLetters {
+    init(_ store: Store, _ queries: ReadModelQueries) {
+        let start = ContinuousClock.now
+        let clock = RealmContext.Clock(
+            now: Log.systemTime, passed: { ContinuousClock.now - start })
+        self.init(
+            mint: store.mint,
+            keys: TokenKeys(
+                commands: store.dispatcher, clock: clock,
+                revision: { queries.revision(of: $0) }, generate: newSigningKey),
+            events: store.log, queries: queries, clock: clock)
+    }
+}

@@ -1,0 +1,216 @@
+import EventSourcing
+import HTTP
+import Identity
+import JOSE
+import JSON
+import Testing
+import Values
+
+@testable import API
+
+private typealias Site = AuthorizeWorld
+
+@Suite struct `Logging out at a client` {
+    private static let bye = "https://web.example/bye"
+
+    private func world(_ settings: [String: JSON] = [:]) async throws -> AuthorizeWorld {
+        let world = try await Site(
+            settings,
+            web: [
+                "post_logout_redirect_uris": [.string(Self.bye)],
+                "backchannel_logout_uri": "https://web.example/out",
+            ])
+        try await world.signIn()
+        return world
+    }
+
+    private func tokens(
+        _ world: AuthorizeWorld, scope: String = "openid"
+    ) async throws -> (access: String, id: String) {
+        let answer = try await world.redeem(
+            try await world.code(Site.request([("scope", scope)])))
+        return (
+            try #require(answer.json["access_token"]?.string),
+            try #require(answer.json["id_token"]?.string)
+        )
+    }
+
+    /// The answer may take a cookie away, which others never do.
+    private func logOut(
+        _ world: AuthorizeWorld, _ pairs: Pairs, method: HTTP.Method = .get,
+        browser: String = "ann"
+    ) async -> Answered {
+        var headers: Headers = [
+            "Host": "id.acme.example", "Content-Type": "application/x-www-form-urlencoded",
+        ]
+        headers["Cookie"] = world.world.cookie(browser)
+        return Answered(
+            await world.world.router.respond(
+                to: Request(
+                    method: method, path: "/connect/logout",
+                    query: method == .get ? Form.encode(pairs) : nil, headers: headers,
+                    body: method == .get ? [] : Array(Form.encode(pairs).utf8),
+                    source: "203.0.113.9", id: "request-7")))
+    }
+
+    private func isAlive(_ world: AuthorizeWorld, _ token: String) async throws -> Bool {
+        try await world.world.introspect(token)["active"] == true
+    }
+
+    @Test(arguments: [HTTP.Method.get, .post])
+    func `ends the browser's session and what came of it, and goes back`(
+        method: HTTP.Method
+    ) async throws {
+        let world = try await world()
+        let (access, hint) = try await tokens(world)
+        let answer = await logOut(
+            world,
+            [("id_token_hint", hint), ("post_logout_redirect_uri", Self.bye), ("state", "s&1")],
+            method: method)
+        #expect(answer.status == .seeOther)
+        #expect(answer.response.headers["Location"] == Self.bye + "?state=s%261")
+        #expect(answer.response.headers["Set-Cookie"]?.hasPrefix("__Host-urd=;") == true)
+        #expect(try await !isAlive(world, access))
+        let mute = try await world.authorize(Site.request([("prompt", "none")]))
+        #expect(try world.sent(mute).with["error"] == "login_required")
+    }
+
+    @Test func `says nothing of a state that was not sent`() async throws {
+        let world = try await world()
+        let hint = try await tokens(world).id
+        let answer = await logOut(
+            world, [("id_token_hint", hint), ("post_logout_redirect_uri", Self.bye)])
+        #expect(answer.response.headers["Location"] == Self.bye)
+    }
+
+    @Test func `goes back nowhere where the place or the hint is not the client's`()
+        async throws
+    {
+        let world = try await world()
+        let (access, hint) = try await tokens(world)
+        let key = try SigningKey.generate(.rs256, id: "k")
+        let claims = try Claims(
+            payload: try #require(Base64URL.decode(String(hint.split(separator: ".")[1]))))
+        let forged = try JWS.sign(
+            JSON.object(claims.members).canonical(), by: key, type: "JWT")
+        let parts = hint.split(separator: ".").map(String.init)
+        let unsigned = Base64URL.encode(Array(#"{"alg":"none"}"#.utf8)) + ".\(parts[1])."
+        let cases: [Pairs] = [
+            [("id_token_hint", hint), ("post_logout_redirect_uri", "https://evil.example/")],
+            [("id_token_hint", hint), ("post_logout_redirect_uri", Self.bye + "?x=1")],
+            [("id_token_hint", forged), ("post_logout_redirect_uri", Self.bye)],
+            [("id_token_hint", unsigned), ("post_logout_redirect_uri", Self.bye)],
+            [("id_token_hint", access), ("post_logout_redirect_uri", Self.bye)],
+            [("id_token_hint", hint), ("client_id", "app")],
+            [("id_token_hint", hint), ("state", "a"), ("state", "b")],
+        ]
+        for pairs in cases {
+            let answer = await logOut(world, pairs)
+            #expect(answer.status == .badRequest && answer.response.headers["Location"] == nil)
+        }
+        for pairs: Pairs in [
+            [("post_logout_redirect_uri", Self.bye)], [("state", "s")], [],
+            [("client_id", "web"), ("post_logout_redirect_uri", Self.bye)],
+        ] {
+            let answer = await logOut(world, pairs)
+            #expect(answer.response.headers["Location"] == "/logout", "Somebody is asked first.")
+        }
+        #expect(try await isAlive(world, access))
+    }
+
+    @Test func `asks where somebody else is signed in, or nobody`() async throws {
+        let world = try await world()
+        let (access, hint) = try await tokens(world)
+        try await world.world.signIn("bob", as: .random())
+        let other = await logOut(world, [("id_token_hint", hint)], browser: "bob")
+        #expect(other.response.headers["Location"] == "/logout")
+        #expect(try await isAlive(world, access))
+        let nobody = await logOut(world, [("id_token_hint", hint)], browser: "nobody")
+        #expect(nobody.response.headers["Location"] == "/logged-out")
+        #expect(try await !isAlive(world, access))
+    }
+
+    @Test func `leaves what an app has for while nobody is there, unless the realm says so`()
+        async throws
+    {
+        for isEnded in [false, true] {
+            let world = try await world(["logout_ends_offline_access": .bool(isEnded)])
+            let offline = try await tokens(world, scope: "openid offline_access")
+            let online = try await tokens(world)
+            _ = await logOut(world, [("id_token_hint", online.id)])
+            #expect(try await !isAlive(world, online.access))
+            #expect(try await isAlive(world, offline.access) != isEnded)
+        }
+        // What the client itself has that asks is over in any case.
+        let world = try await world()
+        let offline = try await tokens(world, scope: "openid offline_access")
+        _ = await logOut(world, [("id_token_hint", offline.id)])
+        #expect(try await !isAlive(world, offline.access))
+    }
+
+    private struct Told {
+        let letter: LogoutLetter
+        let claims: Claims
+    }
+
+    private func told(_ world: AuthorizeWorld) async throws -> [Told] {
+        let mint = world.world.mint
+        let (log, clock) = (world.world.log, world.world.clock)
+        let realmClock = RealmContext.Clock(
+            now: { clock.next() }, passed: { .seconds(clock.next().seconds) })
+        let letters = LogoutLetters(
+            mint: { _ in mint },
+            keys: TokenKeys(
+                commands: Dispatcher(log: log), clock: realmClock, revision: { _ in log.revision },
+                generate: { try SigningKey.generate($0) }),
+            events: log, queries: FoldedQueries(log: log), clock: realmClock)
+        var found: [Told] = []
+        for event in try await log.events(from: 1, limit: .max, in: world.world.realm)
+        where event.name == "session.ended" {
+            guard
+                let letter = try await letters.letter(
+                    at: event.position, in: world.world.realm)
+            else { continue }
+            let verified = try JWS.verify(
+                letter.token, by: try await world.world.keySet(),
+                rules: JWS.Rules(types: TokenTypes(["logout+jwt"])))
+            #expect(verified.type == "logout+jwt")
+            found.append(Told(letter: letter, claims: try Claims(payload: verified.payload)))
+        }
+        return found
+    }
+
+    @Test func `clients are told of, each by a token of its own`() async throws {
+        let world = try await world()
+        let hint = try await tokens(world).id
+        _ = try await tokens(world)
+        #expect(try await told(world).isEmpty)
+        _ = await logOut(world, [("id_token_hint", hint)])
+        let letters = try await told(world)
+        #expect(letters.count == 2)
+        for told in letters {
+            #expect(told.letter.address == "https://web.example/out")
+            let claims = told.claims
+            #expect(claims.issuer == Site.issuer && claims.audience == ["web"])
+            #expect(claims.subject == world.ann.description)
+            #expect(claims.id != nil && claims.issuedAt != nil && claims.expiresAt != nil)
+            #expect(claims.members["nonce"] == nil)
+            let event = "http://schemas.openid.net/event/backchannel-logout"
+            #expect(claims.members["events"] == .object([event: [:]]))
+        }
+        let hinted = try Claims(
+            payload: try #require(Base64URL.decode(String(hint.split(separator: ".")[1]))))
+        #expect(letters.contains { $0.claims.members["sid"] == hinted.members["sid"] })
+    }
+
+    @Test func `whoever logged in anew logs out of all of it`() async throws {
+        let world = try await world()
+        let before = try await tokens(world)
+        let first = try #require(world.world.browsers["ann"]).session
+        try await world.world.signIn("ann", as: world.ann, line: first)
+        let after = try await tokens(world)
+        _ = await logOut(world, [("id_token_hint", after.id)])
+        #expect(try await !isAlive(world, before.access))
+        #expect(try await !isAlive(world, after.access))
+    }
+}

@@ -1,0 +1,68 @@
+import EventSourcing
+import Identity
+import JSON
+import LogTesting
+import Testing
+import Values
+
+private let notice = UUID(high: 41, low: 41)
+private let order = NoticeOrder(id: notice, issuer: "https://id.example.org")
+
+@Suite struct `Telling clients of a logout` {
+    private func given(_ metadata: [String: JSON], account holder: UUID? = account) throws
+        -> Scenario
+    {
+        let terms = SessionTerms(
+            account: holder, stamp: 0, client: client, clientID: "web", app: nil,
+            scope: ["openid"], resources: [], factors: [.passkey], openedAt: noon,
+            expiresAt: noon.adding(seconds: 86_400), isOffline: false)
+        return try givenNativeRealm(metadata: metadata)
+            .given(SessionEvent.opened(terms), in: session)
+    }
+
+    private func end(_ reason: SessionEnd = .loggedOut, notice: NoticeOrder? = order) -> EndSession
+    {
+        EndSession(session: session, reason: reason, of: account, notice: notice)
+    }
+
+    private let told: [String: JSON] = ["backchannel_logout_uri": "https://web.example.org/out"]
+
+    @Test func `is asked for where the client wants it`() async throws {
+        try await given(told).when(end()).then(
+            Decision(SessionEvent.ended(.loggedOut, notice: order), in: session, of: account))
+        try await given([:]).when(end()).then(
+            Decision(SessionEvent.ended(.loggedOut), in: session, of: account))
+        try await given(told).when(end(notice: nil)).then(
+            Decision(SessionEvent.ended(.loggedOut), in: session, of: account))
+        try await given(told).given(ClientEvent.deleted, in: client).when(end()).then(
+            Decision(SessionEvent.ended(.loggedOut), in: session, of: account))
+        try await given(told).given(SessionEvent.ended(.reuse), in: session).when(end())
+            .thenNothing()
+        try await given(told, account: app).when(end()).thenRejected(.notFound)
+    }
+
+    private func record(_ outcome: RecordLogoutNotice.Outcome) -> RecordLogoutNotice {
+        RecordLogoutNotice(notice: notice, outcome: outcome, now: noon)
+    }
+
+    @Test func `is tried for some hours, and once it is settled no more`() async throws {
+        var story = LogTesting.given()
+        try await story.when(record(.taken))
+            .then(LogoutNoticeEvent.delivered(attempt: 1), in: notice)
+        try await story.when(record(.pointless))
+            .then(LogoutNoticeEvent.failed(attempt: 1, code: 0), in: notice)
+        let pauses: [Int64] = [2, 10, 60, 300, 1_800, 7_200]
+        for (index, pause) in pauses.enumerated() {
+            let event = LogoutNoticeEvent.deferred(
+                attempt: index + 1, until: noon.adding(seconds: pause), code: 503)
+            try await story.when(record(.refused(code: 503))).then(event, in: notice)
+            story = story.given(event, in: notice)
+        }
+        let last = LogoutNoticeEvent.failed(attempt: 7, code: 503)
+        try await story.when(record(.refused(code: 503))).then(last, in: notice)
+        try await story.given(last, in: notice).when(record(.taken))
+            .thenRejected(.alreadySettled)
+        try await story.given(LogoutNoticeEvent.delivered(attempt: 7), in: notice)
+            .when(record(.refused(code: 500))).thenRejected(.alreadySettled)
+    }
+}
