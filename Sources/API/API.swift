@@ -7,7 +7,8 @@ public enum API {
         PublicRoutes.table + RealmRoutes.table + HostRoutes.table + AppRoutes.table
         + ClientRoutes.table + AccountRoutes.table + AccountDeletionRoutes.table
         + AccountSessionRoutes.table + LoginHistoryRoutes.table + MailRoutes.table
-        + TwoFactorRoutes.table + InviteRoutes.table + SubjectRoutes.table + AdminKeyRoutes.table
+        + TwoFactorRoutes.table + InviteRoutes.table + RegistrationTokenRoutes.table
+        + SubjectRoutes.table + AdminKeyRoutes.table
         + EventRoutes.table
         + LogRoutes.table + SigningKeyRoutes.table
 
@@ -17,6 +18,7 @@ public enum API {
         + TokenRoutes.table + PasskeyRoutes.table + PasskeyListRoutes.table
         + MetadataRoutes.table + AppInfoRoutes.table + AppLinkRoutes.table
         + OwnAccountRoutes.table
+        + ClientRegistrationRoutes.table
 
     /// Every route of every table.
     static let outlines: [Outline] = table.map(\.outline) + realmTable.map(\.outline)

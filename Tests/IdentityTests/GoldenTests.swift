@@ -18,6 +18,7 @@ private func samples() throws -> [any Event] {
         "refresh_token_lifetime": 86_400, "app_id": "00000000-0000-0002-0000-000000000002",
         "webauthn_rp_id": "passkeys.example.org",
         "audiences": ["https://api.example.org"], "introspects_all_tokens": true,
+        "client_assertion_for_token_url": true, "dpop_bound_access_tokens": true,
     ])
     let keyed = try ClientMetadata([
         "grant_types": ["client_credentials"], "token_endpoint_auth_method": "private_key_jwt",
@@ -52,7 +53,7 @@ private func signInSamples() throws -> [any Event] {
         account: account, stamp: 1, client: client, clientID: "web", app: app, scope: ["openid"],
         resources: ["https://api.example.org"], factors: [.mailedCode], openedAt: noon,
         expiresAt: noon.adding(seconds: 86_400), isOffline: true,
-        from: SignInPlace(source: "AAAA", device: "iPhone"), method: .nativeOTP)
+        from: SignInPlace(source: "AAAA", device: "iPhone"), method: .nativeOTP, key: "AAAA")
     let refused = RefusedSignIn(
         method: .nativeOTP, reason: "invalid_code", account: account, client: client,
         clientID: "web", app: app, from: SignInPlace(source: "AAAA", device: "iPhone"))
@@ -78,6 +79,15 @@ private func signInSamples() throws -> [any Event] {
         PasskeyEvent.used(counter: 1, isBackedUp: true, at: noon),
         PasskeyEvent.renamed("Phone", account: account),
         PasskeyEvent.removed(account: account, mail: code),
+    ] + registrationSamples()
+}
+
+private func registrationSamples() -> [any Event] {
+    let terms = RegistrationTerms(label: "Partners", uses: 2, scope: ["jobs"], expiresAt: noon)
+    return [
+        RegistrationTokenEvent.created(terms),
+        RegistrationTokenEvent.used(client: client, at: noon),
+        RegistrationTokenEvent.revoked,
     ]
 }
 

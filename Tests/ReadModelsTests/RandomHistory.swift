@@ -14,6 +14,7 @@ struct RandomHistory {
     private var invites: [UUID] = []
     private var passkeys: [UUID] = []
     private var hosts: [(stream: UUID, name: String, isAssigned: Bool)] = []
+    private var registrationTokens: [UUID] = []
     private var serial = 0
 
     init(seed: UInt64) {
@@ -26,7 +27,7 @@ struct RandomHistory {
 
     mutating func next() -> Happening {
         serial += 1
-        switch Int.random(in: 0..<39, using: &random) {
+        switch Int.random(in: 0..<41, using: &random) {
         case 0..<11: return client()
         case 11..<14: return app()
         case 14..<16: return realm()
@@ -37,6 +38,7 @@ struct RandomHistory {
         case 28..<32: return mail()
         case 32..<36: return passkey()
         case 36..<39: return invite()
+        case 39, 40: return registrationToken()
         default: return happening("something.else", fresh(), #"{"n":\#(serial)}"#)
         }
     }
@@ -246,6 +248,23 @@ struct RandomHistory {
             ? happening("invite.revoked", stream)
             : happening(
                 "invite.used", stream, #"{"mailbox":"\#(fresh())","used_at":1800000000}"#)
+    }
+
+    private mutating func registrationToken() -> Happening {
+        if registrationTokens.isEmpty || chance(30) {
+            let stream = fresh()
+            registrationTokens.append(stream)
+            return happening(
+                "registration_token.created", stream,
+                #"{"expires_at":1800000000,"label":"L\#(serial)","scope":["a"],"uses":100}"#)
+        }
+        let index = Int.random(in: 0..<registrationTokens.count, using: &random)
+        guard chance(15) else {
+            return happening(
+                "registration_token.used", registrationTokens[index],
+                #"{"client":"\#(fresh())","used_at":1800000000}"#)
+        }
+        return happening("registration_token.revoked", registrationTokens.remove(at: index))
     }
 
     private mutating func session() -> Happening {

@@ -14,16 +14,23 @@ extension ProblemKind {
         case .unsupportedTokenType: "unsupported_token_type"
         case .invalidScope: "invalid_scope"
         case .invalidTarget: "invalid_target"
-        case .invalidToken: "invalid_token"
+        case .invalidToken, .unprovenToken: "invalid_token"
+        // RFC 9449.
+        case .invalidProof, .proofRefused: "invalid_dpop_proof"
+        case .nonceNeeded, .proofNonceNeeded: "use_dpop_nonce"
         // Only in the body: a challenge to whoever came without a token names no error.
         case .unauthenticated: "missing_token"
         case .insufficientScope: "insufficient_scope"
         // RFC 9470.
         case .reauthenticationRequired: "insufficient_user_authentication"
         case .mfaRequired: "mfa_required"
+        case .invalidRedirectURI: "invalid_redirect_uri"
+        case .invalidClientMetadata: "invalid_client_metadata"
+        case .invalidSoftwareStatement: "invalid_software_statement"
+        case .unapprovedSoftwareStatement: "unapproved_software_statement"
         case .rateLimited: "rate_limited"
         case .forbidden, .realmClosed, .realmDisabled, .nativeGrantsDisabled,
-            .internalLoginDisabled:
+            .internalLoginDisabled, .registrationClosed:
             "access_denied"
         case .internalError, .logDamaged: "server_error"
         case .busy, .unavailable, .contended, .positionNotReached, .passkeyUnavailable:
@@ -34,7 +41,7 @@ extension ProblemKind {
             .malformedForwarding, .invalidEnrollment, .noTwoFactor, .noSuchInvite, .inviteUsed,
             .unknownHost, .noSuchRoute, .noSuchRealm,
             .noSuchHost, .noSuchApp, .noSuchClient, .noSuchKey, .noSuchPasskey, .noSuchEvent,
-            .noSuchCheckpoint,
+            .noSuchCheckpoint, .noSuchRegistrationToken,
             .noSuchAccount, .noSuchSession, .noSuchMail, .accountExists, .mailNotFailed,
             .noSuchProblem, .methodNotAllowed, .realmExists, .reservedRealm, .hostTaken,
             .appExists, .clientExists, .clientHasNoSecret, .positionLost, .unsupportedMediaType,

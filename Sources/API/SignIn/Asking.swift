@@ -86,6 +86,8 @@ extension GrantRefusal: Refusal {
         case .realmDisabled: Problem(.realmClosed)
         case .invalidClient: Problem(.invalidClient)
         case .usedAssertion: Problem(.invalidClient, "The assertion was used before.")
+        case .usedProof: Problem(.invalidProof, "The DPoP proof was used before.")
+        case .proofNeeded: Problem(.invalidProof, "The client's tokens need a DPoP proof.")
         case .unsupportedGrant:
             Problem(.unsupportedGrantType, "This grant type is not enabled for this realm.")
         case .unauthorizedClient:

@@ -22,7 +22,7 @@ extension RealmContext {
             try await clients.fresh(clientID, in: place.realm)
         }
         guard let known, !known.isDisabled,
-            let proof = try proof(credentials, of: clientID, known, for: request)
+            let proof = try await proof(credentials, of: clientID, known, for: request)
         else { throw Problem(.invalidClient) }
         return PresentClient(
             id: known.id, clientID: clientID, proof: proof, metadata: known.metadata)
@@ -38,7 +38,7 @@ extension RealmContext {
             try await clients.recent(clientID, in: place.realm)
         }
         guard let known, !known.isDisabled,
-            let proof = try proof(credentials, of: clientID, known, for: nil)
+            let proof = try await proof(credentials, of: clientID, known, for: nil)
         else { return nil }
         return PresentClient(
             id: known.id, clientID: clientID, proof: proof, metadata: known.metadata)
@@ -48,7 +48,7 @@ extension RealmContext {
     private func proof(
         _ credentials: ClientCredentials, of clientID: String, _ known: KnownClient,
         for request: Request?
-    ) throws(Problem) -> ClientProof? {
+    ) async throws(Problem) -> ClientProof? {
         let proof: ClientProof
         switch credentials.proof {
         case .none: proof = .none
@@ -56,7 +56,7 @@ extension RealmContext {
         case .post(let secret): proof = try proven(secret, by: .secretPost)
         case .assertion(let type, let text):
             guard let request else { return nil }
-            proof = try proven(text, type: type, by: known, clientID, for: request)
+            proof = try await proven(text, type: type, by: known, clientID, for: request)
         }
         return proof.isGood(for: known.metadata.authenticationMethod, known.secret) ? proof : nil
     }
@@ -88,24 +88,28 @@ extension RealmContext {
     private func proven(
         _ text: String, type: String, by client: KnownClient, _ clientID: String,
         for request: Request
-    ) throws(Problem) -> ClientProof {
+    ) async throws(Problem) -> ClientProof {
         guard type == Self.assertionType else {
             throw Problem(.invalidClient, "There is no such type of assertion here.")
         }
         guard client.metadata.authenticationMethod == .privateKeyJWT else {
             throw Problem(.invalidClient)
         }
-        guard let document = client.metadata.jwks else {
-            throw Problem(
-                .invalidClient,
-                "Keys at a jwks_uri are not fetched: the client must be registered with its jwks.")
+        guard let source = KeySource(client.metadata.jwks, client.metadata.jwksURI) else {
+            throw Problem(.invalidClient)
         }
-        guard let keys = try? KeySet(jwks: document),
-            let assertion = try? ClientAssertion.check(
-                text, of: clientID, keys: keys, algorithms: Set(ClientKeys.algorithms),
-                rules: assertionRules, at: clock.now())
-        else { throw Problem(.invalidClient) }
-        let used = UsedAssertion(id: assertion.id, until: assertionRules.lastUse(of: assertion))
+        let (rules, now) = (assertionRules(for: client.metadata), clock.now())
+        let assertion: ClientAssertion
+        do throws(TokenRejection) {
+            assertion = try await remoteKeys.check(source) { keys throws(TokenRejection) in
+                try ClientAssertion.check(
+                    text, of: clientID, keys: keys, algorithms: Set(ClientKeys.algorithms),
+                    rules: rules, at: now)
+            }
+        } catch {
+            throw Problem(.invalidClient)
+        }
+        let used = UsedAssertion(id: assertion.id, until: rules.lastUse(of: assertion))
         // The token endpoint takes the assertion by a claim in the log, together with what it grants,
         // so that a repeat finds it taken on every node. The others put nothing on record.
         let isRemembered = request.path != TokenRoutes.tokenPath
@@ -117,9 +121,9 @@ extension RealmContext {
 
     /// For the issuer and nobody else: an assertion that names an address could have been asked for
     /// by another server that gave out that address as its own.
-    private var assertionRules: ClientAssertion.Rules {
+    private func assertionRules(for client: ClientMetadata) -> ClientAssertion.Rules {
         var audiences: Set<String> = [place.issuer]
-        if place.settings[SettingCatalogue.assertionForTokenURL] {
+        if client.assertsForTokenURL || place.settings[SettingCatalogue.assertionForTokenURL] {
             audiences.insert(place.issuer + TokenRoutes.tokenPath)
         }
         return ClientAssertion.Rules(audiences: audiences, longestLifetime: 300)

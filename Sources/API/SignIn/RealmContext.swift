@@ -10,6 +10,7 @@ public struct RealmContext: RouteContext {
     let keys: TokenKeys
     let assertions: UsedAssertions
     let clients: KnownClients
+    let remoteKeys: RemoteKeys
     let commands: any CommandPort
     let queries: any RealmQueries
     let limits: RateLimits
@@ -98,12 +99,10 @@ extension RealmContext {
     private func bearer(of request: Request) async throws(Problem) -> PresentedToken {
         let lines = request.headers.all("Authorization")
         guard let line = lines.first else { throw Problem(.unauthenticated) }
-        let scheme = "bearer "
         guard lines.count == 1, line.utf8.count <= Self.longestToken,
-            String(line.unicodeScalars.prefix(scheme.utf8.count)).lowercased() == scheme,
-            let token = try await present(
-                String(line.unicodeScalars.dropFirst(scheme.utf8.count)))
+            let (scheme, text) = TokenScheme.read(line), let token = try await present(text)
         else { throw Problem(.invalidToken) }
+        try await requireProof(of: token, text, shownAs: scheme, request)
         // Who somebody is may be asked with any token that reaches that far, and nothing else.
         guard request.path == TokenRoutes.userInfoPath || token.isFor(place.issuer) else {
             throw Problem(.invalidToken)

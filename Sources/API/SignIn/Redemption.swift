@@ -32,7 +32,7 @@ extension Call<RealmContext> {
         return GrantRequest(
             client: client.id, clientID: client.clientID, proof: client.proof,
             app: context.place.app, scope: scope, resources: resources, session: newID(),
-            from: signInPlace, now: context.clock.now())
+            from: signInPlace, now: context.clock.now(), keyProof: try tokenProof())
     }
 
     /// Where the caller is, without saying who.
@@ -47,7 +47,8 @@ extension Call<RealmContext> {
         let now = context.clock.now()
         let accessToken = try await accessToken(granted, at: now)
         var members: [String: JSON] = [
-            "access_token": .string(accessToken), "token_type": "Bearer",
+            "access_token": .string(accessToken),
+            "token_type": granted.key == nil ? "Bearer" : "DPoP",
             "expires_in": .integer(granted.lifetime),
             "scope": .string(granted.scope.joined(separator: " ")),
         ]

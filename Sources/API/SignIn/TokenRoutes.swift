@@ -30,7 +30,7 @@ enum TokenRoutes {
         answer: .ok("The tokens.", tokens, example: exampleTokens),
         refusals: Place.refusals + [
             .unsupportedGrantType, .unauthorizedClient, .invalidGrant, .invalidScope,
-            .invalidTarget, .invalidRequest, .rateLimited,
+            .invalidTarget, .invalidRequest, .rateLimited, .invalidProof, .nonceNeeded,
         ]
     ) { call throws(Problem) in
         let client = try call.presentClient
@@ -133,7 +133,8 @@ enum TokenRoutes {
         .optional("auth_time", .integer(0...(1 << 53 - 1)), "When somebody signed in."),
         .optional("acr", .text(1...255), "How strongly."),
         .optional("amr", .list(of: .text(1...50), 0...10), "By what."),
-        .optional("token_type", .text(1...20), "How it is shown."))
+        .optional("token_type", .text(1...20), "How it is shown."),
+        .optional("cnf", .openObject, "The key that it is bound to (RFC 9449)."))
 
     private static let tokenForm = Schema.object(
         ClientCredentials.members + [

@@ -18,6 +18,8 @@ extension Call<RealmContext> {
         }
         let terms = granted.terms
         let isPersonal = terms.account != nil
+        var additional: [String: JSON] = ["sid": .string(granted.session.description)]
+        if let key = granted.key { additional["cnf"] = ["jkt": .string(key)] }
         let token = AccessToken(
             issuer: context.place.issuer, subject: terms.subject,
             // RFC 9068 section 3 asks for an audience always. Where the client named none, the token
@@ -27,7 +29,7 @@ extension Call<RealmContext> {
             scope: granted.scope, authenticatedAt: isPersonal ? terms.openedAt : nil,
             authenticationContext: terms.authenticationContext,
             authenticationMethods: terms.authenticationMethods,
-            additional: ["sid": .string(granted.session.description)])
+            additional: additional)
         return try await signed(by: granted.style.accessTokenSignature) { key in
             try token.signed(by: key)
         }

@@ -36,6 +36,10 @@ public struct ClientMetadata: Sendable, Equatable {
     public internal(set) var audiences: [String] = []
     /// Whether it may ask of every token of the realm.
     public internal(set) var introspectsAllTokens = false
+    /// Whether its assertions may name the token endpoint instead of the issuer.
+    public internal(set) var assertsForTokenURL = false
+    /// Whether its tokens are bound to a key (RFC 9449 section 5.2).
+    public internal(set) var bindsTokens = false
     /// The app that this client belongs to.
     public internal(set) var appID: UUID?
 

@@ -72,6 +72,12 @@ extension MetadataField {
         .flag(
             "introspects_all_tokens", \.introspectsAllTokens,
             "Whether the client may introspect every token of the realm"),
+        .flag(
+            "client_assertion_for_token_url", \.assertsForTokenURL,
+            "Whether the client's assertions may name the token endpoint instead of the issuer"),
+        .flag(
+            "dpop_bound_access_tokens", \.bindsTokens,
+            "Whether the client always proves a key that its tokens are bound to"),
         .app,
     ]
 

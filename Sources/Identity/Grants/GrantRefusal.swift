@@ -6,6 +6,10 @@ public enum GrantRefusal: Error, Equatable, Sendable {
     case invalidClient
     /// The client showed that it is itself by something that it had used before.
     case usedAssertion
+    /// The proof of a key was used before.
+    case usedProof
+    /// The client's tokens are bound to a key, and none was proved.
+    case proofNeeded
     /// The realm does not offer the grant.
     case unsupportedGrant
     /// The client may not use the grant.
@@ -46,7 +50,8 @@ extension GrantRefusal {
         case .invalidSecondFactor: "invalid_second_factor"
         case .accountBlocked: "account_blocked"
         case .invalidCeremony(let reason), .passkeyRefused(let reason): reason
-        case .realmNotFound, .realmDisabled, .invalidClient, .usedAssertion, .unsupportedGrant,
+        case .realmNotFound, .realmDisabled, .invalidClient, .usedAssertion, .usedProof,
+            .proofNeeded, .unsupportedGrant,
             .unauthorizedClient, .unknownScope, .scopeNotAllowed, .widerScope, .invalidResource,
             .unknownCeremony, .invalidRefreshToken:
             nil

@@ -49,10 +49,15 @@ public struct RedeemGrant<Shown: Grant>: AnsweringCommand {
         if case .assertion(let assertion) = request.proof {
             settled.decision.take(assertion.claim(by: request.clientID), for: request.client)
         }
+        if let proof = request.keyProof {
+            settled.decision.take(proof.claim, for: request.client)
+        }
         return settled
     }
 
-    public func rejection(takenClaim kind: String) -> GrantRefusal { .usedAssertion }
+    public func rejection(takenClaim kind: String) -> GrantRefusal {
+        Claim.purpose(of: kind) == UsedProof.claimKind ? .usedProof : .usedAssertion
+    }
 
     private func settleGrant(_ facts: Facts) throws(GrantRefusal) -> Settled<Outcome> {
         let desk = try desk(facts)
@@ -85,6 +90,7 @@ public struct RedeemGrant<Shown: Grant>: AnsweringCommand {
             throw .unsupportedGrant
         }
         guard metadata.grantTypes.contains(Shown.type) else { throw .unauthorizedClient }
+        if metadata.bindsTokens, request.keyProof == nil { throw .proofNeeded }
         for resource in request.resources where !ResourceRule.isResource(resource) {
             throw .invalidResource
         }

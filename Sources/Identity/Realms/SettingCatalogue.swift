@@ -72,6 +72,17 @@ public enum SettingCatalogue {
         "native_apps", .apps(limit: 20), perApp: true,
         "Apps on phones that may use the domain's passkeys and open its links")
 
+    public static let clientRegistration = Declare.choice(
+        "client_registration", ClientRegistration.closed, perApp: true,
+        "Which clients may register themselves")
+    public static let statementIssuers = Declare.object(
+        "software_statement_issuers", .issuers(limit: TrustedIssuer.mostIssuers),
+        "Whose statements about clients are believed: by issuer, with jwks or jwks_uri")
+
+    public static let proofNonces = Declare.flag(
+        "dpop_nonces", false,
+        "Whether proofs of a key must have a number in them that this server has given out")
+
     public static let codeLifetime = Declare.seconds(
         "code_lifetime", 60, in: 10...600, "How long an authorization code can be redeemed")
     public static let accessTokenLifetime = Declare.seconds(
@@ -133,6 +144,7 @@ public enum SettingCatalogue {
             magicLinkLifetime.setting, inviteLifetime.setting, recentSignIn.setting,
             accountDeletionGrace.setting, rateLimits.setting,
             nativeApps.setting, mailWords.setting,
+            clientRegistration.setting, statementIssuers.setting, proofNonces.setting,
         ] + passkeys
 
     public static func find(_ name: String) -> Setting? { byName[name] }

@@ -36,13 +36,16 @@ public struct SessionTerms: Sendable, Equatable {
     public var from: SignInPlace
     /// The grant that opened it.
     public var method: GrantType?
+    /// The thumbprint of the key that its refresh tokens are bound to (RFC 9449).
+    public var key: String?
 
     public init(
         account: UUID?, stamp: Int, client: UUID, clientID: String, app: UUID?, scope: [String],
         resources: [String], factors: [AuthenticationFactor], openedAt: Timestamp,
         expiresAt: Timestamp, isOffline: Bool, from: SignInPlace = SignInPlace(),
-        method: GrantType? = nil
+        method: GrantType? = nil, key: String? = nil
     ) {
+        self.key = key
         self.account = account
         self.stamp = stamp
         self.client = client
@@ -108,7 +111,7 @@ public enum SessionEvent: Event {
             "session.opened",
             open: [
                 "account", "stamp", "client", "client_id", "app", "scope", "resources", "amr",
-                "opened_at", "expires_at", "offline", "source", "device", "method",
+                "opened_at", "expires_at", "offline", "source", "device", "method", "key",
             ]),
         EventShape("session.refreshed", open: ["generation", "refreshed_at"]),
         EventShape("session.ended", open: ["reason"]),
@@ -181,6 +184,7 @@ extension SessionTerms {
         fields["account"] = account.map { .uuid($0) }
         fields["app"] = app.map { .uuid($0) }
         fields["method"] = method.map { .string($0.rawValue) }
+        fields["key"] = key.map { .string($0) }
         return fields.merging(from.fields) { own, _ in own }
     }
 
@@ -197,7 +201,7 @@ extension SessionTerms {
             clientID: clientID, app: fields.uuid("app"), scope: scope, resources: resources,
             factors: factors.compactMap(AuthenticationFactor.init), openedAt: openedAt,
             expiresAt: expiresAt, isOffline: isOffline, from: SignInPlace(recorded: fields),
-            method: fields.choice("method"))
+            method: fields.choice("method"), key: fields["key"]?.string)
     }
 }
 

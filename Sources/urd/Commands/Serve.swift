@@ -26,6 +26,7 @@ struct Serve: Subcommand {
             lines.warning("sealer.no_checkpoint_directory", [:])
         }
         var options = Service.Options(settings, sockets)
+        options.outgoing = try OutgoingCalls(settings)
         options.mailCarrier = try SMTPCarrier(settings, lines)
         if options.mailCarrier == nil { lines.warning("mailer.no_mail_server", [:]) }
         let service = Service(store: try Store(settings, lines: lines), options: options)

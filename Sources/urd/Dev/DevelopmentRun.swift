@@ -10,7 +10,7 @@ import Values
 /// What `urd dev` has the rest of Urd do.
 struct DevelopmentRun: DevelopmentSteps {
     let console: Console
-    /// Those of mailing.
+    /// Those of mailing, and of calling others.
     let settings: Settings
 
     func migrate(_ place: DevelopmentPlace) async throws {
@@ -31,6 +31,7 @@ struct DevelopmentRun: DevelopmentSteps {
         options.checkpointDirectory = place.checkpointDirectory
         options.forwarding = Forwarding(ports: [place.port])
         let lines = Log(threshold: .warning)
+        options.outgoing = try OutgoingCalls(settings)
         options.mailCarrier = try SMTPCarrier(settings, lines)
         if options.mailCarrier == nil {
             let inbox = Inbox()

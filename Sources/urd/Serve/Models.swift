@@ -62,6 +62,7 @@ struct ReadModelQueries: AdminQueries {
     let passkeyModel: Passkeys
     private let trail: AuditTrail
     let inviteModel: Invites
+    let registrationTokenModel: RegistrationTokens
 
     /// How long a list may wait for the position that it was asked for.
     static let patience: Duration = .seconds(3)
@@ -79,6 +80,7 @@ struct ReadModelQueries: AdminQueries {
         passkeyModel = Passkeys(store.database)
         trail = AuditTrail(store.database)
         inviteModel = Invites(store.database)
+        registrationTokenModel = RegistrationTokens(store.database)
     }
 
     func adminKey(_ id: UUID) async throws(LogFailure) -> AdminKeyView? {

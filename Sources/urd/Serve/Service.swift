@@ -25,6 +25,8 @@ struct Service: Sendable {
         var inbox: Inbox?
         /// Whose word on hosts and addresses is taken.
         var forwarding = Forwarding()
+        /// Calls those whom clients and realms name; without it nobody is called.
+        var outgoing: OutgoingCalls?
     }
 
     let store: Store
@@ -88,7 +90,8 @@ struct Service: Sendable {
     }
 
     private func start(_ models: Models, _ health: Health) throws -> Servers {
-        let realms = RealmContexts(store: store, queries: models.queries, options.forwarding)
+        let realms = RealmContexts(
+            store: store, queries: models.queries, options.forwarding, options.outgoing)
         let router = Router(
             [
                 .init(API.table, context: AdminContext(store: store, queries: models.queries)),
@@ -150,7 +153,10 @@ struct Service: Sendable {
 }
 
 extension RealmContexts {
-    init(store: Store, queries: ReadModelQueries, _ forwarding: Forwarding) {
+    init(
+        store: Store, queries: ReadModelQueries, _ forwarding: Forwarding,
+        _ outgoing: OutgoingCalls?
+    ) {
         let start = ContinuousClock.now
         let clock = RealmContext.Clock(
             now: Log.systemTime, passed: { ContinuousClock.now - start })
@@ -160,7 +166,8 @@ extension RealmContexts {
             keys: TokenKeys(
                 commands: store.dispatcher, clock: clock,
                 revision: { queries.revision(of: $0) }, generate: newSigningKey),
-            commands: store.dispatcher, queries: queries, clock: clock)
+            commands: store.dispatcher, queries: queries, clock: clock,
+            fetchKeys: { await outgoing?.keys(at: $0) })
     }
 }
 

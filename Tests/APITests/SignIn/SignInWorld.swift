@@ -24,7 +24,8 @@ struct SignInWorld {
 
     /// `isDeaf`: this node never hears of what changes in the realm.
     init(
-        _ settings: [String: JSON] = ["registration": "jit_on_otp"], isDeaf: Bool = false
+        _ settings: [String: JSON] = ["registration": "jit_on_otp"], isDeaf: Bool = false,
+        fetchKeys: @escaping RemoteKeys.Fetch = { _ in nil }
     ) async throws {
         realm = try #require(RealmID("acme"))
         let key = HMACKey(Random.bytes(32))
@@ -44,7 +45,8 @@ struct SignInWorld {
                 commands: dispatcher, clock: realmClock,
                 revision: { _ in isDeaf ? 0 : log.revision },
                 generate: { try SigningKey.generate($0) }),
-            commands: dispatcher, queries: FoldedQueries(log: log), clock: realmClock)
+            commands: dispatcher, queries: FoldedQueries(log: log), clock: realmClock,
+            fetchKeys: fetchKeys)
         router = Router(
             [
                 .init(API.realmTable) { request throws(Problem) in
@@ -84,7 +86,8 @@ struct SignInWorld {
     func send(_ request: Request) async throws -> Answered {
         let answer = Answered(await router.respond(to: request))
         let route = RouteTree(API.realmTable).find(request.path)?.route(for: request.method)
-        if answer.status == .ok, case .json(let schema, _)? = route?.answer.content {
+        if answer.status == route?.answer.status, case .json(let schema, _)? = route?.answer.content
+        {
             do {
                 try schema.check(answer.json)
             } catch {

@@ -9,6 +9,7 @@ enum ServerMetadata {
     private struct Key: Hashable, Sendable {
         let issuer: String
         let hasNativeGrants: Bool
+        var letsRegister = false
     }
 
     private static let written = Mutex(LeastRecent<Key, [UInt8]>(capacity: 4096))
@@ -16,9 +17,11 @@ enum ServerMetadata {
     static func document(of place: Place) -> [UInt8] {
         let key = Key(
             issuer: place.issuer,
-            hasNativeGrants: place.settings[SettingCatalogue.nativeGrants])
+            hasNativeGrants: place.settings[SettingCatalogue.nativeGrants],
+            letsRegister: place.settings[SettingCatalogue.clientRegistration] != .closed)
         if let known = written.withLock({ $0.value(of: key) }) { return known }
-        let document = JSON.object(members(key)).canonical()
+        let document = JSON.object(members(key).merging(optional(key)) { own, _ in own })
+            .canonical()
         written.withLock { $0.set(document, for: key) }
         return document
     }
@@ -55,9 +58,16 @@ enum ServerMetadata {
                 "iss", "sub", "aud", "azp", "exp", "iat", "auth_time", "acr", "amr", "at_hash",
                 "sid", "email", "email_verified", "name", "given_name", "family_name",
             ]),
+            "dpop_signing_alg_values_supported": texts(KeyProof.algorithms.map(\.rawValue)),
             "claims_parameter_supported": false, "request_parameter_supported": false,
             "request_uri_parameter_supported": false,
         ]
+    }
+
+    /// What is there only where the realm lets it be.
+    private static func optional(_ key: Key) -> [String: JSON] {
+        guard key.letsRegister else { return [:] }
+        return ["registration_endpoint": .string(key.issuer + ClientRegistrationRoutes.path)]
     }
 
     private static func texts(_ texts: [String]) -> JSON { .array(texts.map { .string($0) }) }
@@ -71,6 +81,7 @@ enum ServerMetadata {
         .required("revocation_endpoint", .text(1...2048), "Where to give them back."),
         .required("userinfo_endpoint", .text(1...2048), "Who is signed in."),
         .required("jwks_uri", .text(1...2048), "What to verify them with."),
+        .optional("registration_endpoint", .text(1...2048), "Where clients register themselves."),
     ]
 
     private static let lists: [Member] = [
@@ -85,6 +96,7 @@ enum ServerMetadata {
         ("introspection_endpoint_auth_signing_alg_values_supported", "And to sign."),
         ("revocation_endpoint_auth_methods_supported", "The same, to give tokens back."),
         ("revocation_endpoint_auth_signing_alg_values_supported", "And to sign."),
+        ("dpop_signing_alg_values_supported", "What proofs of keys may be signed with."),
         ("acr_values_supported", "How strong a sign-in can be."),
         ("claims_supported", "What tokens and user info say."),
     ].map { name, about in .required(name, .list(of: .text(1...255), 0...50), about) }
