@@ -18,7 +18,7 @@ public enum API {
         + TokenRoutes.table + PasskeyRoutes.table + PasskeyListRoutes.table
         + MetadataRoutes.table + AppInfoRoutes.table + AppLinkRoutes.table
         + OwnAccountRoutes.table
-        + ClientRegistrationRoutes.table
+        + ClientRegistrationRoutes.table + DeviceRoutes.table
 
     /// Every route of every table.
     static let outlines: [Outline] = table.map(\.outline) + realmTable.map(\.outline)

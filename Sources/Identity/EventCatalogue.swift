@@ -8,7 +8,7 @@ public enum EventCatalogue {
         + SessionEvent.catalogue + MailEvent.catalogue + DisclosureEvent.catalogue
         + SigningKeyEvent.catalogue
         + PasskeyEvent.catalogue + TwoFactorEvent.catalogue + InviteEvent.catalogue
-        + RegistrationTokenEvent.catalogue
+        + RegistrationTokenEvent.catalogue + DeviceEvent.catalogue
 
     /// What every request looks at, so that nodes keep it: see `Projections/configurations.sql`.
     public static func isConfiguration(_ name: String) -> Bool {

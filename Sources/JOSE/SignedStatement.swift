@@ -39,4 +39,26 @@ public struct SignedStatement: Sendable, Hashable {
         }
         return SignedStatement(issuer: issuer, claims: claims)
     }
+
+    /// About a person, for one reader and one use (RFC 7523 section 3). What it is good for until is
+    /// the end of it: until then it must not be taken again.
+    public static func checkAssertion(
+        _ text: String, rules: ClaimRules, keys: KeySet, algorithms: Set<Algorithm>,
+        at now: Timestamp
+    ) throws(TokenRejection) -> (statement: SignedStatement, id: String, until: Timestamp) {
+        let verified = try JWS.verify(
+            text, by: keys,
+            rules: JWS.Rules(
+                algorithms: algorithms, types: TokenTypes(["JWT"], mayBeAbsent: true),
+                longest: longestText))
+        let claims = try Claims(payload: verified.payload)
+        let expiresAt = try rules.check(claims, at: now)
+        _ = try claims.need(.subject, claims.subject)
+        let id = try claims.need(.id, claims.id)
+        guard id.utf8.count <= ClientAssertion.longestID else { throw .malformedClaim(.id) }
+        return (
+            SignedStatement(issuer: rules.issuer, claims: claims), id,
+            expiresAt.adding(seconds: ClaimRules.bounded(rules.leeway))
+        )
+    }
 }

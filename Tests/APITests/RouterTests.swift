@@ -112,9 +112,8 @@ import Testing
     @Test func `knows every kind of problem from some route`() {
         var used: Set<ProblemKind> = [.noSuchRoute, .methodNotAllowed]
         for outline in API.outlines { used.formUnion(outline.problems) }
-        // None of the routes has a parameter beside its path that must be given.
         let missing = used.symmetricDifference(ProblemKind.allCases)
-        #expect(missing == ProblemKind.ofRealms.union([.missingParameter]))
+        #expect(missing == ProblemKind.ofRealms)
     }
 }
 

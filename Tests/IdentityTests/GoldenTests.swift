@@ -19,6 +19,8 @@ private func samples() throws -> [any Event] {
         "webauthn_rp_id": "passkeys.example.org",
         "audiences": ["https://api.example.org"], "introspects_all_tokens": true,
         "client_assertion_for_token_url": true, "dpop_bound_access_tokens": true,
+        "token_exchange": "delegation", "exchange_targets": ["https://b.example.org"],
+        "may_act": ["gateway"],
     ])
     let keyed = try ClientMetadata([
         "grant_types": ["client_credentials"], "token_endpoint_auth_method": "private_key_jwt",
@@ -49,11 +51,12 @@ private func signInSamples() throws -> [any Event] {
     let issued = IssuedCode(
         id: code, purpose: .registration, digest: try digest(3), app: app, issuedAt: noon,
         expiresAt: noon.adding(seconds: 600), person: person)
-    let terms = SessionTerms(
+    var terms = SessionTerms(
         account: account, stamp: 1, client: client, clientID: "web", app: app, scope: ["openid"],
         resources: ["https://api.example.org"], factors: [.mailedCode], openedAt: noon,
         expiresAt: noon.adding(seconds: 86_400), isOffline: true,
         from: SignInPlace(source: "AAAA", device: "iPhone"), method: .nativeOTP, key: "AAAA")
+    terms.exchange = TokenExchange(origin: session, actors: ["gateway"], impersonator: "desk")
     let refused = RefusedSignIn(
         method: .nativeOTP, reason: "invalid_code", account: account, client: client,
         clientID: "web", app: app, from: SignInPlace(source: "AAAA", device: "iPhone"))
@@ -88,6 +91,13 @@ private func registrationSamples() -> [any Event] {
         RegistrationTokenEvent.created(terms),
         RegistrationTokenEvent.used(client: client, at: noon),
         RegistrationTokenEvent.revoked,
+        DeviceEvent.requested(
+            DeviceTerms(
+                client: client, clientID: "web", app: app, scope: ["openid"],
+                resources: ["https://api.example.org"], expiresAt: noon)),
+        DeviceEvent.approved(
+            DeviceApproval(account: account, stamp: 1, factors: [.passkey], at: noon)),
+        DeviceEvent.denied(account: account), DeviceEvent.redeemed,
     ]
 }
 

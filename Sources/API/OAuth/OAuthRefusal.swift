@@ -15,6 +15,10 @@ extension ProblemKind {
         case .invalidScope: "invalid_scope"
         case .invalidTarget: "invalid_target"
         case .invalidToken, .unprovenToken: "invalid_token"
+        // RFC 8628.
+        case .authorizationPending: "authorization_pending"
+        case .slowDown: "slow_down"
+        case .expiredDeviceCode: "expired_token"
         // RFC 9449.
         case .invalidProof, .proofRefused: "invalid_dpop_proof"
         case .nonceNeeded, .proofNonceNeeded: "use_dpop_nonce"
@@ -30,7 +34,7 @@ extension ProblemKind {
         case .unapprovedSoftwareStatement: "unapproved_software_statement"
         case .rateLimited: "rate_limited"
         case .forbidden, .realmClosed, .realmDisabled, .nativeGrantsDisabled,
-            .internalLoginDisabled, .registrationClosed:
+            .internalLoginDisabled, .registrationClosed, .deviceDenied:
             "access_denied"
         case .internalError, .logDamaged: "server_error"
         case .busy, .unavailable, .contended, .positionNotReached, .passkeyUnavailable:
@@ -41,7 +45,7 @@ extension ProblemKind {
             .malformedForwarding, .invalidEnrollment, .noTwoFactor, .noSuchInvite, .inviteUsed,
             .unknownHost, .noSuchRoute, .noSuchRealm,
             .noSuchHost, .noSuchApp, .noSuchClient, .noSuchKey, .noSuchPasskey, .noSuchEvent,
-            .noSuchCheckpoint, .noSuchRegistrationToken,
+            .noSuchCheckpoint, .noSuchRegistrationToken, .noSuchDevice,
             .noSuchAccount, .noSuchSession, .noSuchMail, .accountExists, .mailNotFailed,
             .noSuchProblem, .methodNotAllowed, .realmExists, .reservedRealm, .hostTaken,
             .appExists, .clientExists, .clientHasNoSecret, .positionLost, .unsupportedMediaType,

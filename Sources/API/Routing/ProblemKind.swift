@@ -39,6 +39,12 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case proofRefused = "proof-refused"
     case proofNonceNeeded = "proof-nonce-needed"
 
+    case authorizationPending = "authorization-pending"
+    case slowDown = "slow-down"
+    case expiredDeviceCode = "expired-device-code"
+    case deviceDenied = "device-denied"
+    case noSuchDevice = "no-such-device"
+
     case registrationClosed = "registration-closed"
     case invalidRedirectURI = "invalid-redirect-uri"
     case invalidClientMetadata = "invalid-client-metadata"
@@ -108,6 +114,7 @@ extension ProblemKind {
             .unexpectedBody, .malformedHost, .malformedForwarding, .invalidRequest, .invalidGrant,
             .unauthorizedClient, .unsupportedGrantType, .unsupportedTokenType, .invalidScope,
             .invalidTarget, .mfaRequired, .nativeGrantsDisabled, .invalidEnrollment,
+            .authorizationPending, .slowDown, .expiredDeviceCode, .deviceDenied,
             .invalidProof, .nonceNeeded, .invalidRedirectURI, .invalidClientMetadata,
             .invalidSoftwareStatement,
             .unapprovedSoftwareStatement:
@@ -122,7 +129,7 @@ extension ProblemKind {
         case .rateLimited: .tooManyRequests
         case .unknownHost, .noSuchRoute, .noSuchRealm, .noSuchHost, .noSuchApp, .noSuchClient,
             .noSuchKey, .noSuchInvite, .noTwoFactor, .noSuchPasskey, .noSuchAccount, .noSuchSession,
-            .noSuchMail, .noSuchRegistrationToken,
+            .noSuchMail, .noSuchRegistrationToken, .noSuchDevice,
             .noSuchEvent, .noSuchCheckpoint, .noSuchProblem:
             .notFound
         case .methodNotAllowed: .methodNotAllowed
@@ -168,6 +175,11 @@ extension ProblemKind {
         case .nonceNeeded, .proofNonceNeeded:
             "The proof of a key needs the number that is given with this answer."
         case .unprovenToken: "The access token needs a proof of the key that it is bound to."
+        case .authorizationPending: "Nobody has decided yet."
+        case .slowDown: "It was asked again too soon."
+        case .expiredDeviceCode: "The device has waited too long."
+        case .deviceDenied: "Somebody has sent the device away."
+        case .noSuchDevice: "No device waits under this code."
         case .registrationClosed: "Clients do not register themselves here."
         case .invalidRedirectURI: "A redirect URI is not one that may be used."
         case .invalidClientMetadata: "A client can't be as it says of itself."

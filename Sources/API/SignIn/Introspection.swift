@@ -20,6 +20,7 @@ extension Call<RealmContext> {
             "sub": .string(terms.subject), "iat": .integer(found.issuedAt.seconds),
             "jti": .string(found.id),
         ]
+        members["act"] = terms.actClaim
         if let key = found.key { members["cnf"] = ["jkt": .string(key)] }
         if !found.audience.isEmpty { members["aud"] = list(found.audience) }
         if terms.account != nil {

@@ -11,6 +11,7 @@ public struct RealmContext: RouteContext {
     let assertions: UsedAssertions
     let clients: KnownClients
     let remoteKeys: RemoteKeys
+    let polls: DevicePolls
     let commands: any CommandPort
     let queries: any RealmQueries
     let limits: RateLimits
@@ -104,7 +105,7 @@ extension RealmContext {
         else { throw Problem(.invalidToken) }
         try await requireProof(of: token, text, shownAs: scheme, request)
         // Who somebody is may be asked with any token that reaches that far, and nothing else.
-        guard request.path == TokenRoutes.userInfoPath || token.isFor(place.issuer) else {
+        guard request.path == TokenRoutes.userInfoPath || token.isOfSignIn(place.issuer) else {
             throw Problem(.invalidToken)
         }
         return token
@@ -126,6 +127,10 @@ extension RealmContext {
             try await queries.session(session, in: place.realm)
         }
         guard let found, !found.isOver, clock.now() < found.terms.expiresAt else { return nil }
+        // What a token was exchanged for ends with it.
+        if let origin = found.terms.exchange?.origin {
+            guard try await live(origin) != nil else { return nil }
+        }
         return found
     }
 }

@@ -15,6 +15,7 @@ public struct RealmContexts: Sendable {
     private let assertions = UsedAssertions()
     private let clients: KnownClients
     private let remoteKeys: RemoteKeys
+    private let polls = DevicePolls()
     private let clock: RealmContext.Clock
 
     public init(
@@ -39,7 +40,7 @@ public struct RealmContexts: Sendable {
         }
         return RealmContext(
             place: place, mint: mint, keys: keys, assertions: assertions, clients: clients,
-            remoteKeys: remoteKeys,
+            remoteKeys: remoteKeys, polls: polls,
             commands: commands,
             queries: queries, limits: limits, rates: place.rates, clock: clock)
     }

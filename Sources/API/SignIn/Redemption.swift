@@ -25,7 +25,14 @@ extension Call<RealmContext> {
 
     /// A token request without the grant itself.
     func grantRequest(of client: PresentClient) throws(Problem) -> GrantRequest {
-        let resources = body["resource"]?.array?.compactMap(\.string) ?? []
+        var resources = body["resource"]?.array?.compactMap(\.string) ?? []
+        // An exchange may say the same in another word (RFC 8693 section 2.1).
+        for audience in body["audience"]?.array?.compactMap(\.string) ?? []
+        where body["grant_type"]?.string == GrantType.tokenExchange.rawValue
+            && !resources.contains(audience)
+        {
+            resources.append(audience)
+        }
         guard let scope = Scope.parse(body["scope"]?.string ?? "") else {
             throw Problem(.invalidScope, "The scope is misspelt.")
         }
@@ -52,6 +59,9 @@ extension Call<RealmContext> {
             "expires_in": .integer(granted.lifetime),
             "scope": .string(granted.scope.joined(separator: " ")),
         ]
+        if granted.terms.exchange != nil {
+            members["issued_token_type"] = .string(TokenKind.access)
+        }
         if granted.terms.isOffline {
             members["refresh_token"] = .string(context.mint.refreshToken(granted))
         }

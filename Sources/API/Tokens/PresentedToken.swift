@@ -19,6 +19,18 @@ struct PresentedToken: Sendable {
 
     /// A token that was asked for a resource is for that, and for us only if we are named as well: who
     /// is shown it there must not be able to enrol a passkey here.
+    ///
+    /// Nor is one good here that came of no sign-in of ours: who got a person's token to call somebody
+    /// else, or was let in on another's word, does not look after the person's account.
+    func isOfSignIn(_ issuer: String) -> Bool {
+        switch session.terms.method {
+        case .tokenExchange, .jwtBearer: false
+        case nil, .authorizationCode, .refreshToken, .clientCredentials, .deviceCode, .nativeOTP,
+            .nativeMagicLink, .nativePasskey:
+            isFor(issuer)
+        }
+    }
+
     func isFor(_ issuer: String) -> Bool {
         audience.contains(issuer) || !audience.contains(where: session.terms.resources.contains)
     }

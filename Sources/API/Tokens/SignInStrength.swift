@@ -4,7 +4,8 @@ extension SessionTerms {
     /// How strong the sign-in was: a passkey is what somebody has and, since it is asked to verify
     /// its user, what he knows or is.
     var authenticationContext: String? {
-        guard account != nil else { return nil }
+        // Where nothing was shown to us nobody knows.
+        guard account != nil, !factors.isEmpty else { return nil }
         return isStrong ? "urn:modgud:acr:multi" : "urn:modgud:acr:single"
     }
 

@@ -19,6 +19,7 @@ extension Call<RealmContext> {
         let terms = granted.terms
         let isPersonal = terms.account != nil
         var additional: [String: JSON] = ["sid": .string(granted.session.description)]
+        additional["act"] = terms.actClaim
         if let key = granted.key { additional["cnf"] = ["jkt": .string(key)] }
         let token = AccessToken(
             issuer: context.place.issuer, subject: terms.subject,
@@ -41,7 +42,8 @@ extension Call<RealmContext> {
         _ granted: GrantedTokens, for accessToken: String, at now: Timestamp
     ) async throws(Problem) -> String? {
         let terms = granted.terms
-        guard let account = terms.account, granted.scope.contains("openid") else { return nil }
+        guard let account = terms.account, granted.scope.contains("openid"), terms.exchange == nil
+        else { return nil }
         let token = IDToken(
             issuer: context.place.issuer, subject: account.description, clientID: terms.clientID,
             issuedAt: now, expiresAt: now.adding(seconds: granted.lifetime),

@@ -78,6 +78,15 @@ extension MetadataField {
         .flag(
             "dpop_bound_access_tokens", \.bindsTokens,
             "Whether the client always proves a key that its tokens are bound to"),
+        .exchange,
+        .texts(
+            "exchange_targets", \.exchangeTargets, limit: 20, format: "uri",
+            "Where the tokens may be good that the client exchanges others for",
+            rule: ResourceRule.check),
+        .texts(
+            "may_act", \.mayAct, limit: 20,
+            "The clients that may exchange this client's tokens, wherever those are good",
+            rule: { text throws(FieldFault.Reason) in try TextRule.clientID(text) }),
         .app,
     ]
 
@@ -87,6 +96,17 @@ extension MetadataField {
         text(name, path, format: "uri", about) { text throws(FieldFault.Reason) in
             try WebAddressRule.check(text)
         }
+    }
+
+    /// Left out where it is nothing, as it is for nearly all.
+    private static var exchange: MetadataField {
+        let field = choice(
+            "token_exchange", \.exchange, default: .none,
+            "What the client may exchange people's tokens for")
+        return MetadataField(
+            name: field.name, about: field.about, schema: field.schema, isPersonal: false,
+            get: { $0.exchange == .none ? nil : field.get($0) }, set: field.set,
+            check: field.check)
     }
 
     /// One text of names with spaces between them (RFC 6749 section 3.3).

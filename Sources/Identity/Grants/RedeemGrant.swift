@@ -56,7 +56,11 @@ public struct RedeemGrant<Shown: Grant>: AnsweringCommand {
     }
 
     public func rejection(takenClaim kind: String) -> GrantRefusal {
-        Claim.purpose(of: kind) == UsedProof.claimKind ? .usedProof : .usedAssertion
+        switch Claim.purpose(of: kind) {
+        case UsedProof.claimKind: .usedProof
+        case JWTBearerGrant.claimKind: .invalidAssertion
+        default: .usedAssertion
+        }
     }
 
     private func settleGrant(_ facts: Facts) throws(GrantRefusal) -> Settled<Outcome> {
@@ -116,7 +120,9 @@ extension GrantType {
     public var isNative: Bool {
         switch self {
         case .nativeOTP, .nativeMagicLink, .nativePasskey: true
-        case .authorizationCode, .refreshToken, .clientCredentials, .deviceCode: false
+        case .authorizationCode, .refreshToken, .clientCredentials, .deviceCode, .jwtBearer,
+            .tokenExchange:
+            false
         }
     }
 }

@@ -83,6 +83,14 @@ public enum SettingCatalogue {
         "dpop_nonces", false,
         "Whether proofs of a key must have a number in them that this server has given out")
 
+    public static let assertionIssuers = Declare.object(
+        "assertion_issuers", .issuers(limit: TrustedIssuer.mostIssuers),
+        "Who may say who is there, in the place of signing in: by issuer, with jwks or jwks_uri, and "
+            + "how it names people (subject: account or email)")
+    public static let deviceCodeLifetime = Declare.seconds(
+        "device_code_lifetime", 600, in: 60...hour, perApp: true,
+        "How long a device waits for somebody to let it in")
+
     public static let codeLifetime = Declare.seconds(
         "code_lifetime", 60, in: 10...600, "How long an authorization code can be redeemed")
     public static let accessTokenLifetime = Declare.seconds(
@@ -145,6 +153,7 @@ public enum SettingCatalogue {
             accountDeletionGrace.setting, rateLimits.setting,
             nativeApps.setting, mailWords.setting,
             clientRegistration.setting, statementIssuers.setting, proofNonces.setting,
+            assertionIssuers.setting, deviceCodeLifetime.setting,
         ] + passkeys
 
     public static func find(_ name: String) -> Setting? { byName[name] }

@@ -38,6 +38,8 @@ public struct SessionTerms: Sendable, Equatable {
     public var method: GrantType?
     /// The thumbprint of the key that its refresh tokens are bound to (RFC 9449).
     public var key: String?
+    /// What it was exchanged from, if it was.
+    public var exchange: TokenExchange?
 
     public init(
         account: UUID?, stamp: Int, client: UUID, clientID: String, app: UUID?, scope: [String],
@@ -112,6 +114,7 @@ public enum SessionEvent: Event {
             open: [
                 "account", "stamp", "client", "client_id", "app", "scope", "resources", "amr",
                 "opened_at", "expires_at", "offline", "source", "device", "method", "key",
+                "exchanged", "actors", "impersonator",
             ]),
         EventShape("session.refreshed", open: ["generation", "refreshed_at"]),
         EventShape("session.ended", open: ["reason"]),
@@ -185,6 +188,7 @@ extension SessionTerms {
         fields["app"] = app.map { .uuid($0) }
         fields["method"] = method.map { .string($0.rawValue) }
         fields["key"] = key.map { .string($0) }
+        fields.merge(exchange?.fields ?? [:]) { own, _ in own }
         return fields.merging(from.fields) { own, _ in own }
     }
 
@@ -202,6 +206,7 @@ extension SessionTerms {
             factors: factors.compactMap(AuthenticationFactor.init), openedAt: openedAt,
             expiresAt: expiresAt, isOffline: isOffline, from: SignInPlace(recorded: fields),
             method: fields.choice("method"), key: fields["key"]?.string)
+        exchange = TokenExchange(recorded: fields)
     }
 }
 

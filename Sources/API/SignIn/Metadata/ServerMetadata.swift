@@ -36,6 +36,7 @@ enum ServerMetadata {
             "token_endpoint": .string("\(issuer)/connect/token"),
             "introspection_endpoint": .string("\(issuer)/connect/introspect"),
             "revocation_endpoint": .string("\(issuer)/connect/revoke"),
+            "device_authorization_endpoint": .string(issuer + DeviceRoutes.path),
             "userinfo_endpoint": .string("\(issuer)/connect/userinfo"),
             "jwks_uri": .string("\(issuer)/.well-known/jwks"),
             "grant_types_supported": texts(grants.map(\.rawValue)),
@@ -81,6 +82,7 @@ enum ServerMetadata {
         .required("revocation_endpoint", .text(1...2048), "Where to give them back."),
         .required("userinfo_endpoint", .text(1...2048), "Who is signed in."),
         .required("jwks_uri", .text(1...2048), "What to verify them with."),
+        .required("device_authorization_endpoint", .text(1...2048), "Where devices get codes."),
         .optional("registration_endpoint", .text(1...2048), "Where clients register themselves."),
     ]
 
