@@ -138,8 +138,8 @@ private func realm(_ posture: String? = nil) -> Scenario {
             .thenRejected(.refused(.invalid(FieldFault("scope", .reserved, at: 1))))
         let open = realm("initial_access_token").given(
             RegistrationTokenEvent.created(terms(scope: ["jobs"])), in: token)
-        var expected = Decision(try made(["scope": "openid jobs"]), in: client)
-        expected.append(RegistrationTokenEvent.used(client: client, at: noon), in: token)
+        var expected = Decision(RegistrationTokenEvent.used(client: client, at: noon), in: token)
+        expected.append(try made(["scope": "openid jobs"]), in: client)
         expected.take(claim, for: client)
         try await open.when(register(["scope": "openid jobs"], token: token)).then(expected)
     }

@@ -34,11 +34,13 @@ public enum AuthenticationMethod: String, CaseIterable, Sendable {
     case secretBasic = "client_secret_basic"
     case secretPost = "client_secret_post"
     case privateKeyJWT = "private_key_jwt"
+    /// By a certificate of its own in TLS, which a proxy in front tells (RFC 8705).
+    case selfSignedTLS = "self_signed_tls_client_auth"
 
     public var usesSecret: Bool {
         switch self {
         case .secretBasic, .secretPost: true
-        case .none, .privateKeyJWT: false
+        case .none, .privateKeyJWT, .selfSignedTLS: false
         }
     }
 }

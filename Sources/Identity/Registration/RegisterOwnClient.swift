@@ -87,15 +87,16 @@ public struct RegisterOwnClient: Command {
         members["app_id"] = app.map { .uuid($0) }
         let command = RegisterClient(
             id: id, clientID: clientID, metadata: members, secret: secret)
-        var decision: Decision
+        let registered: Decision
         do {
-            decision = try command.decide(facts.place)
+            registered = try command.decide(facts.place)
         } catch {
             throw .refused(error)
         }
-        if let token {
-            decision.append(RegistrationTokenEvent.used(client: id, at: now), in: token)
-        }
+        guard let token else { return registered }
+        // The token comes first: those who come by the same one at once wait for it in a line.
+        var decision = Decision(RegistrationTokenEvent.used(client: id, at: now), in: token)
+        decision.append(registered)
         return decision
     }
 

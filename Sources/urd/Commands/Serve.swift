@@ -60,7 +60,8 @@ extension Service.Options {
         checkpointDirectory = settings[Settings.checkpointDirectory]
         forwarding = Forwarding(
             trusted: settings[Settings.trustedProxies],
-            ports: [settings[Settings.listenPort]])
+            ports: [settings[Settings.listenPort]],
+            certificateHeader: settings[Settings.certificateHeader])
     }
 }
 

@@ -36,6 +36,11 @@ extension Settings {
         "Proxies that are believed on where a request comes from and which host it is for; each "
             + "must set or remove Forwarded and X-Forwarded-For, -Host and -Proto itself")
 
+    static let certificateHeader = Setting.text(
+        "client-certificate-header", "name",
+        "Header in which trusted proxies tell a client's certificate (RFC 9440); each must set or "
+            + "remove it itself")
+
     static let maximumConnections = Setting.count(
         "maximum-connections", 1...1_000_000, default: 4096,
         "Connections at once; further ones are closed as they come")
@@ -108,7 +113,7 @@ extension Settings {
         [
             databaseURL, databaseOwnerURL, databaseConnections, masterKeyFile, checkpointDirectory,
             listenAddress, listenPort, privateAddress, privatePort, listenThreads,
-            trustedProxies,
+            trustedProxies, certificateHeader,
             maximumConnections, maximumConnectionsPerSource, maximumHeader, maximumBody,
             idleTimeout, transferTimeout, requestDeadline, commandQueue, queryQueue, drain,
             readyLag,

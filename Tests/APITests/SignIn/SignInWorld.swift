@@ -25,6 +25,7 @@ struct SignInWorld {
     /// `isDeaf`: this node never hears of what changes in the realm.
     init(
         _ settings: [String: JSON] = ["registration": "jit_on_otp"], isDeaf: Bool = false,
+        forwarding: Forwarding = Forwarding(),
         fetchKeys: @escaping RemoteKeys.Fetch = { _ in nil }
     ) async throws {
         realm = try #require(RealmID("acme"))
@@ -40,7 +41,7 @@ struct SignInWorld {
         let realmClock = RealmContext.Clock(
             now: { clock.next() }, passed: { .seconds(clock.next().seconds) }, hesitate: { _ in })
         let contexts = RealmContexts(
-            places: Places(directory), mint: { _ in mint },
+            places: Places(directory, forwarding: forwarding), mint: { _ in mint },
             keys: TokenKeys(
                 commands: dispatcher, clock: realmClock,
                 revision: { _ in isDeaf ? 0 : log.revision },

@@ -10,6 +10,7 @@ enum ServerMetadata {
         let issuer: String
         let hasNativeGrants: Bool
         var letsRegister = false
+        var seesCertificates = false
     }
 
     private static let written = Mutex(LeastRecent<Key, [UInt8]>(capacity: 4096))
@@ -18,7 +19,8 @@ enum ServerMetadata {
         let key = Key(
             issuer: place.issuer,
             hasNativeGrants: place.settings[SettingCatalogue.nativeGrants],
-            letsRegister: place.settings[SettingCatalogue.clientRegistration] != .closed)
+            letsRegister: place.settings[SettingCatalogue.clientRegistration] != .closed,
+            seesCertificates: place.seesCertificates)
         if let known = written.withLock({ $0.value(of: key) }) { return known }
         let document = JSON.object(members(key).merging(optional(key)) { own, _ in own })
             .canonical()
@@ -29,7 +31,9 @@ enum ServerMetadata {
     private static func members(_ key: Key) -> [String: JSON] {
         let issuer = key.issuer
         let grants = GrantForm.all.map(\.type).filter { key.hasNativeGrants || !$0.isNative }
-        let methods = AuthenticationMethod.allCases.map(\.rawValue)
+        let methods = AuthenticationMethod.allCases.filter {
+            key.seesCertificates || $0 != .selfSignedTLS
+        }.map(\.rawValue)
         let proven = methods.filter { $0 != AuthenticationMethod.none.rawValue }
         return [
             "issuer": .string(issuer),
