@@ -5,7 +5,7 @@
 -- Read by: the admin API, `urd history`, analysts.
 --
 -- kind: following
--- types: session.opened session.refused session.ended account.disabled account.stamp_rotated account.mailbox_changed account.deletion_scheduled account.deleted
+-- types: session.opened session.refused session.ended browser.opened browser.refused browser.ended account.disabled account.stamp_rotated account.mailbox_changed account.deletion_scheduled account.deleted
 
 -- section: tables
 
@@ -15,8 +15,9 @@ create table urd.login_history_{build} (
     at timestamptz not null,
     account uuid,
     app uuid,
-    client uuid not null,
-    client_id text collate "C" not null,
+    -- Null: on a page.
+    client uuid,
+    client_id text collate "C",
     method text collate "C",
     outcome text collate "C" not null,
     -- Why it was refused.
@@ -48,15 +49,17 @@ begin
         source, device)
     select p_realm, e.position, e.at, (e.data ->> 'account')::uuid, (e.data ->> 'app')::uuid,
         (e.data ->> 'client')::uuid, e.data ->> 'client_id', e.data ->> 'method',
-        case e.type when 'session.opened' then 'signed_in' else 'refused' end,
-        e.data ->> 'reason', case e.type when 'session.opened' then e.stream end,
+        case when e.type in ('session.opened', 'browser.opened') then 'signed_in'
+            else 'refused' end,
+        e.data ->> 'reason',
+        case when e.type in ('session.opened', 'browser.opened') then e.stream end,
         e.data ->> 'source', e.data ->> 'device'
     from urd.event e
     where e.realm = p_realm and e.position between p_first and p_last
         -- Nobody signs in where a token is exchanged for another.
         and coalesce(e.data ->> 'method', '') <> 'urn:ietf:params:oauth:grant-type:token-exchange'
         and (e.type = 'session.opened' and e.data ->> 'account' is not null
-            or e.type = 'session.refused');
+            or e.type in ('session.refused', 'browser.opened', 'browser.refused'));
 
     -- A session ends once: by itself, or with all others that its account had by then. One by one, for
     -- a join would have the planner read the whole history for a page of it.
@@ -64,11 +67,11 @@ begin
         select e.stream, e.position, e.at, e.type, e.data ->> 'reason' as reason
         from urd.event e
         where e.realm = p_realm and e.position between p_first and p_last
-            and e.type in ('session.ended', 'account.disabled', 'account.stamp_rotated',
+            and e.type in ('session.ended', 'browser.ended', 'account.disabled', 'account.stamp_rotated',
                 'account.mailbox_changed', 'account.deletion_scheduled', 'account.deleted')
         order by e.position
     loop
-        if v_end.type = 'session.ended' then
+        if v_end.type in ('session.ended', 'browser.ended') then
             update urd.login_history_{build} h
                 set ended_at = v_end.at, end_reason = v_end.reason
                 where h.realm = p_realm and h.session = v_end.stream and h.session is not null

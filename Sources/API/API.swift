@@ -15,10 +15,16 @@ public enum API {
     /// What the host's realm answers: signing in, and tokens.
     public static let realmTable: [Route<RealmContext>] =
         NativeRoutes.table + MagicLinkRoutes.table + TOTPRoutes.table + InviteCodeRoutes.table
-        + TokenRoutes.table + PasskeyRoutes.table + PasskeyListRoutes.table
+        + TokenRoutes.table + UserInfoRoutes.table + PasskeyRoutes.table + PasskeyListRoutes.table
         + MetadataRoutes.table + AppInfoRoutes.table + AppLinkRoutes.table
-        + OwnAccountRoutes.table
+        + OwnAccountRoutes.table + AuthorizeRoutes.table + PushedRequests.table
         + ClientRegistrationRoutes.table + DeviceRoutes.table
+
+    /// What a browser shows. These are for people, and stand in no description for programs.
+    public static let pageTable: [Route<RealmContext>] =
+        AssetRoutes.table + LoginRoutes.table + PasskeyLoginRoutes.table + LinkRoutes.table
+        + LogoutRoutes.table + OverviewRoutes.table + SecurityRoutes.table + TOTPPageRoutes.table
+        + SessionPageRoutes.table + DataRoutes.table + RegisterRoutes.table + ConsentRoutes.table
 
     /// Every route of every table.
     static let outlines: [Outline] = table.map(\.outline) + realmTable.map(\.outline)

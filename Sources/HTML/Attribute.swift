@@ -65,6 +65,11 @@ public struct Attribute: Sendable, Equatable {
     public static let disabled = Attribute("disabled")
     public static let checked = Attribute("checked")
     public static let selected = Attribute("selected")
+    /// Not shown until a script of ours shows it.
+    /// In the form of RFC 3339, beside what people read.
+    public static func moment(_ value: String) -> Attribute { Attribute("datetime", value) }
+    public static let hidden = Attribute("hidden")
+    public static let invalid = Attribute("aria-invalid", "true")
 
     // Places.
     public static func href(_ place: String) -> Attribute { Attribute("href", safe(place)) }

@@ -54,6 +54,11 @@ extension HTML {
         return HTML(unchecked: "<style>" + text + "</style>")
     }
 
+    /// A script of this site: none ever stands in a page itself.
+    public static func script(from place: String) -> HTML {
+        HTML(unchecked: "<script" + Attribute.source(place).markup + " defer></script>")
+    }
+
     /// A whole page.
     public static func document(
         language: String, @HTMLBuilder head: () -> HTML, @HTMLBuilder body: () -> HTML

@@ -8,6 +8,8 @@ public enum EventCatalogue {
         + SessionEvent.catalogue + MailEvent.catalogue + DisclosureEvent.catalogue
         + SigningKeyEvent.catalogue
         + PasskeyEvent.catalogue + TwoFactorEvent.catalogue + InviteEvent.catalogue
+        + ConsentEvent.catalogue + PushedRequestEvent.catalogue
+        + BrowserSessionEvent.catalogue
         + RegistrationTokenEvent.catalogue + DeviceEvent.catalogue
 
     /// What every request looks at, so that nodes keep it: see `Projections/configurations.sql`.

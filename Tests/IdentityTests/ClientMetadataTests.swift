@@ -32,11 +32,45 @@ import Values
             "app_id": "00000000-0000-0002-0000-000000000002", "access_token_format": "jwt",
             "access_token_signed_response_alg": "ES256", "id_token_signed_response_alg": "ES256",
             "audiences": ["https://api.example", "urn:example:files"],
-            "introspects_all_tokens": true,
+            "introspects_all_tokens": true, "consent": "none", "profile": "voo",
+            "login_location": "bare", "subject_type": "pairwise",
+            "sector_identifier_uri": "https://sector.example/uris",
+            "userinfo_signed_response_alg": "RS256", "require_signed_request_object": true,
+            "require_pushed_authorization_requests": true,
+            "post_logout_redirect_uris": ["https://a.example/bye"],
+            "backchannel_logout_uri": "https://a.example/out",
+            "backchannel_logout_session_required": true,
         ]
         let metadata = try ClientMetadata(given)
         #expect(metadata.members == given)
         #expect(try ClientMetadata(metadata.members) == metadata)
+    }
+
+    @Test func `has one sector where the client knows people by names of its own`() throws {
+        let two: JSON = ["https://a.example/b", "https://c.example/b"]
+        #expect(
+            fault(["subject_type": "pairwise", "redirect_uris": two])
+                == FieldFault("sector_identifier_uri", .needed(by: "subject_type")))
+        let named = try ClientMetadata([
+            "subject_type": "pairwise", "redirect_uris": two,
+            "sector_identifier_uri": "https://sector.example/uris",
+        ])
+        #expect(named.sector == "sector.example")
+        let one = try ClientMetadata([
+            "subject_type": "pairwise",
+            "redirect_uris": ["https://a.example/b", "https://a.example/c"],
+        ])
+        #expect(one.sector == "a.example")
+        #expect(try ClientMetadata(["redirect_uris": two]).sector == nil)
+        #expect(
+            fault(["sector_identifier_uri": "http://localhost/x"])
+                == FieldFault("sector_identifier_uri", .unsafeScheme))
+        #expect(
+            fault(["userinfo_signed_response_alg": "none"])
+                == FieldFault("userinfo_signed_response_alg", .unsupported))
+        #expect(
+            fault(["backchannel_logout_uri": "ftp://a.example"])
+                == FieldFault("backchannel_logout_uri", .unsafeScheme))
     }
 
     @Test func `describes every member`() {

@@ -21,6 +21,12 @@ private func samples() throws -> [any Event] {
         "client_assertion_for_token_url": true, "dpop_bound_access_tokens": true,
         "token_exchange": "delegation", "exchange_targets": ["https://b.example.org"],
         "may_act": ["gateway"],
+        "sector_identifier_uri": "https://web.example.org/sector", "subject_type": "pairwise",
+        "userinfo_signed_response_alg": "ES256", "require_pushed_authorization_requests": true,
+        "require_signed_request_object": true,
+        "post_logout_redirect_uris": ["https://web.example.org/bye"],
+        "backchannel_logout_uri": "https://web.example.org/logout",
+        "backchannel_logout_session_required": true,
     ])
     let keyed = try ClientMetadata([
         "grant_types": ["client_credentials"], "token_endpoint_auth_method": "private_key_jwt",
@@ -42,7 +48,7 @@ private func samples() throws -> [any Event] {
         AdminKeyEvent.created(name: "Ada", digest: try digest(1), scope: .only([acme])),
         AdminKeyEvent.created(name: "Ada", digest: try digest(1), scope: .all),
         AdminKeyEvent.revoked,
-    ] + (try signInSamples()) + (try factorSamples())
+    ] + (try signInSamples()) + (try factorSamples()) + (try browserSamples())
 }
 
 private func signInSamples() throws -> [any Event] {
@@ -57,6 +63,10 @@ private func signInSamples() throws -> [any Event] {
         expiresAt: noon.adding(seconds: 86_400), isOffline: true,
         from: SignInPlace(source: "AAAA", device: "iPhone"), method: .nativeOTP, key: "AAAA")
     terms.exchange = TokenExchange(origin: session, actors: ["gateway"], impersonator: "desk")
+    terms.authenticatedAt = noon
+    terms.browser = code
+    terms.sector = "web.example.org"
+    terms.claims = ["email"]
     let refused = RefusedSignIn(
         method: .nativeOTP, reason: "invalid_code", account: account, client: client,
         clientID: "web", app: app, from: SignInPlace(source: "AAAA", device: "iPhone"))
@@ -82,6 +92,11 @@ private func signInSamples() throws -> [any Event] {
         PasskeyEvent.used(counter: 1, isBackedUp: true, at: noon),
         PasskeyEvent.renamed("Phone", account: account),
         PasskeyEvent.removed(account: account, mail: code),
+        ConsentEvent.given(
+            GivenConsent(
+                account: account, client: client, clientID: "web", scope: ["openid"], at: noon)),
+        ConsentEvent.withdrawn(account: account, client: client),
+        PushedRequestEvent.used(account: account, client: client),
     ] + registrationSamples()
 }
 

@@ -92,3 +92,36 @@ import Testing
         #expect(judged < 20_000)
     }
 }
+
+@Suite struct `An answer` {
+    private let registered = [
+        "https://a.example/back?x=1", "http://127.0.0.1/back", "http://[::1]:8080/six",
+        "http://localhost:3000/back", "org.example.app:/back",
+    ]
+
+    @Test(arguments: [
+        "https://a.example/back?x=1", "http://127.0.0.1/back", "http://127.0.0.1:1/back",
+        "http://127.0.0.1:65535/back", "http://[::1]/six", "http://[::1]:9/six",
+        "http://localhost:3000/back", "org.example.app:/back",
+    ])
+    func `goes to what was registered, at any port of a loopback address`(uri: String) {
+        #expect(RedirectRule.leads(uri, to: registered))
+    }
+
+    @Test(arguments: [
+        "", "https://a.example/back", "https://a.example/back?x=1&y=2",
+        "https://a.example/back?x=2",
+        "https://a.example:443/back?x=1", "https://A.example/back?x=1",
+        "https://a.example/back?x=1#", "https://a.example.evil.example/back?x=1",
+        "http://127.0.0.1:0/back", "http://127.0.0.1:65536/back", "http://127.0.0.1:/back",
+        "http://127.0.0.1:1:2/back", "http://127.0.0.1.evil.example/back",
+        "http://127.0.0.1:1@evil.example/back", "http://127.0.0.1/back/", "http://127.0.0.1/Back",
+        "http://127.0.0.1/back?x", "http://127.0.0.2/back", "https://127.0.0.1/back",
+        "http://[::1]:9/back", "http://[::2]/six", "http://localhost/back",
+        "http://localhost:3001/back", "org.example.app:/back/", "org.example.app://back",
+        "org.example.other:/back",
+    ])
+    func `goes nowhere else`(uri: String) {
+        #expect(!RedirectRule.leads(uri, to: registered))
+    }
+}

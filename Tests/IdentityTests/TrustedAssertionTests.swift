@@ -130,9 +130,10 @@ import Values
         var expected = SessionTerms(
             account: account, stamp: 0, client: gateway, clientID: "gateway", app: nil,
             scope: scope, resources: [there], factors: [.passkey],
-            openedAt: noon.adding(seconds: -60), expiresAt: noon.adding(seconds: 300),
+            openedAt: noon, expiresAt: noon.adding(seconds: 300),
             isOffline: false, method: .tokenExchange)
         expected.exchange = exchange
+        expected.authenticatedAt = noon.adding(seconds: -60)
         return .opened(expected)
     }
 

@@ -9,10 +9,10 @@ import Values
 
 /// What SQL makes of the events must be what the domain makes of them.
 @Suite struct `A read model says the same as the folded streams` {
-    private let events: [Happening]
-    private let world: World
-    private let realm: RealmID
-    private let seed: UInt64
+    let events: [Happening]
+    let world: World
+    let realm: RealmID
+    let seed: UInt64
 
     init() throws {
         world = try World()
@@ -29,7 +29,7 @@ import Values
         self.events = events
     }
 
-    private func fold<State: StreamState>(_ prefix: String) throws -> [UUID: State] {
+    func fold<State: StreamState>(_ prefix: String) throws -> [UUID: State] {
         var states: [UUID: State] = [:]
         for event in events where event.type.hasPrefix(prefix) {
             let fields = try #require(try JSON.parse(Array(event.data.utf8)).object)
@@ -254,5 +254,37 @@ import Values
             return "\(key.name) \(digest) \(key.isRevoked) \(key.scope == .all)"
         }
         #expect(actual.sorted() == wanted.sorted(), "seed \(seed)")
+    }
+}
+
+extension `A read model says the same as the folded streams` {
+    @Test func `of browsers`() async throws {
+        let folded: [UUID: BrowserSession] = try fold("browser.").filter {
+            ($0.value as BrowserSession).terms != nil
+        }
+        #expect(!folded.isEmpty)
+        let accounts: [UUID: Account] = try fold("account.")
+        let realms: [UUID: Realm] = try fold("realm.")
+        let isClosed = realms.values.contains { $0.isDisabled }
+        let model = BrowserSessions(world.pool)
+        let now = Timestamp(seconds: 1_800_000_100)
+        for (id, session) in folded {
+            let entry = try #require(try await model.find(id, in: realm))
+            let terms = try #require(session.terms)
+            let account = accounts[terms.account]
+            let isOut =
+                account.map {
+                    $0.isDisabled || $0.isDeleted || $0.deletionDue != nil
+                        || $0.stamp != terms.stamp
+                } ?? true
+            #expect(entry.terms == terms, "seed \(seed)")
+            #expect(
+                entry.isOver == (session.end != nil || isOut || isClosed), "seed \(seed), \(id)")
+            let listed = try await model.all(of: terms.account, in: realm, at: now, limit: 100)
+            #expect(
+                listed.contains { $0.id == id } == (session.end == nil && !isOut),
+                "seed \(seed), \(id)")
+        }
+        #expect(try await model.find(UUID(high: 1, low: 1), in: realm) == nil)
     }
 }

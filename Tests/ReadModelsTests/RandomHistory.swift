@@ -2,20 +2,22 @@ import Values
 
 /// A history that the domain could have written, of every kind of stream; a seed repeats it.
 struct RandomHistory {
-    private var random: Numbers
-    private var versions: [UUID: Int] = [:]
-    private var clients: [UUID] = []
-    private var apps: [UUID] = []
-    private var keys: [UUID] = []
-    private var accounts: [UUID] = []
-    private var deleted: [UUID] = []
-    private var sessions: [UUID] = []
-    private var mails: [UUID] = []
-    private var invites: [UUID] = []
-    private var passkeys: [UUID] = []
-    private var hosts: [(stream: UUID, name: String, isAssigned: Bool)] = []
-    private var registrationTokens: [UUID] = []
-    private var serial = 0
+    var random: Numbers
+    var versions: [UUID: Int] = [:]
+    var clients: [UUID] = []
+    var apps: [UUID] = []
+    var keys: [UUID] = []
+    var accounts: [UUID] = []
+    var deleted: [UUID] = []
+    var sessions: [UUID] = []
+    var browsers: [UUID] = []
+    var mails: [UUID] = []
+    var invites: [UUID] = []
+    var consents: [UUID] = []
+    var passkeys: [UUID] = []
+    var hosts: [(stream: UUID, name: String, isAssigned: Bool)] = []
+    var registrationTokens: [UUID] = []
+    var serial = 0
 
     init(seed: UInt64) {
         random = Numbers(state: seed)
@@ -27,7 +29,7 @@ struct RandomHistory {
 
     mutating func next() -> Happening {
         serial += 1
-        switch Int.random(in: 0..<41, using: &random) {
+        switch Int.random(in: 0..<47, using: &random) {
         case 0..<11: return client()
         case 11..<14: return app()
         case 14..<16: return realm()
@@ -38,12 +40,14 @@ struct RandomHistory {
         case 28..<32: return mail()
         case 32..<36: return passkey()
         case 36..<39: return invite()
-        case 39, 40: return registrationToken()
+        case 39..<42: return consent()
+        case 42..<45: return browser()
+        case 45, 46: return registrationToken()
         default: return happening("something.else", fresh(), #"{"n":\#(serial)}"#)
         }
     }
 
-    private mutating func client() -> Happening {
+    mutating func client() -> Happening {
         if clients.isEmpty || chance(25) {
             let stream = fresh()
             clients.append(stream)
@@ -64,14 +68,14 @@ struct RandomHistory {
         }
     }
 
-    private func secret() -> String {
+    func secret() -> String {
         var digest = [UInt8](repeating: 7, count: 32)
         for (index, byte) in String(serial).utf8.enumerated() { digest[index] = byte }
         return Base64URL.encode(digest)
     }
 
     /// The one in five has an inner object that looks like what is searched for in the text.
-    private mutating func metadata(clientID: String? = nil, secret: String? = nil) -> String {
+    mutating func metadata(clientID: String? = nil, secret: String? = nil) -> String {
         var members: [String] = []
         if let clientID { members.append(#""client_id":"\#(clientID)""#) }
         members.append(#""client_name":"Näme \"\#(serial)\" {""#)
@@ -87,7 +91,7 @@ struct RandomHistory {
         return "{\(members.joined(separator: ","))}"
     }
 
-    private mutating func app() -> Happening {
+    mutating func app() -> Happening {
         if apps.isEmpty || chance(30) {
             let stream = fresh()
             apps.append(stream)
@@ -106,7 +110,7 @@ struct RandomHistory {
         return happening("app.updated", stream, "{\(members.joined(separator: ","))}")
     }
 
-    private mutating func realm() -> Happening {
+    mutating func realm() -> Happening {
         let stream = UUID(high: 1, low: 1)
         guard versions[stream] != nil else {
             return happening("realm.created", stream, #"{"display_name":"Realm"}"#)
@@ -119,7 +123,7 @@ struct RandomHistory {
         }
     }
 
-    private mutating func settings() -> String {
+    mutating func settings() -> String {
         let names = ["code_lifetime", "mail_from", "native_grants", "rate_limits"]
             .filter { _ in chance(60) }
         let members = names.map { name in
@@ -132,7 +136,7 @@ struct RandomHistory {
         return "{\(members.joined(separator: ","))}"
     }
 
-    private mutating func host() -> Happening {
+    mutating func host() -> Happening {
         if hosts.isEmpty || chance(40) {
             let stream = fresh()
             // A name that another gave up may be taken by a new stream.
@@ -158,7 +162,7 @@ struct RandomHistory {
             "host.assigned", host.stream, #"{"host":"\#(host.name)","realm":"r\#(serial)"}"#)
     }
 
-    private mutating func account() -> Happening {
+    mutating func account() -> Happening {
         if accounts.isEmpty || chance(30) {
             let stream = fresh()
             accounts.append(stream)
@@ -192,19 +196,19 @@ struct RandomHistory {
     }
 
     /// Not everybody can be told by mail.
-    private mutating func told(_ member: String? = nil) -> String {
+    mutating func told(_ member: String? = nil) -> String {
         let mail = chance(50) ? #""mail":"\#(newMail())""# : nil
         return "{" + [member, mail].compactMap { $0 }.joined(separator: ",") + "}"
     }
 
-    private mutating func newMail() -> UUID {
+    mutating func newMail() -> UUID {
         let mail = fresh()
         mails.append(mail)
         return mail
     }
 
     /// A mail is asked for by one stream and followed by its own.
-    private mutating func mail() -> Happening {
+    mutating func mail() -> Happening {
         if mails.isEmpty || chance(40) {
             let type = ["link.issued", "totp.confirmed", "totp.removed"].randomElement(
                 using: &random)
@@ -234,40 +238,7 @@ struct RandomHistory {
         }
     }
 
-    private mutating func invite() -> Happening {
-        if invites.isEmpty || chance(50) {
-            let stream = fresh()
-            invites.append(stream)
-            let app = chance(50) ? #""app":"\#(fresh())","# : ""
-            let mailbox = chance(30) ? #","mailbox":"\#(fresh())""# : ""
-            return happening(
-                "invite.created", stream, "{\(app)\"expires_at\":1800000000\(mailbox)}")
-        }
-        let stream = invites.remove(at: Int.random(in: 0..<invites.count, using: &random))
-        return chance(50)
-            ? happening("invite.revoked", stream)
-            : happening(
-                "invite.used", stream, #"{"mailbox":"\#(fresh())","used_at":1800000000}"#)
-    }
-
-    private mutating func registrationToken() -> Happening {
-        if registrationTokens.isEmpty || chance(30) {
-            let stream = fresh()
-            registrationTokens.append(stream)
-            return happening(
-                "registration_token.created", stream,
-                #"{"expires_at":1800000000,"label":"L\#(serial)","scope":["a"],"uses":100}"#)
-        }
-        let index = Int.random(in: 0..<registrationTokens.count, using: &random)
-        guard chance(15) else {
-            return happening(
-                "registration_token.used", registrationTokens[index],
-                #"{"client":"\#(fresh())","used_at":1800000000}"#)
-        }
-        return happening("registration_token.revoked", registrationTokens.remove(at: index))
-    }
-
-    private mutating func session() -> Happening {
+    mutating func session() -> Happening {
         if chance(15) { return refusedSignIn() }
         if sessions.isEmpty || chance(30) {
             let stream = fresh()
@@ -296,7 +267,7 @@ struct RandomHistory {
         return happening("session.ended", stream, #"{"reason":"revoked"}"#)
     }
 
-    private mutating func refusedSignIn() -> Happening {
+    mutating func refusedSignIn() -> Happening {
         let account =
             chance(50)
             ? accounts.randomElement(using: &random).map { #""account":"\#($0)","# } ?? "" : ""
@@ -308,45 +279,7 @@ struct RandomHistory {
             """)
     }
 
-    private mutating func passkey() -> Happening {
-        if passkeys.isEmpty || chance(30) {
-            let stream = fresh()
-            if chance(10) {
-                return happening(
-                    "passkey.enrollment_refused", stream,
-                    #"{"account":"\#(fresh())","reason":"signature"}"#)
-            }
-            passkeys.append(stream)
-            return happening(
-                "passkey.enrolled", stream,
-                """
-                {"account":"\(accounts.first ?? fresh())","attestation":"none",
-                "backed_up":false,"backup_eligible":\(chance(50)),"client":"\(fresh())",
-                "counter":\(chance(50) ? 0 : serial),"credential":"\(secret())",
-                "enrolled_at":1800000000,"format":"none","mail":"\(fresh())",
-                "model":"\(fresh())","public_key":"\(secret())","relying_party":"acme.example",
-                "transports":["hybrid"],"trusted":false,"user_verified":true}
-                """)
-        }
-        let index = Int.random(in: 0..<passkeys.count, using: &random)
-        let stream = passkeys[index]
-        switch Int.random(in: 0..<8, using: &random) {
-        case 0..<5:
-            let counter = chance(20) ? 0 : serial
-            return happening(
-                "passkey.used", stream,
-                #"{"backed_up":true,"counter":\#(counter),"used_at":1800000000}"#)
-        case 5, 6:
-            return happening("passkey.renamed", stream, #"{"account":"\#(fresh())"}"#)
-        default:
-            passkeys.remove(at: index)
-            return happening(
-                "passkey.removed", stream,
-                #"{"account":"\#(fresh())","mail":"\#(fresh())"}"#)
-        }
-    }
-
-    private mutating func key() -> Happening {
+    mutating func key() -> Happening {
         if keys.isEmpty || chance(60) {
             let stream = fresh()
             keys.append(stream)
@@ -358,7 +291,7 @@ struct RandomHistory {
         return happening("admin_key.revoked", keys.removeLast())
     }
 
-    private mutating func happening(
+    mutating func happening(
         _ type: String, _ stream: UUID, _ data: String = "{}"
     ) -> Happening {
         versions[stream, default: 0] += 1
@@ -367,7 +300,7 @@ struct RandomHistory {
             at: Timestamp(microseconds: 1_790_000_000_000_000 + Int64(serial) * 3_600_000_000))
     }
 
-    private mutating func fresh() -> UUID {
+    mutating func fresh() -> UUID {
         UUID(high: random.next(), low: random.next())
     }
 

@@ -11,18 +11,23 @@ struct KnownPerson {
     let isConfirmed: Bool
     /// Its keys are destroyed.
     let isErased: Bool
+    /// When what is known of the person was last changed.
+    let changedAt: Timestamp?
 
     /// Nil where there is no account, or none any more.
     init?(_ events: [Recorded]) {
         var (person, isConfirmed, isErased) = (Person(), false, false)
+        var changedAt: Timestamp?
         guard !events.isEmpty else { return nil }
         for recorded in events {
             switch AccountEvent(recorded) {
             case .registered(_, let confirmed, _, let known):
                 (person, isConfirmed) = (known, confirmed)
+                changedAt = recorded.at
                 isErased = recorded.personal == .erased
             case .personChanged(let known):
                 person = known
+                changedAt = recorded.at
                 isErased = recorded.personal == .erased
             case .mailboxChanged(_, let confirmed, _): isConfirmed = confirmed
             case .mailboxConfirmed: isConfirmed = true
@@ -35,6 +40,7 @@ struct KnownPerson {
         self.person = person
         self.isConfirmed = isConfirmed
         self.isErased = isErased
+        self.changedAt = changedAt
     }
 }
 

@@ -153,8 +153,8 @@ extension LoginView {
             .required("at", Fields.time, "When it was."),
             .optional("account", Fields.id, "Whose account, where that is known."),
             .optional("app", Fields.id, "Through which app."),
-            .required("client", .text(1...255), "Through which client."),
-            .optional("method", .text(1...255), "The grant that was tried."),
+            .optional("client", .text(1...255), "Through which client; none: on a page."),
+            .optional("method", .text(1...255), "The grant, or the way, that was tried."),
             .required("outcome", .oneOf(["signed_in", "refused"]), "How it went."),
             .optional("reason", .text(1...100), "Why it was refused."),
             .optional("session", Fields.id, "The session that came of it."),
@@ -176,8 +176,9 @@ extension LoginView {
     var members: [String: JSON] {
         var members: [String: JSON] = [
             "position": .integer(position), "at": .string(at.description),
-            "client": .string(clientID), "outcome": isRefused ? "refused" : "signed_in",
+            "outcome": isRefused ? "refused" : "signed_in",
         ]
+        members["client"] = clientID.map { .string($0) }
         members["account"] = account.map { .string($0.description) }
         members["app"] = app.map { .string($0.description) }
         members["method"] = method.map { .string($0) }

@@ -33,7 +33,7 @@ extension ProblemKind {
         case .invalidSoftwareStatement: "invalid_software_statement"
         case .unapprovedSoftwareStatement: "unapproved_software_statement"
         case .rateLimited: "rate_limited"
-        case .forbidden, .realmClosed, .realmDisabled, .nativeGrantsDisabled,
+        case .forbidden, .foreignForm, .realmClosed, .realmDisabled, .nativeGrantsDisabled,
             .internalLoginDisabled, .registrationClosed, .deviceDenied:
             "access_denied"
         case .internalError, .logDamaged: "server_error"

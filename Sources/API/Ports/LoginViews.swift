@@ -39,7 +39,8 @@ public struct LoginView: Sendable, Equatable {
     public var at: Timestamp
     public var account: UUID?
     public var app: UUID?
-    public var clientID: String
+    /// Nil: it was on a page.
+    public var clientID: String?
     public var method: String?
     public var isRefused: Bool
     public var reason: String?
@@ -51,7 +52,7 @@ public struct LoginView: Sendable, Equatable {
     public var endReason: String?
 
     public init(
-        position: Int64, at: Timestamp, account: UUID?, app: UUID?, clientID: String,
+        position: Int64, at: Timestamp, account: UUID?, app: UUID?, clientID: String?,
         method: String?, isRefused: Bool, reason: String?, session: UUID?, source: String?,
         device: String?, endedAt: Timestamp? = nil, endReason: String? = nil
     ) {

@@ -3,7 +3,7 @@ public import Identity
 public import Values
 
 /// What signing in reads, each answer as fresh as the log itself.
-public protocol RealmQueries: SessionQueries {
+public protocol RealmQueries: SessionQueries, BrowserQueries {
     /// By the name that it goes by in OAuth. Deleted clients are not found.
     func knownClient(
         _ clientID: String, in realm: RealmID
@@ -15,6 +15,13 @@ public protocol RealmQueries: SessionQueries {
     func invites(
         in realm: RealmID, app: UUID?, after: UUID?, limit: Int
     ) async throws(LogFailure) -> [InviteView]
+
+    /// By the stream of the two. Withdrawn ones are not found.
+    func consent(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> ConsentView?
+
+    func consents(
+        of account: UUID, in realm: RealmID
+    ) async throws(LogFailure) -> [ConsentView]
 
     /// What holds in an app: its own settings where it has some, else the realm's. Nil where there
     /// is no realm.

@@ -9,4 +9,6 @@ public enum Dialect: Sendable, CaseIterable {
     /// Native apps: members are matched without case, what isn't described is ignored, and a
     /// problem's title is a code for programs.
     case native
+    /// People: forms are read as OAuth reads them, and refusals are pages.
+    case page
 }

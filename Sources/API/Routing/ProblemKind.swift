@@ -21,6 +21,7 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case reauthenticationRequired = "reauthentication-required"
     case forbidden = "forbidden"
 
+    case foreignForm = "foreign-form"
     case invalidRequest = "invalid-request"
     case invalidClient = "invalid-client"
     case invalidGrant = "invalid-grant"
@@ -122,7 +123,7 @@ extension ProblemKind {
         case .unauthenticated, .invalidClient, .invalidToken, .reauthenticationRequired,
             .unprovenToken, .proofRefused, .proofNonceNeeded:
             .unauthorized
-        case .forbidden, .insufficientScope, .internalLoginDisabled, .realmClosed,
+        case .forbidden, .foreignForm, .insufficientScope, .internalLoginDisabled, .realmClosed,
             .registrationClosed:
             .forbidden
         case .bodyTooLarge: .contentTooLarge
@@ -160,6 +161,7 @@ extension ProblemKind {
         case .bodyTooLarge: "The body is too large."
         case .malformedHost: "The request does not say in a readable way which host it is for."
         case .malformedForwarding: "A proxy's account of the request cannot be read."
+        case .foreignForm: "The form is not of a page that this browser was just shown."
         case .invalidRequest: "The request cannot be understood."
         case .invalidClient: "The client is unknown, or has not shown that it is the one."
         case .invalidGrant: "What was presented is not valid, or is no longer."

@@ -8,12 +8,13 @@ extension Dialect {
         case .plain: [Problem.schema]
         case .oauth: [Problem.oauthSchema, RateLimitRefusal.schema]
         case .native: [Problem.nativeSchema, Problem.nativeSmallSchema, RateLimitRefusal.schema]
+        case .page: []
         }
     }
 
     func sentence(hasBody: Bool) -> String {
         switch self {
-        case .plain: ""
+        case .plain, .page: ""
         case .oauth:
             "Parameters that are not described are ignored, and one without a value is not there."
         case .native:
@@ -53,6 +54,9 @@ extension Dialect {
                 content["application/json"] = ["schema": schema(of: sorted).document]
             }
             document["content"] = .object(content)
+        case .page:
+            document["description"] = list(sorted) { $0.title }
+            document["content"] = ["text/html": ["schema": ["type": "string"]]]
         }
         document["headers"] = .object(headers(of: sorted))
         return .object(document)

@@ -83,7 +83,9 @@ public struct Router: Sendable {
 
     private func harden(_ response: inout Response, _ request: Request, _ dialect: Dialect) {
         response.headers["X-Content-Type-Options"] = "nosniff"
-        response.headers["Referrer-Policy"] = "no-referrer"
+        if response.headers["Referrer-Policy"] == nil {
+            response.headers["Referrer-Policy"] = "no-referrer"
+        }
         // A page says itself what it needs; nothing else is shown at all.
         if response.headers["Content-Security-Policy"] == nil {
             response.headers["Content-Security-Policy"] =
@@ -99,7 +101,7 @@ public struct Router: Sendable {
             if dialect == .oauth { response.headers["Pragma"] = "no-cache" }
         }
         // Clients without a browser keep their tokens themselves.
-        if dialect != .plain { response.headers.removeAll("Set-Cookie") }
+        if dialect == .oauth || dialect == .native { response.headers.removeAll("Set-Cookie") }
     }
 
     /// A template stands for the path: it has no names of tenants in it, and there are only so many.

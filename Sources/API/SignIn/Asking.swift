@@ -64,6 +64,7 @@ extension RequestOTP.Rejection: Refusal {
         case .realmNotFound: Problem(.unknownHost)
         case .realmDisabled: Problem(.realmClosed)
         case .nativeGrantsDisabled: Problem(.nativeGrantsDisabled)
+        case .loginCodeDisabled: Problem(.noSuchRoute)
         case .invalid(let fault): Problem(of: fault)
         }
     }
@@ -123,6 +124,8 @@ extension GrantRefusal: Refusal {
         case .passkeyRefused: Problem(.invalidGrant, "Passkey verification failed.")
         case .invalidRefreshToken:
             Problem(.invalidGrant, "The refresh token is not valid, or is no longer.")
+        case .invalidAuthorizationCode, .unknownAuthorizationCode:
+            Problem(.invalidGrant, "The code is not valid, or is no longer.")
         }
     }
 }

@@ -17,14 +17,15 @@ extension Call<RealmContext> {
             "token_type": found.key == nil ? "Bearer" : "DPoP",
             "scope": .string(found.scope.joined(separator: " ")),
             "exp": .integer(found.expiresAt.seconds), "iss": .string(context.place.issuer),
-            "sub": .string(terms.subject), "iat": .integer(found.issuedAt.seconds),
+            "sub": .string(context.mint.subject(of: terms)),
+            "iat": .integer(found.issuedAt.seconds),
             "jti": .string(found.id),
         ]
         members["act"] = terms.actClaim
         if let key = found.key { members["cnf"] = ["jkt": .string(key)] }
         if !found.audience.isEmpty { members["aud"] = list(found.audience) }
         if terms.account != nil {
-            members["auth_time"] = .integer(terms.openedAt.seconds)
+            members["auth_time"] = .integer(terms.signedInAt.seconds)
             members["acr"] = terms.authenticationContext.map { .string($0) }
             members["amr"] = list(terms.authenticationMethods)
             members["sid"] = .string(found.session.id.description)

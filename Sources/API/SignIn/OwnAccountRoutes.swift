@@ -131,7 +131,7 @@ extension Call<RealmContext> {
     /// Whoever stole a token has it for as long as it lives; its owner can sign in again.
     func requireRecentSignIn(_ session: SessionView) throws(Problem) {
         let signedIn = SignedIn(
-            client: session.terms.client, app: session.terms.app, at: session.terms.openedAt)
+            client: session.terms.client, app: session.terms.app, at: session.terms.signedInAt)
         if let limit = signedIn.isTooOld(at: context.clock.now(), context.place.settings) {
             throw .signInTooOld(limit)
         }

@@ -99,8 +99,10 @@ extension RealmContext {
 
     private func bearer(of request: Request) async throws(Problem) -> PresentedToken {
         let lines = request.headers.all("Authorization")
-        guard let line = lines.first else { throw Problem(.unauthenticated) }
-        guard lines.count == 1, line.utf8.count <= Self.longestToken,
+        guard let line = lines.first ?? formToken(of: request) else {
+            throw Problem(.unauthenticated)
+        }
+        guard lines.count <= 1, line.utf8.count <= Self.longestToken,
             let (scheme, text) = TokenScheme.read(line), let token = try await present(text)
         else { throw Problem(.invalidToken) }
         try await requireProof(of: token, text, shownAs: scheme, request)
@@ -109,6 +111,16 @@ extension RealmContext {
             throw Problem(.invalidToken)
         }
         return token
+    }
+
+    /// OpenID Connect Core section 5.3.1: user info alone takes a token in a form, as if it stood in
+    /// the header.
+    private func formToken(of request: Request) -> String? {
+        guard request.path == TokenRoutes.userInfoPath, request.method == .post,
+            let pairs = Form.parse(request.body),
+            pairs.count(where: { $0.name == "access_token" }) == 1
+        else { return nil }
+        return pairs.first { $0.name == "access_token" }.map { "Bearer \($0.value)" }
     }
 
     /// The pause before an answer that must not tell by its speed what was found.

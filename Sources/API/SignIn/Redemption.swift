@@ -43,7 +43,7 @@ extension Call<RealmContext> {
     }
 
     /// Where the caller is, without saying who.
-    private var signInPlace: SignInPlace {
+    var signInPlace: SignInPlace {
         let network = Source(context.place.address).network
         return SignInPlace(
             source: context.mint.pseudonym(ofNetwork: network),
@@ -84,27 +84,5 @@ extension Call<RealmContext> {
         } catch {
             throw Problem(.internalError)
         }
-    }
-
-    /// What a token's scope lets its holder know of the person. It is read from the events: it
-    /// stands nowhere else.
-    func claims(of account: UUID, _ scope: [String]) async throws(Problem) -> [String: JSON] {
-        let events = try await reading { () throws(LogFailure) in
-            try await context.commands.events.stream(account, after: 0, in: context.place.realm)
-        }
-        let known = KnownPerson(events)
-        let (person, isConfirmed) = (known?.person ?? Person(), known?.isConfirmed ?? false)
-        var claims: [String: JSON] = ["sub": .string(account.description)]
-        if scope.contains("email"), let email = person.email {
-            claims["email"] = .string(email)
-            claims["email_verified"] = .bool(isConfirmed)
-        }
-        if scope.contains("profile") {
-            claims["given_name"] = person.firstName.map { .string($0) }
-            claims["family_name"] = person.lastName.map { .string($0) }
-            let names = [person.firstName, person.lastName].compactMap { $0 }
-            if !names.isEmpty { claims["name"] = .string(names.joined(separator: " ")) }
-        }
-        return claims
     }
 }

@@ -69,11 +69,16 @@ extension Call<RealmContext> {
     func offeredURI() async throws(Problem) -> String {
         let account = try accountOfCaller
         try count(.twoFactor, target: account.description)
+        return try await offeredURI(for: account).uri
+    }
+
+    /// The same for whoever is known by other means, with what is typed where there is no camera.
+    func offeredURI(for account: UUID) async throws(Problem) -> (uri: String, secret: String) {
         let offer = try await twoFactor(of: account).offer
         guard let offer, context.clock.now() < offer.expiresAt,
             let totp = offer.secret.flatMap({ TOTP(kept: $0) })
         else { throw TwoFactorRejection.notOffered.problem }
-        return try await enrolmentURI(of: totp, for: account)
+        return (try await enrolmentURI(of: totp, for: account), totp.text)
     }
 
     func enrolmentURI(of totp: TOTP, for account: UUID) async throws(Problem) -> String {

@@ -162,7 +162,7 @@ enum TOTPRoutes {
         .native(.ok, ["RecoveryCodes": .array(codes.map { .string($0.text) })])
     }
 
-    private static func picture(of uri: String) throws(Problem) -> QRCode {
+    static func picture(of uri: String) throws(Problem) -> QRCode {
         do {
             return try QRCode(uri)
         } catch {

@@ -5,7 +5,7 @@ internal import Values
 
 /// Where clients get tokens, and where they ask about them and give them back.
 enum TokenRoutes {
-    static let table: [Route<RealmContext>] = [token, introspect, revoke, userInfo]
+    static let table: [Route<RealmContext>] = [token, introspect, revoke]
 
     static let tokenPath = "/connect/token"
     static let userInfoPath = "/connect/userinfo"
@@ -97,29 +97,6 @@ enum TokenRoutes {
             try await call.end(session, as: client)
         }
         return Response(status: .ok)
-    }
-
-    private static let userInfo = Route<RealmContext>(
-        .get, PathTemplate(stringLiteral: userInfoPath), id: "getUserInfo", tag: "OAuth",
-        summary: "Says who is signed in (OpenID Connect Core 5.3).", right: .account,
-        dialect: .oauth,
-        answer: .ok(
-            "As much as the token's scope allows.",
-            .object(
-                .required("sub", .text(1...255), "The account."),
-                .optional("email", .text(1...320), "With `email`."),
-                .optional("email_verified", .boolean, "With `email`."),
-                .optional("given_name", .text(1...100), "With `profile`."),
-                .optional("family_name", .text(1...100), "With `profile`."),
-                .optional("name", .text(1...201), "With `profile`.")),
-            example: ["sub": "0193a0e7-5e0c-7000-9000-2f6b1c1d9a10"]),
-        refusals: Place.refusals + [.invalidToken, .insufficientScope]
-    ) { call throws(Problem) in
-        guard case .account(let account, _, let scope) = call.caller else {
-            throw Problem(.unauthenticated)
-        }
-        guard scope.contains("openid") else { throw Problem(.insufficientScope) }
-        return .json(.ok, .object(try await call.claims(of: account, scope)))
     }
 
     private static let introspection = Schema.object(

@@ -19,7 +19,10 @@ extension TokenMint {
     public func address(of link: IssuedLink) -> String {
         var address =
             "\(link.base)/magic-login?userId=\(link.account)&token=\(magicToken(link.id))"
-        if let path = link.returnPath { address += "&redirect=\(Percent.encode(path.text))" }
+        // An application's request is long, and nobody's but the browser's that made it.
+        if let path = link.returnPath, !path.text.utf8.starts(with: "/connect/".utf8) {
+            address += "&redirect=\(Percent.encode(path.text))"
+        }
         return address
     }
 }

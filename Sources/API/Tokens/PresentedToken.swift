@@ -64,7 +64,7 @@ extension RealmContext {
             try await keys.verify(text, of: place.realm, at: now)
         }
         guard let token, let name = token.additional["sid"]?.string, let id = UUID(name),
-            let session = try await live(id), session.terms.subject == token.subject,
+            let session = try await live(id), mint.subject(of: session.terms) == token.subject,
             session.terms.clientID == token.clientID
         else { return nil }
         return PresentedToken(

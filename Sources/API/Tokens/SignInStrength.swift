@@ -1,16 +1,18 @@
 internal import Identity
 
-extension SessionTerms {
-    /// How strong the sign-in was: a passkey is what somebody has and, since it is asked to verify
-    /// its user, what he knows or is.
-    var authenticationContext: String? {
-        // Where nothing was shown to us nobody knows.
-        guard account != nil, !factors.isEmpty else { return nil }
-        return isStrong ? "urn:modgud:acr:multi" : "urn:modgud:acr:single"
+/// How strong a sign-in was.
+struct SignInStrength {
+    private let factors: [AuthenticationFactor]
+
+    init(_ factors: [AuthenticationFactor]) {
+        self.factors = factors
     }
 
+    /// A passkey is what somebody has and, since it is asked to verify its user, what he knows or is.
+    var context: String { isStrong ? AuthenticationLevel.multiple : AuthenticationLevel.single }
+
     /// What was shown, in the words of RFC 8176.
-    var authenticationMethods: [String] {
+    var methods: [String] {
         var methods = factors.map(\.rawValue)
         if factors.contains(.passkey) { methods.append("user") }
         if isStrong { methods.append("mfa") }
@@ -19,4 +21,13 @@ extension SessionTerms {
     }
 
     private var isStrong: Bool { factors.contains(.passkey) || Set(factors).count > 1 }
+}
+
+extension SessionTerms {
+    var authenticationContext: String? {
+        // Where nothing was shown to us nobody knows.
+        account == nil || factors.isEmpty ? nil : SignInStrength(factors).context
+    }
+
+    var authenticationMethods: [String] { SignInStrength(factors).methods }
 }

@@ -22,12 +22,12 @@ extension Call<RealmContext> {
         additional["act"] = terms.actClaim
         if let key = granted.key { additional["cnf"] = ["jkt": .string(key)] }
         let token = AccessToken(
-            issuer: context.place.issuer, subject: terms.subject,
+            issuer: context.place.issuer, subject: context.mint.subject(of: terms),
             // RFC 9068 section 3 asks for an audience always. Where the client named none, the token
             // is good where it comes from, and no resource server may take it for its own.
             audience: granted.resources.isEmpty ? [context.place.issuer] : granted.resources,
             clientID: terms.clientID, id: newID().description, issuedAt: now, expiresAt: expiry,
-            scope: granted.scope, authenticatedAt: isPersonal ? terms.openedAt : nil,
+            scope: granted.scope, authenticatedAt: isPersonal ? terms.signedInAt : nil,
             authenticationContext: terms.authenticationContext,
             authenticationMethods: terms.authenticationMethods,
             additional: additional)
@@ -36,26 +36,34 @@ extension Call<RealmContext> {
         }
     }
 
-    /// What OpenID Connect Core section 2 asks for, and nothing about the person: that is for the
-    /// user info endpoint, which hears of changes.
+    /// What OpenID Connect Core section 2 asks for, and nothing about the person unless it was asked for
+    /// by name: that is for the user info endpoint, which hears of changes.
     func idToken(
         _ granted: GrantedTokens, for accessToken: String, at now: Timestamp
     ) async throws(Problem) -> String? {
         let terms = granted.terms
         guard let account = terms.account, granted.scope.contains("openid"), terms.exchange == nil
         else { return nil }
+        var additional: [String: JSON] = [:]
+        if !granted.idTokenClaims.isEmpty {
+            additional = try await claims(of: account).filter {
+                granted.idTokenClaims.contains($0.key)
+            }
+        }
+        additional["sid"] = .string(granted.session.description)
         let token = IDToken(
-            issuer: context.place.issuer, subject: account.description, clientID: terms.clientID,
-            issuedAt: now, expiresAt: now.adding(seconds: granted.lifetime),
-            authenticatedAt: terms.openedAt, authenticationContext: terms.authenticationContext,
+            issuer: context.place.issuer, subject: context.mint.subject(of: terms),
+            clientID: terms.clientID, issuedAt: now,
+            expiresAt: now.adding(seconds: granted.lifetime), nonce: granted.nonce,
+            authenticatedAt: terms.signedInAt, authenticationContext: terms.authenticationContext,
             authenticationMethods: terms.authenticationMethods, accessToken: accessToken,
-            additional: ["sid": .string(granted.session.description)])
+            additional: additional)
         return try await signed(by: granted.style.idTokenSignature) { key in
             try token.signed(by: key)
         }
     }
 
-    private func signed(
+    func signed(
         by signature: TokenSignature, _ sign: (SigningKey) throws -> String
     ) async throws(Problem) -> String {
         let keys = try await reading { () throws(LogFailure) in
@@ -66,9 +74,4 @@ extension Call<RealmContext> {
         }
         return text
     }
-}
-
-extension SessionTerms {
-    /// Whom its tokens speak for: an account, or the client itself.
-    var subject: String { account?.description ?? clientID }
 }

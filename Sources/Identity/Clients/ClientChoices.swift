@@ -75,3 +75,33 @@ public enum ApplicationType: String, CaseIterable, Sendable {
     case web
     case native
 }
+
+/// Whether people are asked before a client learns of them.
+public enum ConsentPolicy: String, CaseIterable, Sendable {
+    /// Once for each thing that it asks for.
+    case needed
+    /// Never: the client is the realm's own.
+    case none
+}
+
+/// The letter of the protocol that a client was written to.
+public enum ClientProfile: String, CaseIterable, Sendable {
+    case standard
+    /// The mobile login with a resource server that sends people to the login page. See
+    /// `docs/decisions/0042-voo-profile.md`.
+    case voo
+}
+
+/// How a resource server's 401 names the login page to a client of the voo profile.
+public enum LoginLocation: String, CaseIterable, Sendable {
+    /// With all parameters.
+    case full
+    /// Without any: the app appends its own.
+    case bare
+}
+
+/// Whether all clients are told the same of a person's account, or each sector something of its own.
+public enum SubjectType: String, CaseIterable, Sendable {
+    case `public`
+    case pairwise
+}

@@ -36,6 +36,20 @@ public struct ClientMetadata: Sendable, Equatable {
     public internal(set) var audiences: [String] = []
     /// Whether it may ask of every token of the realm.
     public internal(set) var introspectsAllTokens = false
+    public internal(set) var consent = ConsentPolicy.needed
+    public internal(set) var profile = ClientProfile.standard
+    public internal(set) var loginLocation = LoginLocation.full
+    public internal(set) var subjectType = SubjectType.public
+    /// Its host is the sector; without one it is the host of the redirect URIs.
+    public internal(set) var sectorURI: String?
+    /// Of what user info is signed with, if it is.
+    public internal(set) var userInfoSignature: String?
+    public internal(set) var needsPushedRequests = false
+    public internal(set) var needsSignedRequests = false
+    public internal(set) var logoutRedirectURIs: [String] = []
+    /// Who is told, server to server, that somebody logged out.
+    public internal(set) var logoutURI: String?
+    public internal(set) var needsLogoutSession = false
     /// Whether its assertions may name the token endpoint instead of the issuer.
     public internal(set) var assertsForTokenURL = false
     /// Whether its tokens are bound to a key (RFC 9449 section 5.2).

@@ -9,69 +9,76 @@ extension MetadataField {
 
     /// All that can be said about a client. A new member is a property of `ClientMetadata` and one
     /// entry here. The order is that of checking.
-    public static let all: [MetadataField] = [
-        .choices("grant_types", \.grantTypes, "How the client may come by tokens"),
-        .choices(
-            "response_types", \.responseTypes, "What the authorization endpoint may answer with"),
-        .choice(
-            "token_endpoint_auth_method", \.authenticationMethod, default: .secretBasic,
-            "How the client shows at the token endpoint that it is itself"),
-        .choice("application_type", \.applicationType, default: .web, "Where the client runs"),
-        .texts(
-            "redirect_uris", \.redirectURIs, limit: 50, format: "uri",
-            "Where people may be sent back to", rule: RedirectRule.check),
-        .text("client_name", \.clientName, "The name that people see") {
-            text throws(FieldFault.Reason) in try TextRule.label(text, limit: 200)
-        },
-        .scopeNames,
-        .texts(
-            "contacts", \.contacts, limit: 10, isPersonal: true, "Whom to ask about the client"
-        ) { text throws(FieldFault.Reason) in try TextRule.label(text, limit: 254) },
-        .web("client_uri", \.clientURI, "The client's home page"),
-        .web("logo_uri", \.logoURI, "The client's logo"),
-        .web("policy_uri", \.policyURI, "What the client does with people's data"),
-        .web("tos_uri", \.tosURI, "The client's terms of service"),
-        .text("jwks_uri", \.jwksURI, format: "uri", "Where the client's public keys are") {
-            text throws(FieldFault.Reason) in
-            try WebAddressRule.check(text, mayBeLoopback: false)
-        },
-        .keySet,
-        .text("software_id", \.softwareID, "Which software the client is an instance of") {
-            text throws(FieldFault.Reason) in try TextRule.label(text, limit: 200)
-        },
-        .text("software_version", \.softwareVersion, "Which version of the software it is") {
-            text throws(FieldFault.Reason) in try TextRule.label(text, limit: 100)
-        },
-        .seconds(
-            "access_token_lifetime", \.accessTokenLifetime,
-            like: SettingCatalogue.accessTokenLifetime,
-            "How long the client's access tokens are valid"),
-        .seconds(
-            "refresh_token_lifetime", \.refreshTokenLifetime,
-            like: SettingCatalogue.refreshTokenLifetime,
-            "How long the client's refresh tokens can wait to be used"),
-        .text(
-            "webauthn_rp_id", \.passkeyDomain,
-            "The domain that passkeys belong to in this client, at or below the realm's own"
-        ) { text throws(FieldFault.Reason) in
-            guard PasskeyDomain.isDomain(text) else { throw .malformed }
-        },
-        .choice(
-            "access_token_format", \.accessTokenFormat, default: .reference,
-            "What the client's access tokens look like"),
-        .choice(
-            "access_token_signed_response_alg", \.accessTokenSignature, default: .rs256,
-            "What the client's access tokens are signed with, if their format is jwt"),
-        .choice(
-            "id_token_signed_response_alg", \.idTokenSignature, default: .rs256,
-            "What the client's ID tokens are signed with"),
-        .texts(
-            "audiences", \.audiences, limit: 20, format: "uri",
-            "The resources that the client speaks for: it may introspect tokens for them",
-            rule: ResourceRule.check),
-        .flag(
-            "introspects_all_tokens", \.introspectsAllTokens,
-            "Whether the client may introspect every token of the realm"),
+    public static let all: [MetadataField] =
+        [
+            .choices("grant_types", \.grantTypes, "How the client may come by tokens"),
+            .choices(
+                "response_types", \.responseTypes, "What the authorization endpoint may answer with"
+            ),
+            .choice(
+                "token_endpoint_auth_method", \.authenticationMethod, default: .secretBasic,
+                "How the client shows at the token endpoint that it is itself"),
+            .choice("application_type", \.applicationType, default: .web, "Where the client runs"),
+            .texts(
+                "redirect_uris", \.redirectURIs, limit: 50, format: "uri",
+                "Where people may be sent back to", rule: RedirectRule.check),
+            .text("client_name", \.clientName, "The name that people see") {
+                text throws(FieldFault.Reason) in try TextRule.label(text, limit: 200)
+            },
+            .scopeNames,
+            .texts(
+                "contacts", \.contacts, limit: 10, isPersonal: true, "Whom to ask about the client"
+            ) { text throws(FieldFault.Reason) in try TextRule.label(text, limit: 254) },
+            .web("client_uri", \.clientURI, "The client's home page"),
+            .web("logo_uri", \.logoURI, "The client's logo"),
+            .web("policy_uri", \.policyURI, "What the client does with people's data"),
+            .web("tos_uri", \.tosURI, "The client's terms of service"),
+            .text("jwks_uri", \.jwksURI, format: "uri", "Where the client's public keys are") {
+                text throws(FieldFault.Reason) in
+                try WebAddressRule.check(text, mayBeLoopback: false)
+            },
+            .keySet,
+            .text("software_id", \.softwareID, "Which software the client is an instance of") {
+                text throws(FieldFault.Reason) in try TextRule.label(text, limit: 200)
+            },
+            .text("software_version", \.softwareVersion, "Which version of the software it is") {
+                text throws(FieldFault.Reason) in try TextRule.label(text, limit: 100)
+            },
+            .seconds(
+                "access_token_lifetime", \.accessTokenLifetime,
+                like: SettingCatalogue.accessTokenLifetime,
+                "How long the client's access tokens are valid"),
+            .seconds(
+                "refresh_token_lifetime", \.refreshTokenLifetime,
+                like: SettingCatalogue.refreshTokenLifetime,
+                "How long the client's refresh tokens can wait to be used"),
+            .text(
+                "webauthn_rp_id", \.passkeyDomain,
+                "The domain that passkeys belong to in this client, at or below the realm's own"
+            ) { text throws(FieldFault.Reason) in
+                guard PasskeyDomain.isDomain(text) else { throw .malformed }
+            },
+            .choice(
+                "access_token_format", \.accessTokenFormat, default: .reference,
+                "What the client's access tokens look like"),
+            .choice(
+                "access_token_signed_response_alg", \.accessTokenSignature, default: .rs256,
+                "What the client's access tokens are signed with, if their format is jwt"),
+            .choice(
+                "id_token_signed_response_alg", \.idTokenSignature, default: .rs256,
+                "What the client's ID tokens are signed with"),
+            .texts(
+                "audiences", \.audiences, limit: 20, format: "uri",
+                "The resources that the client speaks for: it may introspect tokens for them",
+                rule: ResourceRule.check),
+            .flag(
+                "introspects_all_tokens", \.introspectsAllTokens,
+                "Whether the client may introspect every token of the realm"),
+            .app,
+        ] + authorization + rights
+
+    /// How far its tokens reach, and how they are held.
+    private static let rights: [MetadataField] = [
         .flag(
             "client_assertion_for_token_url", \.assertsForTokenURL,
             "Whether the client's assertions may name the token endpoint instead of the issuer"),
@@ -87,7 +94,50 @@ extension MetadataField {
             "may_act", \.mayAct, limit: 20,
             "The clients that may exchange this client's tokens, wherever those are good",
             rule: { text throws(FieldFault.Reason) in try TextRule.clientID(text) }),
-        .app,
+    ]
+
+    /// What the authorization endpoint, user info and logout look at.
+    private static let authorization: [MetadataField] = [
+        .choice(
+            "consent", \.consent, default: .needed,
+            "Whether people are asked before the client learns of them"),
+        .choice(
+            "profile", \.profile, default: .standard,
+            "The letter of the protocol that the client was written to"),
+        .choice(
+            "login_location", \.loginLocation, default: .full,
+            "How a resource server's 401 names the login page, in the profile voo"),
+        .choice(
+            "subject_type", \.subjectType, default: .public,
+            "Whether the client knows people by a sub of its own"),
+        .text(
+            "sector_identifier_uri", \.sectorURI, format: "uri",
+            "Whose host is the sector of a client with subs of its own"
+        ) { text throws(FieldFault.Reason) in
+            try WebAddressRule.check(text, mayBeLoopback: false)
+        },
+        .text(
+            "userinfo_signed_response_alg", \.userInfoSignature,
+            "What user info is signed with; plain JSON without it"
+        ) { text throws(FieldFault.Reason) in
+            guard TokenSignature(rawValue: text) != nil else { throw .unsupported }
+        },
+        .flag(
+            "require_pushed_authorization_requests", \.needsPushedRequests,
+            "Whether the client's requests must be pushed (RFC 9126)"),
+        .flag(
+            "require_signed_request_object", \.needsSignedRequests,
+            "Whether the client's requests must be signed (RFC 9101)"),
+        .texts(
+            "post_logout_redirect_uris", \.logoutRedirectURIs, limit: 50, format: "uri",
+            "Where people may be sent when they logged out", rule: RedirectRule.check),
+        .text(
+            "backchannel_logout_uri", \.logoutURI, format: "uri",
+            "Who is told, server to server, that somebody logged out"
+        ) { text throws(FieldFault.Reason) in try WebAddressRule.check(text) },
+        .flag(
+            "backchannel_logout_session_required", \.needsLogoutSession,
+            "Whether it must be told which sign-in is over"),
     ]
 
     private static func web(

@@ -5,6 +5,13 @@ enum MetadataRules {
     static func check(_ metadata: ClientMetadata) throws(FieldFault) {
         try checkGrants(metadata)
         try checkKeys(metadata)
+        try checkSector(metadata)
+    }
+
+    /// OpenID Connect Core section 8.1: a sector has one host.
+    private static func checkSector(_ metadata: ClientMetadata) throws(FieldFault) {
+        guard metadata.subjectType == .pairwise, metadata.sector == nil else { return }
+        throw FieldFault("sector_identifier_uri", .needed(by: "subject_type"))
     }
 
     private static func checkGrants(_ metadata: ClientMetadata) throws(FieldFault) {

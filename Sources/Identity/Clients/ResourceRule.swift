@@ -1,5 +1,5 @@
 /// Where a token may be good: an absolute URI without a fragment (RFC 8707 section 2).
-enum ResourceRule {
+public enum ResourceRule {
     static let limit = 2048
 
     static func check(_ text: String) throws(FieldFault.Reason) {
@@ -8,5 +8,5 @@ enum ResourceRule {
         guard !uri.hasFragment else { throw .hasFragment }
     }
 
-    static func isResource(_ text: String) -> Bool { (try? check(text)) != nil }
+    public static func isResource(_ text: String) -> Bool { (try? check(text)) != nil }
 }

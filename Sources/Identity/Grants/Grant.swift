@@ -3,35 +3,27 @@ public import Values
 
 /// What a client shows to get tokens: a code, a link, a passkey, a refresh token, or itself. Each kind
 /// is one file: it gathers what it looks at and settles what comes of it.
-public protocol Grant: Sendable {
-    associatedtype Facts: Sendable
-
+public protocol Grant: SignInProof {
     static var type: GrantType { get }
     /// Somebody signs in by it: how it ends is put on record, whatever the end.
     static var signsIn: Bool { get }
     /// It opens a session of its own instead of going on with one.
     static var opensSession: Bool { get }
-    /// The name that the session gets, where what is shown has one: with it the session is opened,
-    /// or the attempt put on record, and whatever comes under the same name again is refused.
-    var sessionName: UUID? { get }
 
-    func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts
-
-    /// Throws what is not this grant's fault; a refusal that has events of its own is an outcome.
-    func settle(_ facts: Facts, at desk: GrantDesk) throws(GrantRefusal) -> Settled<GrantOutcome>
-
-    /// Whose it is, as far as one can tell: for the record of an attempt that failed.
-    func account(_ facts: Facts) -> UUID?
-
-    /// Whose key seals where such an attempt came from.
-    func subject(_ facts: Facts) -> UUID?
+    /// What comes of showing again what had been shown: `session` is what it opened, if anything.
+    func settleRepeated(
+        _ session: Versioned<Session>, at desk: GrantDesk
+    ) throws(GrantRefusal) -> Settled<GrantOutcome>
 }
 
 extension Grant {
-    public func subject(_ facts: Facts) -> UUID? { account(facts) }
     public static var signsIn: Bool { true }
     public static var opensSession: Bool { true }
-    public var sessionName: UUID? { nil }
+    public func settleRepeated(
+        _ session: Versioned<Session>, at desk: GrantDesk
+    ) throws(GrantRefusal) -> Settled<GrantOutcome> {
+        throw .invalidCeremony("ceremony_used")
+    }
 }
 
 /// A refusal here is one that was put on record.

@@ -3,34 +3,48 @@ internal import Values
 
 /// Where a grant is settled: the request, what holds for it, and how a session is opened.
 public struct GrantDesk: Sendable {
-    let request: GrantRequest
+    var request: GrantRequest
     let settings: Settings
     let metadata: ClientMetadata
     let method: GrantType
+    /// Where somebody signs in on a page, and not in a client.
+    var browser: BrowserDesk?
 
     /// The scope that this client gets of what it asked for.
     func grantedScope() throws(GrantRefusal) -> [String] {
-        try Scope.granted(request.scope, to: metadata)
+        browser == nil ? try Scope.granted(request.scope, to: metadata) : []
     }
 
     /// The session that a grant opens, behind whatever else it decided.
     func open(
         after decision: Decision = Decision(), account: (id: UUID, stamp: Int)?,
-        scope: [String], factors: [AuthenticationFactor]
+        scope: [String], factors: [AuthenticationFactor],
+        amending amend: (inout SessionTerms) -> Void = { _ in }
     ) -> Settled<GrantOutcome> {
-        let lifetime = settings[SettingCatalogue.sessionLifetime]
-        let terms = SessionTerms(
+        let lifetime =
+            settings[
+                browser == nil
+                    ? SettingCatalogue.sessionLifetime : SettingCatalogue.browserSessionLifetime]
+        var terms = SessionTerms(
             account: account?.id, stamp: account?.stamp ?? 0, client: request.client,
             clientID: request.clientID, app: metadata.appID ?? request.app, scope: scope,
             resources: request.resources, factors: factors, openedAt: request.now,
             expiresAt: request.now.adding(seconds: lifetime),
-            isOffline: scope.contains("offline_access")
+            isOffline: (scope.contains("offline_access") || metadata.profile == .voo)
                 && metadata.grantTypes.contains(.refreshToken), from: request.from,
             method: method,
             // Who authenticates by itself may come to have another key (RFC 9449 section 5).
             key: metadata.authenticationMethod == .none ? request.keyProof?.key : nil)
+        terms.sector = account == nil ? nil : metadata.sector
+        amend(&terms)
         var decision = decision
-        decision.append(SessionEvent.opened(terms), in: request.session)
+        if let browser, let account {
+            decision = browser.open(
+                request.session, after: decision, account: account, factors: factors, request,
+                settings)
+        } else {
+            decision.append(SessionEvent.opened(terms), in: request.session)
+        }
         return Settled(
             decision,
             .success(

@@ -52,6 +52,10 @@ public enum GrantRefusal: Error, Equatable, Sendable {
     case passkeyRefused(String)
     /// A refresh token that is not good, or not any more.
     case invalidRefreshToken
+    /// An authorization code that is not good for this client, or not any more: for the record, why.
+    case invalidAuthorizationCode(String)
+    /// One that was never given out, is long over, or was shown before: not even put on record.
+    case unknownAuthorizationCode
 }
 
 extension GrantRefusal {
@@ -65,12 +69,14 @@ extension GrantRefusal {
         case .accountBlocked: "account_blocked"
         case .invalidAssertion: "invalid_assertion"
         case .exchangeNotAllowed: "exchange_not_allowed"
-        case .invalidCeremony(let reason), .passkeyRefused(let reason): reason
+        case .invalidCeremony(let reason), .passkeyRefused(let reason),
+            .invalidAuthorizationCode(let reason):
+            reason
         case .realmNotFound, .realmDisabled, .invalidClient, .usedAssertion, .usedProof,
             .proofNeeded, .invalidSubjectToken, .invalidDeviceCode, .expiredDeviceCode,
             .authorizationPending, .deviceDenied, .codeTaken, .unsupportedGrant,
             .unauthorizedClient, .unknownScope, .scopeNotAllowed, .widerScope, .invalidResource,
-            .unknownCeremony, .invalidRefreshToken:
+            .unknownCeremony, .invalidRefreshToken, .unknownAuthorizationCode:
             nil
         }
     }

@@ -14,6 +14,9 @@ public struct GrantedTokens: Sendable, Equatable {
     public let style: TokenStyle
     /// The thumbprint of the key that the access token is bound to.
     public let key: String?
+    /// What the ID token of this answer says beside the usual.
+    public var nonce: String?
+    public var idTokenClaims: [String] = []
 
     public init(
         session: UUID, generation: Int, terms: SessionTerms, scope: [String],

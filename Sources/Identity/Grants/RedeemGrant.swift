@@ -19,8 +19,8 @@ public struct RedeemGrant<Shown: Grant>: AnsweringCommand {
         let realm: Versioned<Realm>
         let settings: Settings
         let client: Versioned<Client>
-        /// Whatever was shown has been shown before.
-        let isRepeated: Bool
+        /// Whatever was shown has been shown before: to open this.
+        let repeated: Versioned<Session>?
         let shown: Shown.Facts
     }
 
@@ -28,18 +28,19 @@ public struct RedeemGrant<Shown: Grant>: AnsweringCommand {
         let client = try await streams.read(Client.self, request.client)
         let (realm, settings) = try await Realm.settings(
             of: client.state.metadata?.appID ?? request.app, from: streams)
-        var isRepeated = false
+        var repeated: Versioned<Session>?
         if Shown.opensSession {
             // The stream that is written has to be read.
             if let name = grant.sessionName {
-                isRepeated = try await streams.read(Session.self, name).exists
+                let session = try await streams.readNew(Session.self, name)
+                if session.exists { repeated = session }
             }
-            if grant.sessionName == nil || isRepeated {
+            if grant.sessionName == nil || repeated != nil {
                 _ = try await streams.readNew(Session.self, request.session)
             }
         }
         return Facts(
-            realm: realm, settings: settings, client: client, isRepeated: isRepeated,
+            realm: realm, settings: settings, client: client, repeated: repeated,
             shown: try await grant.gather(streams))
     }
 
@@ -66,9 +67,11 @@ public struct RedeemGrant<Shown: Grant>: AnsweringCommand {
     private func settleGrant(_ facts: Facts) throws(GrantRefusal) -> Settled<Outcome> {
         let desk = try desk(facts)
         // An attempt that repeats another one needs a name of its own.
-        let attempt = facts.isRepeated ? request.session : desk.request.session
+        let attempt = facts.repeated == nil ? desk.request.session : request.session
         do throws(GrantRefusal) {
-            guard !facts.isRepeated else { throw GrantRefusal.invalidCeremony("ceremony_used") }
+            if let session = facts.repeated {
+                return try grant.settleRepeated(session, at: desk)
+            }
             var settled = try grant.settle(facts.shown, at: desk)
             if case .failure(let refusal) = settled.outcome, let record = record(refusal, facts) {
                 settled.decision.append(

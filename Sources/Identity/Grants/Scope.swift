@@ -21,6 +21,18 @@ public enum Scope {
         return granted
     }
 
+    /// What a client may have of what it asked for at the authorization endpoint, where others are
+    /// passed over (OpenID Connect Core section 3.1.2.1). Nil where nothing is left of it.
+    public static func understood(_ asked: [String], by metadata: ClientMetadata) -> [String]? {
+        let allowed = metadata.scope.isEmpty ? standard : metadata.scope
+        guard !asked.isEmpty else { return metadata.scope.filter { $0 != "offline_access" } }
+        var understood: [String] = []
+        for scope in asked where allowed.contains(scope) && !understood.contains(scope) {
+            understood.append(scope)
+        }
+        return understood.isEmpty ? nil : understood
+    }
+
     /// The names in a `scope` parameter. Nil where one is misspelt.
     public static func parse(_ text: String) -> [String]? {
         let names = text.split(separator: " ").map(String.init)

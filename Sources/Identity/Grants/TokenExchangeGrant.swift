@@ -53,9 +53,11 @@ public struct TokenExchangeGrant: Grant {
             account: account.stream, stamp: shown.stamp, client: desk.request.client,
             clientID: desk.request.clientID, app: desk.metadata.appID ?? desk.request.app,
             scope: try scope(desk), resources: try resources(desk), factors: shown.factors,
-            openedAt: shown.openedAt, expiresAt: min(subject.expiresAt, shown.expiresAt),
+            openedAt: desk.request.now, expiresAt: min(subject.expiresAt, shown.expiresAt),
             isOffline: false, from: desk.request.from, method: Self.type)
         terms.exchange = try exchange(facts, desk, shown)
+        terms.authenticatedAt = shown.signedInAt
+        terms.sector = desk.metadata.sector
         return Settled(
             Decision(SessionEvent.opened(terms), in: desk.request.session),
             .success(

@@ -10,6 +10,8 @@ public struct IssuedCode: Sendable, Equatable {
         case signIn = "sign_in"
         /// To make an account of the person who proves the mailbox.
         case registration
+        /// To move an account to the mailbox.
+        case move
     }
 
     public let id: UUID

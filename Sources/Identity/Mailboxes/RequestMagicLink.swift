@@ -16,6 +16,8 @@ public struct RequestMagicLink: AnsweringCommand {
     public var returnPath: ReturnPath?
     public var mail: UUID
     public var now: Timestamp
+    /// It leads to a page: what is set for pages holds.
+    public var isForPage = false
 
     public init(
         app: UUID? = nil, mailbox: UUID, person: Person, link: UUID, digest: SecretDigest,
@@ -79,7 +81,9 @@ public struct RequestMagicLink: AnsweringCommand {
         } catch {
             throw .invalid(error)
         }
-        guard facts.settings[SettingCatalogue.nativeGrants] else {
+        let isOffered =
+            isForPage ? facts.settings.offers(.link) : facts.settings[SettingCatalogue.nativeGrants]
+        guard isOffered else {
             return Settled(.nothing(.nativeGrantsDisabled))
         }
         guard let account = facts.account, account.isAlive, account.state.isConfirmed else {

@@ -24,6 +24,8 @@ public struct RequestOTP: AnsweringCommand {
     /// would have been one for joining.
     public var mayJoin: Bool
     public var now: Timestamp
+    /// It is typed on a page: what is set for pages holds.
+    public var isForPage = false
 
     public init(
         route: Route = .signIn, app: UUID? = nil, mailbox: UUID, person: Person, code: UUID,
@@ -44,6 +46,8 @@ public struct RequestOTP: AnsweringCommand {
         case realmNotFound
         case realmDisabled
         case nativeGrantsDisabled
+        /// Nobody signs in on a page by a code.
+        case loginCodeDisabled
         case invalid(FieldFault)
     }
 
@@ -91,7 +95,13 @@ public struct RequestOTP: AnsweringCommand {
     public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
         try facts.realm.requireOpen(
             missing: Rejection.realmNotFound, disabled: .realmDisabled)
-        guard facts.settings[SettingCatalogue.nativeGrants] else { throw .nativeGrantsDisabled }
+        if isForPage {
+            guard facts.settings.offers(.code) else { throw .loginCodeDisabled }
+        } else {
+            guard facts.settings[SettingCatalogue.nativeGrants] else {
+                throw .nativeGrantsDisabled
+            }
+        }
         try checkPerson(facts.settings)
         switch purpose(facts) {
         case .failure(let none): return Settled(.nothing(none.reason))
@@ -116,7 +126,8 @@ public struct RequestOTP: AnsweringCommand {
             ("first_name", settings[SettingCatalogue.registrationFirstName], person.firstName),
             ("last_name", settings[SettingCatalogue.registrationLastName], person.lastName),
         ]
-        for (field, demand, value) in demands where demand == .required && value == nil {
+        for (field, demand, value) in demands
+        where demand == .required && value == nil && (mayJoin || !isForPage) {
             throw .invalid(FieldFault(field, .missing))
         }
         do {

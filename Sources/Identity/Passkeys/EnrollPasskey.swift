@@ -56,15 +56,17 @@ public struct EnrollPasskey: AnsweringCommand {
     public struct Facts: Sendable {
         let realm: Versioned<Realm>
         let settings: Settings
-        let client: Versioned<Client>
+        /// Nil: it is made on a page.
+        let client: Versioned<Client>?
         let account: Versioned<Account>
         let passkey: Versioned<Passkey>
     }
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
-        let client = try await streams.read(Client.self, session.client)
+        var client: Versioned<Client>?
+        if let id = session.client { client = try await streams.read(Client.self, id) }
         let (realm, settings) = try await Realm.settings(
-            of: client.state.metadata?.appID ?? session.app, from: streams)
+            of: client?.state.metadata?.appID ?? session.app, from: streams)
         return Facts(
             realm: realm, settings: settings, client: client,
             account: try await streams.read(Account.self, account),
@@ -74,10 +76,14 @@ public struct EnrollPasskey: AnsweringCommand {
     public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
         try facts.realm.requireOpen(
             missing: Rejection.realmNotFound, disabled: .realmDisabled)
-        guard facts.settings[SettingCatalogue.nativeGrants] else { throw .nativeGrantsDisabled }
-        guard let metadata = facts.client.aliveMetadata, !facts.client.state.isDisabled,
-            facts.account.isWelcome
-        else { throw .notWelcome }
+        let isOffered =
+            facts.client == nil
+            ? facts.settings.offers(.passkey) : facts.settings[SettingCatalogue.nativeGrants]
+        guard isOffered else { throw .nativeGrantsDisabled }
+        if let client = facts.client {
+            guard client.aliveMetadata != nil, !client.state.isDisabled else { throw .notWelcome }
+        }
+        guard facts.account.isWelcome else { throw .notWelcome }
         if let limit = session.isTooOld(at: now, facts.settings) {
             throw .signInTooOld(limit: limit)
         }
@@ -85,7 +91,8 @@ public struct EnrollPasskey: AnsweringCommand {
         if Passkey.isOver(ceremony, at: now) {
             return refused("ceremony_expired", .tooLate)
         }
-        let domain = PasskeyDomain.id(facts.settings, chosenBy: metadata.passkeyDomain)
+        let domain = PasskeyDomain.id(
+            facts.settings, chosenBy: facts.client?.aliveMetadata?.passkeyDomain)
         switch proof {
         case .refused(let reason): return refused(reason, .refused)
         case .verified where domain != relyingParty:

@@ -4,8 +4,8 @@ public import Values
 /// A passkey as it was made. Nothing of it is secret, and nothing tells who its owner is.
 public struct EnrolledPasskey: Sendable, Equatable {
     public var account: UUID
-    /// The client that it was made in.
-    public var client: UUID
+    /// The client that it was made in. Nil: a page.
+    public var client: UUID?
     /// The domain that it belongs to (RP ID).
     public var relyingParty: String
     public var key: CredentialRecord
@@ -14,7 +14,7 @@ public struct EnrolledPasskey: Sendable, Equatable {
     public var mail: UUID
 
     public init(
-        account: UUID, client: UUID, relyingParty: String, key: CredentialRecord,
+        account: UUID, client: UUID?, relyingParty: String, key: CredentialRecord,
         enrolledAt: Timestamp, mail: UUID
     ) {
         self.account = account
@@ -66,9 +66,8 @@ public struct CredentialRecord: Sendable, Equatable {
 
 extension EnrolledPasskey {
     var fields: [String: JSON] {
-        [
-            "account": .uuid(account), "client": .uuid(client),
-            "relying_party": .string(relyingParty),
+        var fields: [String: JSON] = [
+            "account": .uuid(account), "relying_party": .string(relyingParty),
             "credential": .string(Base64URL.encode(key.id)),
             "public_key": .string(Base64URL.encode(key.publicKey)),
             "counter": .integer(key.counter), "backup_eligible": .bool(key.isBackupEligible),
@@ -78,16 +77,18 @@ extension EnrolledPasskey {
             "trusted": .bool(key.isTrusted), "enrolled_at": .integer(enrolledAt.seconds),
             "mail": .uuid(mail),
         ]
+        fields["client"] = client.map { .uuid($0) }
+        return fields
     }
 
     init?(recorded fields: [String: JSON]) {
-        guard let account = fields.uuid("account"), let client = fields.uuid("client"),
+        guard let account = fields.uuid("account"),
             let relyingParty = fields["relying_party"]?.string,
             let key = CredentialRecord(recorded: fields),
             let enrolledAt = fields.instant("enrolled_at"), let mail = fields.uuid("mail")
         else { return nil }
         self.init(
-            account: account, client: client, relyingParty: relyingParty, key: key,
+            account: account, client: fields.uuid("client"), relyingParty: relyingParty, key: key,
             enrolledAt: enrolledAt, mail: mail)
     }
 }

@@ -2,12 +2,13 @@ public import Values
 
 /// Through what somebody asks to change how they sign in.
 public struct SignedIn: Sendable, Equatable {
-    public var client: UUID
+    /// Nil: a page.
+    public var client: UUID?
     public var app: UUID?
     /// When they proved who they are. A refresh is no such proof.
     public var at: Timestamp
 
-    public init(client: UUID, app: UUID?, at: Timestamp) {
+    public init(client: UUID?, app: UUID?, at: Timestamp) {
         self.client = client
         self.app = app
         self.at = at

@@ -56,6 +56,18 @@ public enum SettingCatalogue {
     public static let nativeGrants = Declare.flag(
         "native_grants", false, perApp: true,
         "Whether apps may sign people in by code, link or passkey without a browser")
+    public static let loginCode = Declare.flag(
+        "login_code", true, perApp: true,
+        "Whether people may sign in on a page by a code that is mailed to them")
+    public static let loginLink = Declare.flag(
+        "login_link", false, perApp: true,
+        "Whether people may sign in on a page by a link that is mailed to them")
+    public static let loginPasskey = Declare.flag(
+        "login_passkey", true, perApp: true,
+        "Whether people may sign in on a page by a passkey, where the realm has a domain for them")
+    public static let browserSessionLifetime = Declare.seconds(
+        "browser_session_lifetime", 14 * day, in: 300...(365 * day), perApp: true,
+        "How long somebody stays signed in with a browser")
     public static let registration = Declare.choice(
         "registration", RegistrationPosture.off, perApp: true, "Who may join, and how")
     public static let registrationFirstName = Declare.choice(
@@ -154,7 +166,12 @@ public enum SettingCatalogue {
             nativeApps.setting, mailWords.setting,
             clientRegistration.setting, statementIssuers.setting, proofNonces.setting,
             assertionIssuers.setting, deviceCodeLifetime.setting,
-        ] + passkeys
+        ] + passkeys + pages
+
+    private static let pages = [
+        loginCode.setting, loginLink.setting, loginPasskey.setting,
+        browserSessionLifetime.setting,
+    ]
 
     public static func find(_ name: String) -> Setting? { byName[name] }
 

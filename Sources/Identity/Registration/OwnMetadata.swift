@@ -13,6 +13,7 @@ enum OwnMetadata {
         "require_auth_time", "default_acr_values", "initiate_login_uri",
         "post_logout_redirect_uris", "backchannel_logout_uri",
         "backchannel_logout_session_required", "require_pushed_authorization_requests",
+        "require_signed_request_object",
         "dpop_bound_access_tokens",
     ]
 

@@ -40,6 +40,14 @@ public struct SessionTerms: Sendable, Equatable {
     public var key: String?
     /// What it was exchanged from, if it was.
     public var exchange: TokenExchange?
+    /// When its person signed in, where that was before it was opened.
+    public var authenticatedAt: Timestamp?
+    /// The browser session that it came of.
+    public var browser: UUID?
+    /// The sector that its tokens speak to with a sub of its own.
+    public var sector: String?
+    /// What user info says beside what the scope allows.
+    public var claims: [String] = []
 
     public init(
         account: UUID?, stamp: Int, client: UUID, clientID: String, app: UUID?, scope: [String],
@@ -97,6 +105,10 @@ public enum SessionEnd: String, Sendable {
     /// A refresh token came that had been used before.
     case reuse
     case administrator
+    /// Its person logged out.
+    case loggedOut = "logged_out"
+    /// Its person wants the client to have access no more.
+    case withdrawn
 }
 
 /// What happens to a session: one sign-in of one client, with all tokens that come of it.
@@ -115,6 +127,7 @@ public enum SessionEvent: Event {
                 "account", "stamp", "client", "client_id", "app", "scope", "resources", "amr",
                 "opened_at", "expires_at", "offline", "source", "device", "method", "key",
                 "exchanged", "actors", "impersonator",
+                "auth_time", "browser", "sector", "claims",
             ]),
         EventShape("session.refreshed", open: ["generation", "refreshed_at"]),
         EventShape("session.ended", open: ["reason"]),
@@ -189,8 +202,15 @@ extension SessionTerms {
         fields["method"] = method.map { .string($0.rawValue) }
         fields["key"] = key.map { .string($0) }
         fields.merge(exchange?.fields ?? [:]) { own, _ in own }
+        fields["auth_time"] = authenticatedAt.map { .integer($0.seconds) }
+        fields["browser"] = browser.map { .uuid($0) }
+        fields["sector"] = sector.map { .string($0) }
+        if !claims.isEmpty { fields["claims"] = .texts(claims) }
         return fields.merging(from.fields) { own, _ in own }
     }
+
+    /// When somebody signed in to it: before it was opened, where that was in a browser.
+    public var signedInAt: Timestamp { authenticatedAt ?? openedAt }
 
     /// Reads what the log or a read model holds.
     public init?(recorded fields: [String: JSON]) {
@@ -207,6 +227,10 @@ extension SessionTerms {
             expiresAt: expiresAt, isOffline: isOffline, from: SignInPlace(recorded: fields),
             method: fields.choice("method"), key: fields["key"]?.string)
         exchange = TokenExchange(recorded: fields)
+        authenticatedAt = fields.instant("auth_time")
+        browser = fields.uuid("browser")
+        sector = fields["sector"]?.string
+        claims = fields.texts("claims") ?? []
     }
 }
 
@@ -234,14 +258,14 @@ extension RefusedSignIn {
 }
 
 extension SignInPlace {
-    fileprivate var fields: [String: JSON] {
+    var fields: [String: JSON] {
         var fields: [String: JSON] = [:]
         fields["source"] = source.map { .string($0) }
         fields["device"] = device.map { .string($0) }
         return fields
     }
 
-    fileprivate init(recorded fields: [String: JSON]) {
+    init(recorded fields: [String: JSON]) {
         self.init(source: fields["source"]?.string, device: fields["device"]?.string)
     }
 }

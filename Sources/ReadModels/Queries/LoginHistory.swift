@@ -9,8 +9,8 @@ public struct LoginHistory: Sendable {
         public let at: Timestamp
         public let account: UUID?
         public let app: UUID?
-        /// The name that the client goes by in OAuth.
-        public let clientID: String
+        /// The name that the client goes by in OAuth. Nil: it was on a page.
+        public let clientID: String?
         public let method: String?
         public let isRefused: Bool
         public let reason: String?
@@ -139,7 +139,7 @@ extension LoginHistory.Entry {
         }
         self.init(
             position: rows.int64(row, 0), at: rows.instant(row, 1), account: id(2), app: id(3),
-            clientID: rows.text(row, 4), method: rows.optionalText(row, 5),
+            clientID: rows.optionalText(row, 4), method: rows.optionalText(row, 5),
             isRefused: rows.bool(row, 6), reason: rows.optionalText(row, 7), session: id(8),
             source: rows.optionalText(row, 9), device: rows.optionalText(row, 10),
             endedAt: rows.isNull(row, 11) ? nil : rows.instant(row, 11),

@@ -63,6 +63,8 @@ struct ReadModelQueries: AdminQueries {
     private let trail: AuditTrail
     let inviteModel: Invites
     let registrationTokenModel: RegistrationTokens
+    let consentModel: Consents
+    let browserModel: BrowserSessions
 
     /// How long a list may wait for the position that it was asked for.
     static let patience: Duration = .seconds(3)
@@ -81,6 +83,8 @@ struct ReadModelQueries: AdminQueries {
         trail = AuditTrail(store.database)
         inviteModel = Invites(store.database)
         registrationTokenModel = RegistrationTokens(store.database)
+        consentModel = Consents(store.database)
+        browserModel = BrowserSessions(store.database)
     }
 
     func adminKey(_ id: UUID) async throws(LogFailure) -> AdminKeyView? {

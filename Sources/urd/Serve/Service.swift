@@ -95,7 +95,7 @@ struct Service: Sendable {
         let router = Router(
             [
                 .init(API.table, context: AdminContext(store: store, queries: models.queries)),
-                .init(API.realmTable) { request throws(Problem) in
+                .init(API.realmTable + API.pageTable) { request throws(Problem) in
                     try await realms.context(of: request)
                 },
             ], log: store.lines, metrics: store.metrics)

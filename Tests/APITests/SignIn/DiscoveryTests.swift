@@ -31,7 +31,10 @@ import Values
         let said = try await world.get(paths[0]).json
         #expect(try await world.get(paths[1]).json == said)
         #expect(said["issuer"] == "http://id.acme.example")
-        #expect(said["authorization_endpoint"] == nil)
+        #expect(said["response_types_supported"] == ["code"])
+        #expect(said["code_challenge_methods_supported"] == ["S256"])
+        #expect(said["authorization_response_iss_parameter_supported"] == true)
+        #expect(said["request_uri_parameter_supported"] == false)
         let prefix = "http://id.acme.example"
         let tree = RouteTree(API.realmTable)
         for (name, value) in try #require(said.object) {

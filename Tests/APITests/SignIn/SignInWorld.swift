@@ -20,6 +20,9 @@ struct SignInWorld {
     let router: Router
     let mint: TokenMint
     let clock = Clock()
+    /// Who is signed in in which browser, by what the browser shows.
+    let browsers = Browsers()
+    let contexts: RealmContexts
     static let secret = "a secret of the service"
 
     /// `isDeaf`: this node never hears of what changes in the realm.
@@ -48,9 +51,10 @@ struct SignInWorld {
                 generate: { try SigningKey.generate($0) }),
             commands: dispatcher, queries: FoldedQueries(log: log), clock: realmClock,
             fetchKeys: fetchKeys)
+        self.contexts = contexts
         router = Router(
             [
-                .init(API.realmTable) { request throws(Problem) in
+                .init(API.realmTable + API.pageTable) { request throws(Problem) in
                     try await contexts.context(of: request)
                 }
             ], log: .silent, metrics: Metrics())
@@ -87,7 +91,9 @@ struct SignInWorld {
     func send(_ request: Request) async throws -> Answered {
         let answer = Answered(await router.respond(to: request))
         let route = RouteTree(API.realmTable).find(request.path)?.route(for: request.method)
-        if answer.status == route?.answer.status, case .json(let schema, _)? = route?.answer.content
+        let isJSON = answer.response.headers["Content-Type"] == "application/json"
+        if answer.status == route?.answer.status, isJSON,
+            case .json(let schema, _)? = route?.answer.content
         {
             do {
                 try schema.check(answer.json)
@@ -216,5 +222,22 @@ struct FoldedQueries: RealmQueries, Folding {
         in realm: RealmID, app: UUID?, after: UUID?, limit: Int
     ) async throws(LogFailure) -> [InviteView] {
         try await MemoryQueries(log: log).invites(in: realm, app: app, after: after, limit: limit)
+    }
+
+    func consent(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> ConsentView? {
+        try await fold(Consent.self, id, realm).given.map { ConsentView(id: id, given: $0) }
+    }
+
+    func consents(
+        of account: UUID, in realm: RealmID
+    ) async throws(LogFailure) -> [ConsentView] {
+        var found: [ConsentView] = []
+        let events = try await log.events(from: 1, limit: .max, in: realm)
+        for id in Set(events.filter { $0.name == "consent.given" }.map(\.stream)) {
+            guard let view = try await consent(id, in: realm), view.given.account == account
+            else { continue }
+            found.append(view)
+        }
+        return found.sorted { $0.id < $1.id }
     }
 }

@@ -9,12 +9,12 @@ struct GrantForm: Sendable {
     let redeem: @Sendable (Call<RealmContext>, GrantRequest) async throws(Problem) -> GrantOutcome
 
     init<G: Grant>(
-        _ members: [Member] = [],
+        _ members: [Member] = [], hesitates: Bool = true,
         read: @escaping @Sendable (Call<RealmContext>) async throws(Problem) -> G
     ) {
         type = G.type
         self.members = members
-        signsIn = G.signsIn
+        signsIn = G.signsIn && hesitates
         redeem = { call, request throws(Problem) in
             try await call.ask(
                 RedeemGrant(try await read(call), request), as: "client:\(request.clientID)",
@@ -24,7 +24,8 @@ struct GrantForm: Sendable {
 
     /// All that this server offers. A new grant is a file here, one in the domain, and this line.
     static let all: [GrantForm] = [
-        otp, magicLink, passkey, refresh, clientCredentials, device, jwtBearer, tokenExchange,
+        authorizationCode, otp, magicLink, passkey, refresh, clientCredentials, device, jwtBearer,
+        tokenExchange,
     ]
 
     static func find(_ type: String) -> GrantForm? { all.first { $0.type.rawValue == type } }

@@ -32,7 +32,7 @@ extension GrantForm {
 }
 
 extension Call<RealmContext> {
-    fileprivate func proof(
+    func proof(
         _ text: String, challenge: [UInt8], _ party: PasskeyParty
     ) async throws(Problem) -> PasskeyGrant.Proof {
         let assertion: PublicKeyCredential.Assertion

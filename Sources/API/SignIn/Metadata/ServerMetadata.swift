@@ -37,6 +37,8 @@ enum ServerMetadata {
         let proven = methods.filter { $0 != AuthenticationMethod.none.rawValue }
         return [
             "issuer": .string(issuer),
+            "authorization_endpoint": .string(issuer + AuthorizeRoutes.path),
+            "pushed_authorization_request_endpoint": .string(issuer + PushedRequests.path),
             "token_endpoint": .string("\(issuer)/connect/token"),
             "introspection_endpoint": .string("\(issuer)/connect/introspect"),
             "revocation_endpoint": .string("\(issuer)/connect/revoke"),
@@ -44,10 +46,17 @@ enum ServerMetadata {
             "userinfo_endpoint": .string("\(issuer)/connect/userinfo"),
             "jwks_uri": .string("\(issuer)/.well-known/jwks"),
             "grant_types_supported": texts(grants.map(\.rawValue)),
-            // There is no authorization endpoint, so that nothing can be asked of it.
-            "response_types_supported": [],
+            "response_types_supported": texts(ResponseType.allCases.map(\.rawValue)),
+            "response_modes_supported": texts(ResponseMode.allCases.map(\.rawValue)),
+            "code_challenge_methods_supported": ["S256"],
+            "prompt_values_supported": texts(
+                AuthorizationRequest.Prompt.allCases.map(\.rawValue)),
             "scopes_supported": texts(Scope.standard),
-            "subject_types_supported": ["public"],
+            "subject_types_supported": texts(SubjectType.allCases.map(\.rawValue)),
+            "userinfo_signing_alg_values_supported": texts(
+                TokenSignature.allCases.map(\.rawValue)),
+            "request_object_signing_alg_values_supported": texts(
+                ClientKeys.algorithms.map(\.rawValue)),
             "id_token_signing_alg_values_supported": texts(TokenSignature.allCases.map(\.rawValue)),
             "token_endpoint_auth_methods_supported": texts(methods),
             "token_endpoint_auth_signing_alg_values_supported": texts(
@@ -58,14 +67,20 @@ enum ServerMetadata {
             "revocation_endpoint_auth_methods_supported": texts(methods),
             "revocation_endpoint_auth_signing_alg_values_supported": texts(
                 ClientKeys.algorithms.map(\.rawValue)),
-            "acr_values_supported": texts(["urn:modgud:acr:single", "urn:modgud:acr:multi"]),
-            "claims_supported": texts([
-                "iss", "sub", "aud", "azp", "exp", "iat", "auth_time", "acr", "amr", "at_hash",
-                "sid", "email", "email_verified", "name", "given_name", "family_name",
+            "acr_values_supported": texts([
+                AuthenticationLevel.single, AuthenticationLevel.multiple,
             ]),
             "dpop_signing_alg_values_supported": texts(KeyProof.algorithms.map(\.rawValue)),
-            "claims_parameter_supported": false, "request_parameter_supported": false,
+            "claims_supported": texts(
+                [
+                    "iss", "sub", "aud", "azp", "exp", "iat", "auth_time", "acr", "amr", "at_hash",
+                    "nonce", "sid",
+                ] + RequestedClaims.known),
+            "claims_parameter_supported": true, "request_parameter_supported": true,
+            // A pushed request is named so, and none is fetched from elsewhere.
             "request_uri_parameter_supported": false,
+            "require_pushed_authorization_requests": false,
+            "authorization_response_iss_parameter_supported": true,
         ]
     }
 
@@ -81,6 +96,10 @@ enum ServerMetadata {
 
     private static let required: [Member] = [
         .required("issuer", .text(1...2048), "What names the realm in tokens."),
+        .required("authorization_endpoint", .text(1...2048), "Where browsers are sent to."),
+        .required(
+            "pushed_authorization_request_endpoint", .text(1...2048),
+            "Where clients push requests."),
         .required("token_endpoint", .text(1...2048), "Where tokens come from."),
         .required("introspection_endpoint", .text(1...2048), "Where to ask about them."),
         .required("revocation_endpoint", .text(1...2048), "Where to give them back."),
@@ -93,6 +112,11 @@ enum ServerMetadata {
     private static let lists: [Member] = [
         ("grant_types_supported", "What may be shown for tokens."),
         ("response_types_supported", "What the authorization endpoint answers."),
+        ("response_modes_supported", "And how."),
+        ("code_challenge_methods_supported", "How a code is bound to its client."),
+        ("prompt_values_supported", "What a request can ask of the pages."),
+        ("userinfo_signing_alg_values_supported", "What user info can be signed with."),
+        ("request_object_signing_alg_values_supported", "What requests can be signed with."),
         ("scopes_supported", "Scopes that every realm knows."),
         ("subject_types_supported", "Whether all clients are told the same `sub`."),
         ("id_token_signing_alg_values_supported", "What ID tokens are signed with."),
@@ -109,7 +133,8 @@ enum ServerMetadata {
 
     private static let flags: [Member] = [
         "claims_parameter_supported", "request_parameter_supported",
-        "request_uri_parameter_supported",
+        "request_uri_parameter_supported", "require_pushed_authorization_requests",
+        "authorization_response_iss_parameter_supported",
     ].map { .required($0, .boolean, "Of the authorization endpoint.") }
 
     static let example = JSON.object(

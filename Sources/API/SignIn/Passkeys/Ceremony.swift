@@ -8,6 +8,8 @@ struct Ceremony: Sendable, Equatable {
     enum Kind: String, Sendable {
         case signIn = "sign-in"
         case enrollment
+        /// On a page, by the browser that has this name.
+        case page
     }
 
     let kind: Kind

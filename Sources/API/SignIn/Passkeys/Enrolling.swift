@@ -8,10 +8,12 @@ internal import Values
 /// Who is about to have a passkey made, and through what.
 struct Enrolling: Sendable {
     let account: UUID
-    /// The client's name.
-    let client: String
+    /// The client's name. Nil: it is made on a page.
+    let client: String?
     let session: SignedIn
     let party: PasskeyParty?
+    /// The page's own name for who began it.
+    var page: String?
 
     func requireParty() throws(Problem) -> PasskeyParty {
         guard let party else { throw Problem(.passkeyUnavailable) }
@@ -20,7 +22,7 @@ struct Enrolling: Sendable {
 
     func ceremony(_ party: PasskeyParty) -> Ceremony {
         Ceremony(
-            kind: .enrollment, client: client, account: account, relyingParty: party.id)
+            kind: .enrollment, client: client ?? page, account: account, relyingParty: party.id)
     }
 }
 
@@ -61,7 +63,7 @@ extension Call<RealmContext> {
         let app = client?.metadata.appID ?? terms.app
         return Enrolling(
             account: account, client: terms.clientID,
-            session: SignedIn(client: terms.client, app: app, at: terms.openedAt),
+            session: SignedIn(client: terms.client, app: app, at: terms.signedInAt),
             party: try await passkeyParty(app: app, domain: client?.metadata.passkeyDomain))
     }
 

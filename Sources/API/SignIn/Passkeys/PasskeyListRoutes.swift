@@ -77,7 +77,8 @@ enum PasskeyListRoutes {
             DeletePasskey(
                 passkey: passkey, account: account,
                 session: SignedIn(
-                    client: session.terms.client, app: session.terms.app, at: session.terms.openedAt
+                    client: session.terms.client, app: session.terms.app,
+                    at: session.terms.signedInAt
                 ),
                 mail: call.newID(), now: call.context.clock.now()), for: account, session.terms)
         return Response(status: .noContent)
@@ -108,7 +109,7 @@ extension DeletePasskey.Rejection: Refusal {
 
 extension Call<RealmContext> {
     /// It is personal, so that it is in the event alone.
-    fileprivate func name(of passkey: PasskeyView) async throws(Problem) -> String {
+    func name(of passkey: PasskeyView) async throws(Problem) -> String {
         guard let version = passkey.named else { return "Passkey" }
         let events = try await reading { () throws(LogFailure) in
             try await context.commands.events.stream(

@@ -8,6 +8,8 @@ internal import Values
 struct PasskeyParty: Sendable {
     let id: String
     let settings: Settings
+    /// The site of our own pages, where passkeys are asked for by one.
+    var page: String?
 
     /// Nil where the realm has no domain for passkeys, or the client chose one that is not ours.
     init?(_ settings: Settings, chosenBy domain: String?) {
@@ -19,7 +21,9 @@ struct PasskeyParty: Sendable {
     var relyingParty: RelyingParty {
         RelyingParty(
             id: id,
-            origins: Set(settings[SettingCatalogue.passkeyOrigins] + ["https://\(id)"]),
+            origins: Set(
+                settings[SettingCatalogue.passkeyOrigins] + ["https://\(id)"]
+                    + [page].compactMap { $0 }),
             allowsSubdomains: settings[SettingCatalogue.passkeySubdomains],
             allowsLocalPorts: id == "localhost")
     }

@@ -9,9 +9,14 @@ internal import Values
 enum PasskeyRoutes {
     static let table: [Route<RealmContext>] = [begin, beginEnrollment, enroll]
 
-    private static let begun = Schema.object(
+    static let begun = Schema.object(
         .required("ceremonyId", Fields.id, "To be given back with what comes of it."),
         .required("options", .openObject, "For `navigator.credentials`, as WebAuthn names it."))
+
+    static let exampleOfBegun: JSON = [
+        "ceremonyId": "0193a0e7-5e0c-7000-9000-2f6b1c1d9a10",
+        "options": ["rpId": "example.org"],
+    ]
 
     private static let refusals =
         Place.refusals + [.nativeGrantsDisabled, .passkeyUnavailable, .rateLimited]
@@ -25,11 +30,7 @@ enum PasskeyRoutes {
             .object(.optional("client_id", .text(1...255), "The client that will redeem it.")),
             example: ["client_id": "phone"]),
         answer: .ok(
-            "A challenge.", begun,
-            example: [
-                "ceremonyId": "0193a0e7-5e0c-7000-9000-2f6b1c1d9a10",
-                "options": ["rpId": "example.org"],
-            ]),
+            "A challenge.", begun, example: exampleOfBegun),
         refusals: refusals
     ) { call throws(Problem) in
         try call.requireNativeGrants()
@@ -109,7 +110,7 @@ enum PasskeyRoutes {
 }
 
 extension Call<RealmContext> {
-    fileprivate func begin(
+    func begin(
         _ ceremony: Ceremony, options: (_ challenge: [UInt8]) -> JSON
     ) -> Response {
         let id = context.mint.newID(of: ceremony, at: context.clock.now())
@@ -136,7 +137,7 @@ extension Call<RealmContext> {
     }
 
     /// How the authenticator shows whose passkey it has.
-    fileprivate func user(_ account: UUID) async throws(Problem) -> JSON {
+    func user(_ account: UUID) async throws(Problem) -> JSON {
         let claims = try await claims(of: account, ["email", "profile"])
         let name = claims["email"] ?? .string(account.description)
         return [

@@ -1,0 +1,58 @@
+-- What people let clients know and do, as it is now.
+-- Read by: the authorization endpoint, the consent page, the list of connected apps.
+--
+-- kind: inline
+-- types: consent.given consent.withdrawn
+
+-- section: tables
+
+create table urd.consents_{build} (
+    realm text collate "C" not null,
+    consent uuid not null,
+    account uuid not null,
+    -- The client's stream and its name.
+    client uuid not null,
+    client_id text collate "C" not null,
+    scope jsonb not null,
+    given_at timestamptz not null,
+    primary key (realm, consent)
+);
+
+-- section: apply
+
+create function urd.consents_{build}_apply(
+    p_realm text, p_first bigint, p_last bigint, p_types text[])
+returns void language plpgsql as $$
+begin
+    -- Of several things that happened between the two the last one counts.
+    with page as (
+        select distinct on (e.stream) e.stream, e.type, e.data
+        from urd.event e
+        where e.realm = p_realm and e.position between p_first and p_last
+            and e.type = any ({types})
+        order by e.stream, e.position desc
+    ), gone as (
+        delete from urd.consents_{build} c using page p
+        where p.type = 'consent.withdrawn' and c.realm = p_realm and c.consent = p.stream
+    )
+    insert into urd.consents_{build} as c (
+        realm, consent, account, client, client_id, scope, given_at)
+    select p_realm, p.stream, (p.data ->> 'account')::uuid, (p.data ->> 'client')::uuid,
+        p.data ->> 'client_id', (p.data -> 'scope')::jsonb,
+        to_timestamp((p.data ->> 'given_at')::bigint)
+    from page p
+    where p.type = 'consent.given'
+    on conflict (realm, consent) do update set
+        scope = excluded.scope, given_at = excluded.given_at;
+end $$;
+
+-- section: finish
+
+create index on urd.consents_{build} (realm, account, consent);
+
+-- section: readers
+
+create or replace view urd.consents as
+    select c.realm, c.consent, c.account, c.client, c.client_id, c.scope, c.given_at
+    from urd.consents_{build} c;
+grant select on urd.consents to urd_app, urd_observer;

@@ -1,0 +1,206 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JOSE
+internal import JSON
+internal import Values
+
+/// Checks what one client asks at the authorization endpoint.
+struct AuthorizationReader: Sendable {
+    let context: RealmContext
+    let clientID: String
+    let known: KnownClient
+
+    var metadata: ClientMetadata { known.metadata }
+
+    /// Where the client is told how it ends. Nothing goes to any other place, an error neither.
+    func target(
+        _ parameters: AuthorizationParameters
+    ) throws(Problem) -> (AuthorizationTarget, isNamed: Bool) {
+        guard !parameters.repeated.contains("redirect_uri") else {
+            throw Problem(.invalidRequest, "redirect_uri is given more than once.")
+        }
+        let asked = parameters["redirect_uri"]
+        let registered = metadata.redirectURIs
+        guard let uri = asked ?? (registered.count == 1 ? registered.first : nil) else {
+            throw Problem(.invalidRequest, "redirect_uri is required.")
+        }
+        guard RedirectRule.leads(uri, to: registered) else {
+            throw Problem(
+                .invalidRequest, "redirect_uri is not one that the client was registered with.")
+        }
+        var target = AuthorizationTarget(redirectURI: uri, profile: metadata.profile)
+        if let mode = parameters["response_mode"].flatMap(ResponseMode.init),
+            mode != .formPost || FormPost.canReach(uri)
+        {
+            target.mode = mode
+        }
+        if let state = parameters["state"], isShowable(state, atMost: 2048) {
+            target.state = state
+        }
+        return (target, asked != nil)
+    }
+
+    func read(
+        _ parameters: AuthorizationParameters, to target: AuthorizationTarget, isNamed: Bool
+    ) async throws(AuthorizationRefusal) -> AuthorizationRequest {
+        var asked: AuthorizationRequest
+        do throws(AuthorizationFault) {
+            try checkForm(parameters, target)
+            asked = AuthorizationRequest(
+                client: known.id, clientID: clientID, target: target,
+                askedAt: context.clock.now())
+            asked.namesRedirect = isNamed
+            asked.challenge = try challenge(parameters)
+            try readScope(parameters, into: &asked)
+            try readTexts(parameters, into: &asked)
+            try readPrompts(parameters, into: &asked)
+            try readClaims(parameters, into: &asked)
+        } catch {
+            throw .sent(error, target)
+        }
+        if let hint = parameters["id_token_hint"] {
+            let found: HintedSignIn?
+            do throws(Problem) { found = try await context.hinted(hint) } catch {
+                throw .told(error)
+            }
+            guard let found, found.clientID == clientID else {
+                throw .sent(
+                    AuthorizationFault(
+                        .invalidRequest, "id_token_hint is no ID token of this client."), target)
+            }
+            asked.subject = found.subject
+        }
+        return asked
+    }
+
+    private func checkForm(
+        _ parameters: AuthorizationParameters, _ target: AuthorizationTarget
+    ) throws(AuthorizationFault) {
+        guard parameters.repeated.isEmpty else {
+            throw AuthorizationFault(.invalidRequest, "A parameter is given more than once.")
+        }
+        guard metadata.grantTypes.contains(.authorizationCode) else {
+            throw AuthorizationFault(
+                .unauthorizedClient, "The client may not use this endpoint.")
+        }
+        guard let type = parameters["response_type"] else {
+            throw AuthorizationFault(.invalidRequest, "response_type is required.")
+        }
+        guard type == ResponseType.code.rawValue else {
+            throw AuthorizationFault(
+                .unsupportedResponseType, "response_type can only be code.")
+        }
+        if let mode = parameters["response_mode"] {
+            guard ResponseMode(rawValue: mode) == target.mode else {
+                throw AuthorizationFault(
+                    .invalidRequest, "There is no such response_mode for this redirect_uri.")
+            }
+        }
+        if parameters["state"] != nil, target.state == nil {
+            throw AuthorizationFault(.invalidRequest, "state is too long or not printable.")
+        }
+        if parameters["registration"] != nil {
+            throw AuthorizationFault(
+                .registrationNotSupported, "Clients do not register in a request.")
+        }
+    }
+
+    /// RFC 7636, and RFC 9700 section 2.1.1: whoever keeps no secret has nothing else to show.
+    private func challenge(
+        _ parameters: AuthorizationParameters
+    ) throws(AuthorizationFault) -> SecretDigest? {
+        let method = parameters["code_challenge_method"]
+        guard let text = parameters["code_challenge"] else {
+            guard metadata.authenticationMethod != .none else {
+                throw AuthorizationFault(.invalidRequest, "code_challenge is required.")
+            }
+            guard method == nil else {
+                throw AuthorizationFault(
+                    .invalidRequest, "code_challenge_method comes without code_challenge.")
+            }
+            return nil
+        }
+        guard method == "S256" || method == "s256" && metadata.profile == .voo else {
+            throw AuthorizationFault(
+                .invalidRequest, "code_challenge_method can only be S256.")
+        }
+        guard let digest = Base64URL.decode(text).flatMap({ SecretDigest($0) }) else {
+            throw AuthorizationFault(
+                .invalidRequest, "code_challenge is no SHA-256 in base64url.")
+        }
+        return digest
+    }
+
+    private func readScope(
+        _ parameters: AuthorizationParameters, into asked: inout AuthorizationRequest
+    ) throws(AuthorizationFault) {
+        guard let names = Scope.parse(parameters["scope"] ?? ""),
+            let scope = Scope.understood(names, by: metadata)
+        else { throw AuthorizationFault(.invalidScope, "There is no such scope for this client.") }
+        asked.scope = scope
+        guard parameters.resources.count <= 8,
+            parameters.resources.allSatisfy(ResourceRule.isResource)
+        else {
+            throw AuthorizationFault(.invalidTarget, "A resource is no absolute URI.")
+        }
+        asked.resources = parameters.resources
+    }
+
+    private func readTexts(
+        _ parameters: AuthorizationParameters, into asked: inout AuthorizationRequest
+    ) throws(AuthorizationFault) {
+        if let nonce = parameters["nonce"] {
+            guard isShowable(nonce, atMost: 512) else {
+                throw AuthorizationFault(.invalidRequest, "nonce is too long or not printable.")
+            }
+            asked.nonce = nonce
+        }
+        if let hint = parameters["login_hint"], isShowable(hint, atMost: 320) {
+            asked.loginHint = hint
+        }
+        if let languages = parameters["ui_locales"], isShowable(languages, atMost: 200) {
+            asked.languages = languages
+        }
+    }
+
+    private func readPrompts(
+        _ parameters: AuthorizationParameters, into asked: inout AuthorizationRequest
+    ) throws(AuthorizationFault) {
+        for word in (parameters["prompt"] ?? "").split(separator: " ") {
+            guard let prompt = AuthorizationRequest.Prompt(rawValue: String(word)) else {
+                throw AuthorizationFault(.invalidRequest, "There is no such prompt.")
+            }
+            asked.prompts.insert(prompt)
+        }
+        guard !asked.prompts.contains(.none) || asked.prompts.count == 1 else {
+            throw AuthorizationFault(.invalidRequest, "prompt cannot be none and something else.")
+        }
+        guard let age = parameters["max_age"] else { return }
+        guard age.utf8.count <= 10, age.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            let seconds = Int64(age)
+        else { throw AuthorizationFault(.invalidRequest, "max_age is no number of seconds.") }
+        asked.maximumAge = seconds
+    }
+
+    private func readClaims(
+        _ parameters: AuthorizationParameters, into asked: inout AuthorizationRequest
+    ) throws(AuthorizationFault) {
+        asked.levels = (parameters["acr_values"] ?? "").split(separator: " ").prefix(16)
+            .map(String.init)
+        guard let text = parameters["claims"] else { return }
+        guard let claims = RequestedClaims(text) else {
+            throw AuthorizationFault(.invalidRequest, "claims cannot be read.")
+        }
+        asked.idTokenClaims = claims.idToken
+        asked.userInfoClaims = claims.userInfo
+        asked.subject = claims.subject
+        if !claims.levels.isEmpty { asked.levels = claims.levels }
+        asked.needsLevel = claims.needsLevel
+    }
+
+    private func isShowable(_ text: String, atMost limit: Int) -> Bool {
+        text.utf8.count <= limit
+            && text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F }
+    }
+}

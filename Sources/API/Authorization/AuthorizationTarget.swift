@@ -1,0 +1,47 @@
+internal import HTTP
+internal import Identity
+internal import JSON
+
+/// How the answer is handed to the client.
+enum ResponseMode: String, CaseIterable {
+    case query
+    case formPost = "form_post"
+}
+
+/// A place that was found to be the client's, and how it wants its answers.
+struct AuthorizationTarget: Equatable {
+    var redirectURI: String
+    var mode = ResponseMode.query
+    var state: String?
+    var profile = ClientProfile.standard
+
+    func refusal(_ fault: AuthorizationFault, issuer: String) -> Response {
+        answer(
+            [("error", fault.code.rawValue), ("error_description", fault.sentence)],
+            issuer: issuer)
+    }
+
+    /// The members of an answer with what every answer has. Readers of the voo profile take all behind
+    /// the state for a part of it, so that nothing stands there.
+    func answer(_ members: [(name: String, value: String)], issuer: String) -> Response {
+        var members = members
+        if let state { members.append(("state", state)) }
+        if profile != .voo { members.append(("iss", issuer)) }
+        switch mode {
+        case .query: return redirect(members)
+        case .formPost: return FormPost.page(to: redirectURI, members)
+        }
+    }
+
+    /// RFC 9700 section 4.12: 303, so that no form is ever sent on.
+    private func redirect(_ members: [(name: String, value: String)]) -> Response {
+        let query = members.map { "\(Percent.encode($0.name))=\(Percent.encode($0.value))" }
+        let mark = redirectURI.utf8.contains(0x3F) ? "&" : "?"
+        var response = Response(
+            status: profile == .voo ? .found : .seeOther, headers: Headers(), body: [])
+        response.headers["Location"] =
+            redirectURI + (redirectURI.utf8.last == 0x3F ? "" : mark)
+            + query.joined(separator: "&")
+        return response
+    }
+}

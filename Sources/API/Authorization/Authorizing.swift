@@ -1,0 +1,216 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+extension Call<RealmContext> {
+    /// Answers at the authorization endpoint: with a code, a refusal, or a page that comes before.
+    func authorize() async throws(Problem) -> Response {
+        let parameters = try authorizationParameters()
+        do throws(AuthorizationRefusal) {
+            if let sealed = parameters["continue"] { return try await resume(sealed) }
+            return try await begin(parameters)
+        } catch {
+            switch error {
+            case .told(let problem): throw problem
+            case .sent(let fault, let target):
+                return target.refusal(fault, issuer: context.place.issuer)
+            }
+        }
+    }
+
+    private func begin(
+        _ parameters: AuthorizationParameters
+    ) async throws(AuthorizationRefusal) -> Response {
+        guard !parameters.repeated.contains("client_id"), let name = parameters["client_id"] else {
+            throw .told(Problem(.invalidRequest, "client_id is required, once."))
+        }
+        return try await with(name) { known throws(AuthorizationRefusal) in
+            let reader = AuthorizationReader(context: context, clientID: name, known: known)
+            var asked: AuthorizationRequest
+            if let uri = parameters["request_uri"] {
+                asked = try reader.pushed(uri, beside: parameters)
+            } else {
+                asked = try await reader.whole(parameters)
+                guard !known.metadata.needsPushedRequests else {
+                    throw .sent(
+                        AuthorizationFault(.invalidRequest, "The client pushes its requests."),
+                        asked.target)
+                }
+            }
+            return try await proceed(&asked, known, isReturn: false)
+        }
+    }
+
+    /// Somebody comes back from a page that stood in between.
+    private func resume(_ sealed: String) async throws(AuthorizationRefusal) -> Response {
+        guard var asked = context.pendingRequest(sealed) else {
+            throw .told(
+                Problem(.invalidRequest, "This page was open for too long: please start again."))
+        }
+        return try await with(asked.clientID) { known throws(AuthorizationRefusal) in
+            guard known.id == asked.client, known.metadata.grantTypes.contains(.authorizationCode),
+                RedirectRule.leads(asked.target.redirectURI, to: known.metadata.redirectURIs)
+            else { throw .told(Problem(.invalidRequest, "There is no such client.")) }
+            return try await proceed(&asked, known, isReturn: true)
+        }
+    }
+
+    /// The client as it was a moment ago; as it is now, before anything is refused for it.
+    private func with(
+        _ clientID: String,
+        _ answer: (KnownClient) async throws(AuthorizationRefusal) -> Response
+    ) async throws(AuthorizationRefusal) -> Response {
+        let realm = context.place.realm
+        let isName = clientID.utf8.count <= 128 && !clientID.utf8.contains(0)
+        let recent = try await told { () throws(Problem) -> KnownClient? in
+            guard isName else { return nil }
+            return try await reading { () throws(LogFailure) in
+                try await context.clients.recent(clientID, in: realm)
+            }
+        }
+        if let recent, !recent.isDisabled {
+            do throws(AuthorizationRefusal) {
+                return try await answer(recent)
+            } catch {
+                let fresh = try await fresh(clientID)
+                guard let fresh, fresh != recent, !fresh.isDisabled else { throw error }
+                return try await answer(fresh)
+            }
+        }
+        guard isName, let fresh = try await fresh(clientID), !fresh.isDisabled else {
+            throw .told(Problem(.invalidRequest, "There is no such client."))
+        }
+        return try await answer(fresh)
+    }
+
+    private func fresh(_ clientID: String) async throws(AuthorizationRefusal) -> KnownClient? {
+        try await told { () throws(Problem) in
+            try await reading { () throws(LogFailure) in
+                try await context.clients.fresh(clientID, in: context.place.realm)
+            }
+        }
+    }
+
+    /// What is wrong on our side is never the client's to hear.
+    func told<Value>(
+        _ body: () async throws(Problem) -> Value
+    ) async throws(AuthorizationRefusal) -> Value {
+        do throws(Problem) { return try await body() } catch { throw .told(error) }
+    }
+
+    /// A request that was found to be good: who answers it, and whether he agrees.
+    private func proceed(
+        _ asked: inout AuthorizationRequest, _ known: KnownClient, isReturn: Bool
+    ) async throws(AuthorizationRefusal) -> Response {
+        let browser = try await told { () throws(Problem) -> SignedInBrowser? in
+            try await self.browser()
+        }
+        let now = context.clock.now()
+        let isMute = asked.prompts.contains(.none)
+        let step = asked.step(for: browser, at: now, isReturn: isReturn) { account in
+            context.mint.subject(account, in: known.metadata.sector)
+        }
+        switch step {
+        case .refuse(let fault): throw .sent(fault, asked.target)
+        case .login:
+            guard !isMute else {
+                throw .sent(
+                    AuthorizationFault(.loginRequired, "Somebody has to log in."), asked.target)
+            }
+            if !isReturn { asked.askedIn = browser?.id }
+            return try detour(to: "/login", asked)
+        case .goOn(let browser):
+            if try await needsConsent(asked, known, browser, isReturn: isReturn) {
+                guard !isMute else {
+                    throw .sent(
+                        AuthorizationFault(.consentRequired, "Somebody has to agree."),
+                        asked.target)
+                }
+                if !isReturn { asked.askedIn = browser.id }
+                return try detour(to: "/consent", asked)
+            }
+            return try await giveCode(asked, browser)
+        }
+    }
+
+    private func detour(
+        to page: String, _ asked: AuthorizationRequest
+    ) throws(AuthorizationRefusal) -> Response {
+        guard let sealed = context.sealed(asked) else { throw .told(Problem(.internalError)) }
+        var response = Response(status: .seeOther, headers: Headers(), body: [])
+        response.headers["Location"] = "\(page)?continue=\(sealed)"
+        return response
+    }
+
+    private func needsConsent(
+        _ asked: AuthorizationRequest, _ known: KnownClient, _ browser: SignedInBrowser,
+        isReturn: Bool
+    ) async throws(AuthorizationRefusal) -> Bool {
+        guard known.metadata.consent == .needed else { return false }
+        let id = context.mint.consent(of: browser.subject, to: known.id)
+        let found = try await told { () throws(Problem) in
+            try await reading { () throws(LogFailure) in
+                try await context.queries.consent(id, in: context.place.realm)
+            }
+        }
+        guard let given = found?.given, asked.scope.allSatisfy(given.scope.contains) else {
+            return true
+        }
+        guard asked.prompts.contains(.consent) else { return false }
+        return !isReturn || given.at.seconds < asked.askedAt.seconds
+    }
+
+    private func giveCode(
+        _ asked: AuthorizationRequest, _ browser: SignedInBrowser
+    ) async throws(AuthorizationRefusal) -> Response {
+        if let pushed = asked.pushed {
+            try await use(pushed, asked, browser)
+        }
+        let lifetime = context.place.settings[SettingCatalogue.codeLifetime]
+        guard let redirect = SecretDigest.of(asked.target.redirectURI) else {
+            throw .told(Problem(.internalError))
+        }
+        let code = AuthorizationCode(
+            id: newID(), client: asked.client, account: browser.subject, browser: browser.id,
+            redirect: redirect, namesRedirect: asked.namesRedirect, challenge: asked.challenge,
+            scope: asked.scope, resources: asked.resources, nonce: asked.nonce,
+            idTokenClaims: asked.idTokenClaims, userInfoClaims: asked.userInfoClaims,
+            authenticatedAt: browser.authenticatedAt,
+            factors: browser.methods.compactMap(AuthenticationFactor.init),
+            expiresAt: context.clock.now().adding(seconds: lifetime))
+        guard let text = context.mint.authorizationCode(code) else {
+            throw .told(Problem(.internalError))
+        }
+        return asked.target.answer([("code", text)], issuer: context.place.issuer)
+    }
+
+    private func use(
+        _ pushed: UUID, _ asked: AuthorizationRequest, _ browser: SignedInBrowser
+    ) async throws(AuthorizationRefusal) {
+        let command = UsePushedRequest(
+            request: pushed, account: browser.subject, client: asked.client)
+        let origin = origin(of: browser.subject, client: asked.clientID)
+        do {
+            _ = try await context.commands.dispatch(
+                command, in: context.place.realm, id: newID(), digest: [], origin: origin)
+        } catch is UsePushedRequest.Rejection {
+            throw AuthorizationRefusal.sent(
+                AuthorizationFault(.invalidRequestURI, "The pushed request was used before."),
+                asked.target)
+        } catch let failure as LogFailure {
+            throw AuthorizationRefusal.told(Problem(of: failure))
+        } catch {
+            throw AuthorizationRefusal.told(Problem(.internalError))
+        }
+    }
+
+    /// For what somebody does in a browser.
+    func origin(of account: UUID, client: String?) -> Origin {
+        Origin(
+            actor: "user:\(account)", client: client, address: context.place.address,
+            userAgent: request.headers["User-Agent"].map { String($0.unicodeScalars.prefix(512)) },
+            at: context.clock.now())
+    }
+}

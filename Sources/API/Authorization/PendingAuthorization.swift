@@ -1,0 +1,123 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// What a page shows of the request that somebody is in the middle of.
+struct PendingAuthorization: Equatable {
+    let clientID: String
+    /// The name that people see; the client's own id where it has none.
+    let clientName: String
+    let logoURI: String?
+    let clientURI: String?
+    let policyURI: String?
+    let termsURI: String?
+    /// What the client asks for now.
+    let scope: [String]
+    /// What its person agreed to before, if anybody is signed in.
+    let remembered: [String]
+    /// Who is expected.
+    let loginHint: String?
+    /// How strong the sign-in should be, in the words of `acr`; nil: as it likes.
+    let level: String?
+    /// Somebody has to choose who he is, or show it anew, although he is signed in.
+    let choosesAccount: Bool
+    let repeatsLogin: Bool
+    let languages: String?
+}
+
+extension RealmContext {
+    /// Seconds that somebody has for the pages in between.
+    private static var patience: Int64 { 3600 }
+
+    func sealed(_ asked: AuthorizationRequest) -> String? {
+        mint.seal(asked.json, for: .authorizationRequest)
+    }
+
+    /// Nil for what was not sealed here, or so long ago that nobody waits for it.
+    func pendingRequest(_ sealed: String) -> AuthorizationRequest? {
+        guard let json = mint.unseal(sealed, for: .authorizationRequest),
+            let asked = AuthorizationRequest(json),
+            clock.now() < asked.askedAt.adding(seconds: Self.patience)
+        else { return nil }
+        return asked
+    }
+}
+
+/// What the pages in between ask for and tell.
+extension Call<RealmContext> {
+    /// Nil where the page's `continue` is not good, or not any more.
+    func pendingAuthorization(
+        _ sealed: String, for browser: SignedInBrowser?
+    ) async throws(Problem) -> PendingAuthorization? {
+        guard let asked = context.pendingRequest(sealed) else { return nil }
+        let known = try await reading { () throws(LogFailure) in
+            try await context.clients.recent(asked.clientID, in: context.place.realm)
+        }
+        guard let known, known.id == asked.client else { return nil }
+        var remembered: [String] = []
+        if let browser {
+            let id = context.mint.consent(of: browser.subject, to: known.id)
+            remembered =
+                try await reading { () throws(LogFailure) in
+                    try await context.queries.consent(id, in: context.place.realm)
+                }?.given.scope ?? []
+        }
+        let levels = AuthenticationLevel.known(asked.levels)
+        return PendingAuthorization(
+            clientID: asked.clientID, clientName: known.metadata.clientName ?? asked.clientID,
+            logoURI: known.metadata.logoURI, clientURI: known.metadata.clientURI,
+            policyURI: known.metadata.policyURI, termsURI: known.metadata.tosURI,
+            scope: asked.scope, remembered: remembered, loginHint: asked.loginHint,
+            level: levels.contains(AuthenticationLevel.single) ? nil : levels.first,
+            choosesAccount: asked.prompts.contains(.selectAccount),
+            repeatsLogin: asked.prompts.contains(.login) || asked.maximumAge != nil,
+            languages: asked.languages)
+    }
+
+    /// What somebody decided on the consent page: where to send him now. The page has seen to it that
+    /// it was he who pressed the button.
+    func decideConsent(
+        _ sealed: String, allows: Bool, as browser: SignedInBrowser
+    ) async throws(Problem) -> Response {
+        guard let asked = context.pendingRequest(sealed) else {
+            throw Problem(
+                .invalidRequest, "This page was open for too long: please start again.")
+        }
+        guard allows else {
+            return asked.target.refusal(
+                AuthorizationFault(.accessDenied, "The person did not agree."),
+                issuer: context.place.issuer)
+        }
+        let command = GiveConsent(
+            consent: context.mint.consent(of: browser.subject, to: asked.client),
+            account: browser.subject, client: asked.client, scope: asked.scope,
+            now: context.clock.now())
+        do {
+            _ = try await context.commands.dispatch(
+                command, in: context.place.realm, id: newID(), digest: [],
+                origin: origin(of: browser.subject, client: asked.clientID))
+        } catch let refusal as GiveConsent.Rejection {
+            throw refusal.problem
+        } catch let failure as LogFailure {
+            throw Problem(of: failure)
+        } catch {
+            throw Problem(.internalError)
+        }
+        var response = Response(status: .seeOther, headers: Headers(), body: [])
+        response.headers["Location"] = "\(AuthorizeRoutes.path)?continue=\(sealed)"
+        return response
+    }
+}
+
+extension GiveConsent.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.unknownHost)
+        case .realmDisabled: Problem(.realmClosed)
+        case .clientNotFound: Problem(.invalidRequest, "There is no such client.")
+        case .accountBlocked: Problem(.forbidden)
+        }
+    }
+}

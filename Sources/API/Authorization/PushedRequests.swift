@@ -1,0 +1,137 @@
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// Requests that clients push (RFC 9126). Nothing is kept of one until somebody grants it: its name is
+/// all of it, sealed.
+enum PushedRequests {
+    static let table: [Route<RealmContext>] = [push]
+
+    static let path = "/connect/par"
+    static let prefix = "urn:ietf:params:oauth:request_uri:"
+    /// Seconds until somebody must have come with it.
+    static let lifetime: Int64 = 90
+
+    private static let push = Route<RealmContext>(
+        .post, PathTemplate(stringLiteral: path), id: "pushAuthorizationRequest", tag: "OAuth",
+        summary: "Takes an authorization request from its client itself (RFC 9126).",
+        detail: "Its parameters are those of the authorization endpoint.", right: .client,
+        dialect: .oauth,
+        body: .form(
+            .object(
+                ClientCredentials.members + [
+                    .optional("response_type", .text(1...100), "`code`."),
+                    .optional("redirect_uri", .text(1...2048), "Where the answer goes."),
+                    .optional("request", .text(1...16384), "A signed request (RFC 9101)."),
+                    .optional("request_uri", .text(1...16384), "Not here."),
+                ]),
+            example: ["client_id": "web", "response_type": "code"]),
+        answer: Answer(
+            status: .created, description: "What to send the browser with.",
+            content: .json(
+                .object(
+                    .required("request_uri", .text(1...16384), "The request's name."),
+                    .required("expires_in", .integer(1...600), "Seconds.")),
+                example: ["request_uri": "urn:ietf:params:oauth:request_uri:…", "expires_in": 90])),
+        refusals: Place.refusals + [.invalidRequest, .invalidClient]
+    ) { call throws(Problem) in
+        try await call.push()
+    }
+}
+
+extension Call<RealmContext> {
+    fileprivate func push() async throws(Problem) -> Response {
+        let client = try presentClient
+        let parameters = try authorizationParameters()
+        let known = KnownClient(
+            id: client.id, metadata: client.metadata, secret: nil, isDisabled: false)
+        let reader = AuthorizationReader(
+            context: context, clientID: client.clientID, known: known)
+        guard parameters["request_uri"] == nil else {
+            throw Problem(.invalidRequest, "A request that is pushed names no other one.")
+        }
+        let asked: AuthorizationRequest
+        do throws(AuthorizationRefusal) {
+            asked = try await reader.whole(parameters)
+        } catch {
+            switch error {
+            case .told(let problem): throw problem
+            case .sent(let fault, _): return refused(fault)
+            }
+        }
+        let until = context.clock.now().adding(seconds: PushedRequests.lifetime)
+        guard
+            let sealed = context.mint.seal(
+                [
+                    "request": asked.json, "until": .integer(until.seconds),
+                    "id": .string(newID().description),
+                ], for: .pushedRequest)
+        else { throw Problem(.internalError) }
+        return .json(
+            .created,
+            [
+                "request_uri": .string(PushedRequests.prefix + sealed),
+                "expires_in": .integer(PushedRequests.lifetime),
+            ])
+    }
+
+    private func refused(_ fault: AuthorizationFault) -> Response {
+        .json(
+            .badRequest,
+            [
+                "error": .string(fault.code.rawValue),
+                "error_description": .string(fault.sentence),
+            ])
+    }
+}
+
+extension AuthorizationReader {
+    /// All of a request that comes by its parameters, checked.
+    func whole(
+        _ parameters: AuthorizationParameters
+    ) async throws(AuthorizationRefusal) -> AuthorizationRequest {
+        let resolved: AuthorizationParameters
+        do throws(AuthorizationFault) { resolved = try await self.resolved(parameters) } catch {
+            throw refusal(error, beside: parameters)
+        }
+        let target: (AuthorizationTarget, isNamed: Bool)
+        do throws(Problem) { target = try self.target(resolved) } catch { throw .told(error) }
+        return try await read(resolved, to: target.0, isNamed: target.isNamed)
+    }
+
+    /// Of an object that cannot be read the parameters beside it may still say where to tell it.
+    func refusal(
+        _ fault: AuthorizationFault, beside parameters: AuthorizationParameters
+    ) -> AuthorizationRefusal {
+        guard parameters["redirect_uri"] != nil, let (target, _) = try? target(parameters) else {
+            return .told(Problem(.invalidRequest, fault.sentence))
+        }
+        return .sent(fault, target)
+    }
+
+    /// A request that this client pushed a moment ago.
+    func pushed(
+        _ uri: String, beside parameters: AuthorizationParameters
+    ) throws(AuthorizationRefusal) -> AuthorizationRequest {
+        guard uri.utf8.starts(with: PushedRequests.prefix.utf8) else {
+            throw refusal(
+                AuthorizationFault(
+                    .requestURINotSupported, "Requests are not fetched from elsewhere."),
+                beside: parameters)
+        }
+        let sealed = String(uri.dropFirst(PushedRequests.prefix.count))
+        guard let json = context.mint.unseal(sealed, for: .pushedRequest),
+            let until = json["until"]?.integer, context.clock.now().seconds <= until,
+            let id = json["id"]?.string.flatMap({ UUID($0) }),
+            var asked = json["request"].flatMap({ AuthorizationRequest($0) }),
+            asked.client == known.id,
+            RedirectRule.leads(asked.target.redirectURI, to: metadata.redirectURIs)
+        else {
+            throw .told(Problem(.invalidRequest, "The pushed request is not known, or over."))
+        }
+        asked.pushed = id
+        asked.askedAt = context.clock.now()
+        return asked
+    }
+}

@@ -1,0 +1,64 @@
+internal import Identity
+internal import JOSE
+internal import JSON
+internal import Values
+
+/// Requests that their client has signed (RFC 9101). One without a signature is refused, and never
+/// passed over.
+extension AuthorizationReader {
+    private static let types = TokenTypes(
+        ["oauth-authz-req+jwt", "JWT"], mayBeAbsent: true)
+    /// In seconds: what is older, or meant to be good for longer, is refused.
+    private static let longestLifetime: Int64 = 3600
+
+    /// What the client wants: what its object says, and of the parameters beside it nothing.
+    func resolved(
+        _ parameters: AuthorizationParameters
+    ) async throws(AuthorizationFault) -> AuthorizationParameters {
+        guard !parameters.repeated.contains("request") else {
+            throw AuthorizationFault(.invalidRequest, "A parameter is given more than once.")
+        }
+        guard let text = parameters["request"] else {
+            guard !metadata.needsSignedRequests else {
+                throw AuthorizationFault(.invalidRequest, "The client signs its requests.")
+            }
+            return parameters
+        }
+        guard let claims = await claims(of: text) else {
+            throw AuthorizationFault(
+                .invalidRequestObject, "The request object is not one that this client signed.")
+        }
+        guard claims["request"] == nil, claims["request_uri"] == nil,
+            claims["client_id"].map({ $0 == .string(clientID) }) ?? true
+        else {
+            throw AuthorizationFault(
+                .invalidRequestObject, "The request object says what it must not say.")
+        }
+        return AuthorizationParameters(claims: claims)
+    }
+
+    private func claims(of text: String) async -> [String: JSON]? {
+        guard let source = KeySource(metadata.jwks, metadata.jwksURI),
+            let verified = try? await context.remoteKeys.check(
+                source,
+                { keys throws(TokenRejection) in
+                    try JWS.verify(
+                        text, by: keys,
+                        rules: JWS.Rules(
+                            algorithms: Set(ClientKeys.algorithms), types: Self.types))
+                }), let claims = try? Claims(payload: verified.payload)
+        else { return nil }
+        let now = context.clock.now()
+        let rules = ClaimRules(
+            issuer: clientID, audience: .includes(context.place.issuer),
+            longestLifetime: Self.longestLifetime)
+        guard (try? rules.check(claims, at: now)) != nil else { return nil }
+        // What was signed long ago may have been taken meanwhile.
+        if let notBefore = claims.notBefore,
+            notBefore < now.adding(seconds: -Self.longestLifetime)
+        {
+            return nil
+        }
+        return claims.members
+    }
+}

@@ -1,0 +1,34 @@
+internal import Cryptography
+internal import JSON
+internal import Values
+
+/// What somebody else carries for us, so that nothing needs to be kept meanwhile: nobody can read it,
+/// change it, or use it for another purpose.
+extension TokenMint {
+    /// Of characters that need no escape in a URL.
+    func seal(_ value: JSON, for purpose: SealedPurpose) -> String? {
+        let sealed = try? AESGCM.seal(
+            value.canonical(), key: key(purpose), authenticating: Array(purpose.rawValue.utf8))
+        return sealed.map { Base64URL.encode($0) }
+    }
+
+    /// Nil for whatever was not sealed here for this purpose.
+    func unseal(_ text: String, for purpose: SealedPurpose) -> JSON? {
+        guard text.utf8.count <= 16 << 10, let bytes = Base64URL.decode(text),
+            let plain = try? AESGCM.open(
+                bytes, key: key(purpose), authenticating: Array(purpose.rawValue.utf8))
+        else { return nil }
+        return try? JSON.parse(plain)
+    }
+
+    private func key(_ purpose: SealedPurpose) -> SecretBytes {
+        SecretBytes(derive("seal", Array(purpose.rawValue.utf8)))
+    }
+}
+
+enum SealedPurpose: String {
+    case authorizationCode = "authorization code"
+    case authorizationRequest = "authorization request"
+    case pushedRequest = "pushed authorization request"
+    case logout
+}

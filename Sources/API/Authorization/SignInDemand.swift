@@ -1,0 +1,58 @@
+internal import Identity
+internal import Values
+
+/// How strong a sign-in can be, in the words of `acr`.
+enum AuthenticationLevel {
+    static let single = "urn:modgud:acr:single"
+    static let multiple = "urn:modgud:acr:multi"
+
+    /// Those of a list that mean something here.
+    static func known(_ levels: [String]) -> [String] {
+        levels.filter { $0 == single || $0 == multiple }
+    }
+
+    /// A stronger sign-in is as good as a weaker one.
+    static func reaches(_ level: String?, oneOf levels: [String]) -> Bool {
+        guard let level else { return false }
+        return levels.contains(level) || level == multiple && levels.contains(single)
+    }
+}
+
+extension AuthorizationRequest {
+    /// What comes next, as far as it is about who is signed in, since when, and how.
+    enum Step: Equatable {
+        case login
+        case goOn(SignedInBrowser)
+        case refuse(AuthorizationFault)
+    }
+
+    func step(
+        for browser: SignedInBrowser?, at now: Timestamp, isReturn: Bool,
+        name: (UUID) -> String
+    ) -> Step {
+        guard let browser else { return .login }
+        // Somebody logged in for this very request: a browser session is new with every login.
+        let isFresh =
+            isReturn && browser.id != askedIn
+            && browser.authenticatedAt.seconds >= askedAt.seconds
+        if let subject, !name(browser.subject).utf8.elementsEqual(subject.utf8) {
+            return isFresh
+                ? .refuse(AuthorizationFault(.loginRequired, "Somebody else logged in."))
+                : .login
+        }
+        if !isFresh, prompts.contains(.login) || prompts.contains(.selectAccount) {
+            return .login
+        }
+        if !isFresh, let maximumAge {
+            let age = now.seconds - browser.authenticatedAt.seconds
+            if age > maximumAge || maximumAge == 0 { return .login }
+        }
+        guard !levels.isEmpty else { return .goOn(browser) }
+        let known = AuthenticationLevel.known(levels)
+        if AuthenticationLevel.reaches(browser.level, oneOf: known) { return .goOn(browser) }
+        if !isFresh, !known.isEmpty, !prompts.contains(.none) || needsLevel { return .login }
+        guard needsLevel else { return .goOn(browser) }
+        return .refuse(
+            AuthorizationFault(.unmetAuthentication, "Nobody can sign in so strongly here."))
+    }
+}

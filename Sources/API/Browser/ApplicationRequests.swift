@@ -1,0 +1,52 @@
+internal import HTTP
+internal import Values
+
+/// What an application asks for, as far as people are told.
+struct ApplicationRequest: Sendable, Equatable {
+    var clientName: String
+    var site: String?
+    var policy: String?
+    var terms: String?
+    /// What it asks for now, and what its person agreed to before.
+    var scope: [String]
+    var remembered: [String] = []
+    /// Who is expected.
+    var hint: String?
+}
+
+/// The application's requests that pages stand in the middle of. Whoever sealed them reads them.
+protocol ApplicationRequests: Sendable {
+    /// Nil for what is no such request, or is one no longer.
+    func request(
+        _ sealed: String, for browser: SignedInBrowser?, _ call: Call<RealmContext>
+    ) async throws(Problem) -> ApplicationRequest?
+
+    /// What somebody decided: where to send him now. The page has seen to it that it was he.
+    func decide(
+        _ sealed: String, allows: Bool, as browser: SignedInBrowser, _ call: Call<RealmContext>
+    ) async throws(Problem) -> Response
+}
+
+/// Where nobody seals any.
+struct NoApplicationRequests: ApplicationRequests {
+    /// What pages ask. A test puts its own in its place.
+    @TaskLocal static var current: any ApplicationRequests = NoApplicationRequests()
+
+    func request(
+        _ sealed: String, for browser: SignedInBrowser?, _ call: Call<RealmContext>
+    ) async throws(Problem) -> ApplicationRequest? { nil }
+
+    func decide(
+        _ sealed: String, allows: Bool, as browser: SignedInBrowser, _ call: Call<RealmContext>
+    ) async throws(Problem) -> Response { throw Problem(.noSuchRoute) }
+}
+
+extension Call<RealmContext> {
+    /// The request of an application that a page is in the middle of.
+    func applicationRequest(
+        _ onward: Onward, for browser: SignedInBrowser?
+    ) async throws(Problem) -> ApplicationRequest? {
+        guard let sealed = onward.sealed else { return nil }
+        return try await NoApplicationRequests.current.request(sealed, for: browser, self)
+    }
+}

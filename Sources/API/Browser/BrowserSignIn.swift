@@ -1,0 +1,80 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Mail
+internal import Values
+
+/// How a form of the sign-in ended.
+enum SignInEnd: Sendable {
+    case signedIn(Response)
+    case refused(GrantRefusal)
+}
+
+extension Call<RealmContext> {
+    /// Signs somebody in with this browser: with a new session and new secrets, whatever it had.
+    func signIn<Shown: SignInProof>(
+        _ shown: Shown, by method: BrowserMethod, _ visit: Visit, to onward: Onward
+    ) async throws(Problem) -> SignInEnd {
+        let secret = BrowserSecret(for: newID())
+        guard let digest = context.mint.digest(of: secret) else { throw Problem(.internalError) }
+        let command = SignInBrowser(
+            shown, by: method, session: secret.session, digest: digest,
+            replaced: visit.browser?.id, app: context.place.app, from: signInPlace,
+            now: context.clock.now())
+        let outcome: Result<OpenedBrowser, GrantRefusal>
+        do throws(Problem) {
+            outcome = try await ask(command, as: "anonymous")
+        } catch {
+            guard error.kind == .invalidGrant else { throw error }
+            return .refused(.invalidCode)
+        }
+        switch outcome {
+        case .failure(let refusal): return .refused(refusal)
+        case .success(let opened):
+            var response = Response.seeOther(onward.target)
+            response.headers.append(
+                "Set-Cookie",
+                PageCookie.session.line(
+                    secret.named(opened.session).text,
+                    seconds: opened.expiresAt.seconds - context.clock.now().seconds))
+            return .signedIn(response)
+        }
+    }
+
+    /// Has a code mailed to somebody who signs in or joins on a page. Whatever comes of it, it is not
+    /// said.
+    func mailCode(
+        _ route: RequestOTP.Route, _ person: Person, invite: InviteCode? = nil, mayJoin: Bool
+    ) async throws(Problem) {
+        guard let mailbox = person.email.map(context.mint.mailbox) else { return }
+        let code = newID()
+        guard let digest = context.mint.digest(ofCode: context.mint.code(code), for: mailbox)
+        else { throw Problem(.internalError) }
+        var command = RequestOTP(
+            route: route, app: context.place.app, mailbox: mailbox, person: person, code: code,
+            digest: digest, invite: invite.map(context.mint.invite), mayJoin: false,
+            now: context.clock.now())
+        command.isForPage = true
+        let outcome = try await ask(command, as: "anonymous")
+        // Only what would make an account counts as one more sign-up of its source.
+        guard outcome == .nothing(.wouldJoin), mayJoin, allowsSignUp() else { return }
+        command.mayJoin = true
+        _ = try await ask(command, as: "anonymous")
+    }
+
+    /// An address as somebody typed it. Nil for what is none.
+    func typedAddress(_ name: String = "email") -> String? {
+        body[name]?.string.flatMap { text in
+            // Keyboards of phones put a space behind a word.
+            try? MailAddress(trimmed(text)).text
+        }
+    }
+}
+
+func trimmed(_ text: String) -> String {
+    let scalars = text.unicodeScalars.drop { $0.properties.isWhitespace }
+    var view = String.UnicodeScalarView(scalars)
+    while let last = view.last, last.properties.isWhitespace { view.removeLast() }
+    return String(view)
+}

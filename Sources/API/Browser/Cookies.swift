@@ -1,0 +1,35 @@
+internal import HTTP
+
+extension Request {
+    /// Nil where there is none, and where there are several: nobody knows which one was meant.
+    func cookie(_ name: String) -> String? {
+        var found: [String] = []
+        for line in headers.all("Cookie") {
+            for pair in line.utf8.split(separator: UInt8(ascii: ";")) {
+                let pair = pair.drop { $0 == 0x20 }
+                guard let sign = pair.firstIndex(of: UInt8(ascii: "=")),
+                    pair[..<sign].elementsEqual(name.utf8)
+                else { continue }
+                found.append(String(decoding: pair[sign...].dropFirst(), as: UTF8.self))
+            }
+        }
+        return found.count == 1 ? found.first : nil
+    }
+}
+
+/// The cookies of pages. Their prefix has browsers take them from this very host alone, over a
+/// connection that nobody reads (RFC 6265bis section 4.1.3.2).
+enum PageCookie: String {
+    /// Who is signed in.
+    case session = "__Host-urd"
+    /// What forms are bound to.
+    case form = "__Host-urd-form"
+
+    /// `seconds`: nil until the browser is closed.
+    func line(_ value: String, seconds: Int64? = nil) -> String {
+        let age = seconds.map { "; Max-Age=\($0)" } ?? ""
+        return "\(rawValue)=\(value); Path=/\(age); Secure; HttpOnly; SameSite=Lax"
+    }
+
+    var removal: String { line("", seconds: 0) }
+}

@@ -1,0 +1,42 @@
+internal import Cryptography
+internal import HTTP
+internal import Values
+
+/// What binds forms to the browser that they were shown to: a cookie of its own, also before anybody
+/// is signed in, so that nobody is signed in by a form of somebody else (login CSRF).
+struct FormSecret: Sendable {
+    let bytes: [UInt8]
+    /// The browser does not have it yet.
+    let isNew: Bool
+
+    init(_ request: Request) {
+        let known = request.cookie(PageCookie.form.rawValue).flatMap { Base64URL.decode($0) }
+        bytes = known.flatMap { $0.count == 24 ? $0 : nil } ?? Random.bytes(24)
+        isNew = known?.count != 24
+    }
+
+    var text: String { Base64URL.encode(bytes) }
+}
+
+extension TokenMint {
+    /// What stands in every form. It is another one once somebody is signed in.
+    func formToken(_ secret: FormSecret, _ browser: SignedInBrowser?) -> String {
+        Base64URL.encode(derive("form token", secret.bytes + (browser?.id.bytes ?? [])))
+    }
+}
+
+extension Request {
+    /// Whether a page of this very site sent it, as far as the browser says. What says nothing is
+    /// left to the token.
+    func isSent(fromPagesOf host: String) -> Bool {
+        let sites = headers.all("Sec-Fetch-Site")
+        guard sites.allSatisfy({ $0 == "same-origin" }) else { return false }
+        let origins = headers.all("Origin")
+        return origins.count <= 1
+            && origins.allSatisfy { URLParts.parse($0).map { Self.host(of: $0) == host } ?? false }
+    }
+
+    private static func host(of parts: URLParts) -> String? {
+        parts.address.map { $0.isIPv6 ? "[\($0)]" : "\($0)" } ?? parts.host
+    }
+}

@@ -1,0 +1,78 @@
+internal import HTML
+internal import HTTP
+internal import Identity
+internal import JSON
+
+/// Where a sign-in leads on to. Whatever a request says, it is a place of this site.
+struct Onward: Sendable, Equatable {
+    /// An application's request, sealed: only its owner reads it.
+    var sealed: String?
+    /// A page of this site.
+    var path: ReturnPath?
+
+    init(sealed: String? = nil, path: String? = nil) {
+        self.sealed = sealed.flatMap { Self.isSealed($0) ? $0 : nil }
+        self.path = path.flatMap { ReturnPath($0) }.flatMap { Self.isPage($0.text) ? $0 : nil }
+    }
+
+    init(_ call: Call<RealmContext>) {
+        self.init(
+            sealed: call.text("continue") ?? call.body["continue"]?.string,
+            path: call.text("next") ?? call.body["next"]?.string)
+    }
+
+    static let parameters = [
+        Parameter("continue", in: .query, .text(0...longest), "An application's request."),
+        Parameter("next", in: .query, .text(0...1024), "The page to go on to."),
+    ]
+    static let members: [Member] = [
+        .optional("continue", .text(0...longest), "An application's request."),
+        .optional("next", .text(0...1024), "The page to go on to."),
+    ]
+
+    static let longest = 8192
+    /// Where the pages stand that somebody may come back to.
+    private static let pages = ["/account", "/device", "/consent"]
+
+    private static func isSealed(_ text: String) -> Bool {
+        (1...longest).contains(text.utf8.count)
+            && text.utf8.allSatisfy {
+                (0x30...0x39).contains($0) || (0x41...0x5A).contains($0)
+                    || (0x61...0x7A).contains($0) || [0x2D, 0x2E, 0x5F, 0x7E].contains($0)
+            }
+    }
+
+    private static func isPage(_ text: String) -> Bool {
+        pages.contains { page in
+            let rest = text.utf8.dropFirst(page.utf8.count)
+            return text.utf8.starts(with: page.utf8)
+                && (rest.isEmpty || [0x2F, 0x3F].contains(rest.first))
+                && !text.utf8.contains(UInt8(ascii: "#")) && !text.contains("/.")
+        }
+    }
+
+    /// What to answer once somebody is signed in.
+    var target: String {
+        if let sealed { return "/connect/authorize?continue=\(Percent.encode(sealed))" }
+        return path?.text ?? "/account"
+    }
+
+    /// A page of the sign-in that keeps it in mind.
+    func link(_ page: String) -> String {
+        var pairs: [Form.Pair] = []
+        if let sealed { pairs.append(("continue", sealed)) }
+        if let path { pairs.append(("next", path.text)) }
+        return pairs.isEmpty ? page : "\(page)?\(Form.encode(pairs))"
+    }
+
+    var fields: HTML {
+        HTML {
+            if let sealed {
+                HTML.element(.input, .type("hidden"), .name("continue"), .value(sealed))
+            }
+            if let path {
+                HTML.element(.input, .type("hidden"), .name("next"), .value(path.text))
+            }
+        }
+    }
+}

@@ -1,0 +1,12 @@
+internal import Values
+
+/// A browser that somebody is signed in with.
+struct SignedInBrowser: Sendable, Equatable {
+    let id: UUID
+    let subject: UUID
+    let authenticatedAt: Timestamp
+    /// What was shown, in the words of RFC 8176.
+    let methods: [String]
+    /// How strong that was.
+    let level: String?
+}

@@ -1,0 +1,100 @@
+internal import Cryptography
+internal import HTML
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// Somebody who looks at a page: who that is, if anybody knows, how pages look to him, and what his
+/// forms are bound to.
+struct Visit: Sendable {
+    let look: PageLook
+    let browser: SignedInBrowser?
+    private let secret: FormSecret
+    private let mint: TokenMint
+
+    init(_ call: Call<RealmContext>, _ browser: SignedInBrowser?) {
+        look = PageLook(call.context.place, call.request)
+        self.browser = browser
+        secret = FormSecret(call.request)
+        mint = call.context.mint
+    }
+
+    var say: Words { look.say }
+
+    /// What a ceremony that begins here is bound to.
+    var formName: String { Base64URL.encode(mint.derive("form name", secret.bytes)) }
+
+    /// A form that this browser alone can send back.
+    func form(
+        _ action: String, _ attributes: Attribute = .when(false, .hidden),
+        @HTMLBuilder content: () -> HTML
+    ) -> HTML {
+        HTML.element(.form, .method("post"), .action(action), attributes) {
+            Parts.hidden("form", mint.formToken(secret, browser))
+            content()
+        }
+    }
+
+    func page(
+        _ title: String, status: Status = .ok, isWide: Bool = false, script: String? = nil,
+        leadsAway: Bool = false, @HTMLBuilder content: () -> HTML
+    ) -> Response {
+        var response = Page(
+            title: title, look: look, isWide: isWide, script: script, leadsAway: leadsAway,
+            content: content()
+        ).response(status)
+        if secret.isNew { response.headers.append("Set-Cookie", PageCookie.form.line(secret.text)) }
+        return response
+    }
+
+    /// Throws what was not sent by a form that this browser was shown.
+    fileprivate func require(_ token: String?, _ request: Request, at host: String) throws(Problem)
+    {
+        guard !secret.isNew, let token, request.isSent(fromPagesOf: host),
+            constantTimeEqual(
+                Array(token.utf8), Array(mint.formToken(secret, browser).utf8))
+        else { throw Problem(.foreignForm) }
+    }
+}
+
+extension Call<RealmContext> {
+    /// Looking at a page.
+    func visit() async throws(Problem) -> Visit { Visit(self, try await browser()) }
+
+    /// Sending a form of a page.
+    func submission() async throws(Problem) -> Visit {
+        let visit = try await visit()
+        try visit.require(body["form"]?.string, request, at: context.place.host)
+        return visit
+    }
+
+    /// Where somebody who has to be signed in is sent first.
+    func signInFirst(_ path: String) -> Response {
+        .seeOther(Onward(path: path).link("/login"))
+    }
+}
+
+extension Response {
+    /// A GET of another place, whatever this was (RFC 9110 section 15.4.4).
+    static func seeOther(_ place: String) -> Response {
+        var response = Response(status: .seeOther, headers: Headers(), body: [])
+        response.headers["Location"] = place
+        response.headers["Cache-Control"] = "no-store"
+        return response
+    }
+}
+
+extension Body {
+    /// A form of a page: what is missing is asked for again, and not refused.
+    static func page(_ members: [Member]) -> Body {
+        .form(
+            .object(
+                [.optional("form", .text(0...200), "What binds the form to its browser.")]
+                    + members), example: [:])
+    }
+}
+
+extension Answer {
+    static let page = Answer(status: .ok, description: "A page.", content: .text("text/html"))
+}

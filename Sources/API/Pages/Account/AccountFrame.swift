@@ -1,0 +1,140 @@
+internal import HTML
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// What all pages of somebody's own account have: who it is, the way to the others, and what was done
+/// just now.
+struct AccountFrame: Sendable {
+    enum Tab: String, CaseIterable {
+        case overview = "/account"
+        case security = "/account/security"
+        case sessions = "/account/sessions"
+        case activity = "/account/activity"
+        case data = "/account/data"
+
+        func name(_ say: Words) -> String {
+            switch self {
+            case .overview: say("Overview", "Übersicht")
+            case .security: say("Security", "Sicherheit")
+            case .sessions: say("Devices and apps", "Geräte und Apps")
+            case .activity: say("Activity", "Aktivität")
+            case .data: say("Data", "Daten")
+            }
+        }
+    }
+
+    let visit: Visit
+    let browser: SignedInBrowser
+    /// What the address says was done: one of ours, or nothing.
+    let done: AccountNote?
+
+    var say: Words { visit.say }
+    var account: UUID { browser.subject }
+
+    func page(
+        _ tab: Tab, _ title: String? = nil, status: Status = .ok, script: String? = nil,
+        @HTMLBuilder content: () -> HTML
+    ) -> Response {
+        let name = tab.name(say)
+        return visit.page(title ?? name, status: status, isWide: true, script: script) {
+            HTML.element(.nav, .class("tabs"), .label(say("Your account", "Dein Konto"))) {
+                for other in Tab.allCases {
+                    HTML.element(
+                        .a, .href(other.rawValue),
+                        .when(other == tab, .fixed("aria-current", "page"))
+                    ) { other.name(say) }
+                }
+            }
+            Parts.note(.good, done?.text(say))
+            content()
+        }
+    }
+}
+
+/// What can have been done on a page of the account.
+enum AccountNote: String, CaseIterable {
+    case signedOut = "signed-out"
+    case accessRemoved = "access-removed"
+    case passkeyAdded = "passkey-added"
+    case passkeyRenamed = "passkey-renamed"
+    case passkeyRemoved = "passkey-removed"
+    case appRemoved = "authenticator-removed"
+
+    func text(_ say: Words) -> String {
+        switch self {
+        case .signedOut: say("Signed out there.", "Dort abgemeldet.")
+        case .accessRemoved:
+            say("The app has no access any more.", "Die App hat keinen Zugriff mehr.")
+        case .passkeyAdded: say("Your passkey is ready.", "Dein Passkey ist bereit.")
+        case .passkeyRenamed: say("The passkey was renamed.", "Der Passkey wurde umbenannt.")
+        case .passkeyRemoved: say("The passkey was removed.", "Der Passkey wurde entfernt.")
+        case .appRemoved:
+            say("The authenticator app was removed.", "Die Authenticator-App wurde entfernt.")
+        }
+    }
+}
+
+/// Routes of somebody's own account: nobody gets there without being signed in, and to what decides
+/// who can sign in only who did so a moment ago.
+enum AccountRoute {
+    typealias Handler =
+        @Sendable (Call<RealmContext>, AccountFrame) async throws(Problem) -> Response
+
+    /// Seconds.
+    private static let recent: Int64 = 900
+
+    static func show(
+        _ path: String, id: String, _ summary: String, isSensitive: Bool = false,
+        handler: @escaping Handler
+    ) -> Route<RealmContext> {
+        Route<RealmContext>(
+            .get, PathTemplate(stringLiteral: path), id: id, tag: "Pages", summary: summary,
+            right: .nothing, dialect: .page,
+            parameters: [Parameter("done", in: .query, .text(0...40), "What was done.")],
+            answer: .page, refusals: Place.refusals
+        ) { call throws(Problem) in
+            let visit = try await call.visit()
+            return try await answer(call, visit, path, isSensitive, handler)
+        }
+    }
+
+    /// `page`: where whoever has to sign in first comes back to.
+    static func change(
+        _ path: String, id: String, _ summary: String, _ members: [Member] = [],
+        from page: AccountFrame.Tab, isSensitive: Bool = true, handler: @escaping Handler
+    ) -> Route<RealmContext> {
+        Route<RealmContext>(
+            .post, PathTemplate(stringLiteral: path), id: id, tag: "Pages", summary: summary,
+            right: .nothing, dialect: .page, body: .page(members), answer: .page,
+            refusals: LoginRoutes.refusals
+        ) { call throws(Problem) in
+            let visit = try await call.submission()
+            return try await answer(call, visit, page.rawValue, isSensitive, handler)
+        }
+    }
+
+    static func answer(
+        _ call: Call<RealmContext>, _ visit: Visit, _ page: String, _ isSensitive: Bool,
+        _ handler: Handler
+    ) async throws(Problem) -> Response {
+        guard let browser = visit.browser else { return call.signInFirst(page) }
+        if isSensitive, !isRecent(browser, call) { return call.signInFirst(page) }
+        let done = call.text("done").flatMap(AccountNote.init)
+        return try await handler(
+            call, AccountFrame(visit: visit, browser: browser, done: done))
+    }
+
+    static func isRecent(_ browser: SignedInBrowser, _ call: Call<RealmContext>) -> Bool {
+        let chosen = call.context.place.settings[SettingCatalogue.recentSignIn]
+        let limit = chosen > 0 ? min(chosen, recent) : recent
+        return call.context.clock.now() < browser.authenticatedAt.adding(seconds: limit)
+    }
+}
+
+extension Response {
+    static func seeOther(_ tab: AccountFrame.Tab, _ done: AccountNote) -> Response {
+        .seeOther("\(tab.rawValue)?done=\(done.rawValue)")
+    }
+}

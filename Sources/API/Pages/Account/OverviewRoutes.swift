@@ -1,0 +1,119 @@
+internal import EventSourcing
+internal import HTML
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// The first page of somebody's own account, and what happened to it.
+enum OverviewRoutes {
+    static let table: [Route<RealmContext>] = [overview, activity]
+
+    private static let overview = AccountRoute.show(
+        "/account", id: "showAccount", "Somebody's own account."
+    ) { call, frame throws(Problem) in
+        let say = frame.say
+        let claims = try await call.claims(of: frame.account, ["email", "profile"])
+        let passkeys = try await call.passkeys(of: frame.account).count
+        let factor = try await call.twoFactor(of: frame.account)
+        return frame.page(.overview, say("Your account", "Dein Konto")) {
+            Page.card {
+                HTML.element(.h1) {
+                    claims["given_name"]?.string.map { say("Hello, \($0)", "Hallo, \($0)") }
+                        ?? say("Your account", "Dein Konto")
+                }
+                HTML.element(.p, .class("soft break")) {
+                    say("Signed in as ", "Angemeldet als ")
+                    HTML.element(.strong) { claims["email"]?.string ?? "" }
+                }
+                visit(frame)
+            }
+            Page.card {
+                HTML.element(.h2) { say("How you sign in", "Wie du dich anmeldest") }
+                HTML.element(.ul, .class("items")) {
+                    item(
+                        say("Passkeys", "Passkeys"),
+                        passkeys == 0
+                            ? say("None yet", "Noch keine")
+                            : say("\(passkeys) ready", "\(passkeys) bereit"))
+                    item(
+                        say("Authenticator app", "Authenticator-App"),
+                        factor.enrolled == nil ? say("Off", "Aus") : say("On", "An"))
+                }
+                HTML.element(.p, .class("links")) {
+                    Parts.link(
+                        say("Manage security", "Sicherheit verwalten"),
+                        to: AccountFrame.Tab.security.rawValue)
+                }
+            }
+        }
+    }
+
+    private static func visit(_ frame: AccountFrame) -> HTML {
+        frame.visit.form("/logout") {
+            Parts.button(frame.say("Sign out", "Abmelden"), look: "second short")
+        }
+    }
+
+    private static func item(_ name: String, _ state: String) -> HTML {
+        HTML.element(.li) {
+            HTML.element(.span, .class("what")) { name }
+            HTML.element(.span, .class("soft")) { state }
+        }
+    }
+
+    private static let activity = AccountRoute.show(
+        "/account/activity", id: "showActivity", "Who signed in to one's account, or tried to."
+    ) { call, frame throws(Problem) in
+        let say = frame.say
+        let attempts = try await reading { () throws(LogFailure) in
+            try await call.context.queries.loginHistory(
+                of: call.context.place.realm, LoginSelection(account: frame.account),
+                after: nil, limit: 50)
+        }
+        return frame.page(.activity) {
+            Page.card {
+                HTML.element(.h1) { say("Activity", "Aktivität") }
+                HTML.element(.p, .class("soft")) {
+                    say(
+                        "The latest sign-ins to your account. Is one of them not yours? Sign out everywhere.",
+                        "Die letzten Anmeldungen an deinem Konto. Ist eine nicht von dir? Melde dich überall ab."
+                    )
+                }
+                HTML.element(.ul, .class("items")) {
+                    for attempt in attempts { line(attempt, say) }
+                }
+            }
+        }
+    }
+
+    private static func line(_ attempt: LoginView, _ say: Words) -> HTML {
+        HTML.element(.li) {
+            HTML.element(.div, .class("what")) {
+                HTML.element(.strong) {
+                    attempt.device ?? say("Unknown device", "Unbekanntes Gerät")
+                }
+                HTML.element(.span, .class("soft small")) {
+                    way(attempt.method, say)
+                    " · "
+                    say.moment(attempt.at)
+                }
+            }
+            if attempt.isRefused {
+                HTML.element(.span, .class("badge bad")) { say("Refused", "Abgelehnt") }
+            } else {
+                HTML.element(.span, .class("badge")) { say("Signed in", "Angemeldet") }
+            }
+        }
+    }
+
+    static func way(_ method: String?, _ say: Words) -> String {
+        switch method {
+        case "email_code", "urn:cocoar:otp": say("Code by mail", "Code per E-Mail")
+        case "email_link", "urn:cocoar:magic": say("Link by mail", "Link per E-Mail")
+        case "passkey", "urn:cocoar:passkey": say("Passkey", "Passkey")
+        case "passphrase": say("Passphrase", "Passphrase")
+        default: say("App", "App")
+        }
+    }
+}

@@ -1,0 +1,230 @@
+internal import HTML
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// How one signs in: passkeys and the authenticator app.
+enum SecurityRoutes {
+    static let table: [Route<RealmContext>] = [show, begin, add, rename, remove]
+
+    private static let show = AccountRoute.show(
+        "/account/security", id: "showSecurity", "How one signs in."
+    ) { call, frame throws(Problem) in
+        try await page(call, frame)
+    }
+
+    static func page(
+        _ call: Call<RealmContext>, _ frame: AccountFrame, wrong: String? = nil,
+        status: Status = .ok
+    ) async throws(Problem) -> Response {
+        let say = frame.say
+        var passkeys: [(view: PasskeyView, name: String)] = []
+        for passkey in try await call.passkeys(of: frame.account) {
+            passkeys.append((passkey, try await call.name(of: passkey)))
+        }
+        let listed = passkeys
+        let factor = try await call.twoFactor(of: frame.account)
+        let party = call.pageParty
+        return frame.page(
+            .security, status: status, script: party == nil ? nil : AssetRoutes.scriptPath
+        ) {
+            Page.card {
+                HTML.element(.h1) { say("Security", "Sicherheit") }
+                Parts.note(.bad, wrong)
+                HTML.element(.h2) { "Passkeys" }
+                HTML.element(.p, .class("soft")) {
+                    say(
+                        "Sign in with your fingerprint, face or screen lock. Nobody can steal it by mail or a false page.",
+                        "Melde dich mit Fingerabdruck, Gesicht oder Bildschirmsperre an. Niemand kann das per E-Mail oder falscher Seite stehlen."
+                    )
+                }
+                HTML.element(.ul, .class("items")) {
+                    for passkey in listed { line(passkey.view, passkey.name, frame) }
+                }
+                if party != nil { enrol(frame) }
+            }
+            TOTPPageRoutes.card(factor, frame)
+        }
+    }
+
+    private static func line(
+        _ passkey: PasskeyView, _ name: String, _ frame: AccountFrame
+    ) -> HTML {
+        let say = frame.say
+        let id = passkey.id.description
+        return HTML.element(.li) {
+            HTML.element(.div, .class("what")) {
+                HTML.element(.strong) { name }
+                HTML.element(.span, .class("soft small")) {
+                    if let usedAt = passkey.usedAt {
+                        say("Last used ", "Zuletzt benutzt ")
+                        say.moment(usedAt)
+                    } else {
+                        say("Added ", "Hinzugefügt ")
+                        say.moment(passkey.enrolledAt)
+                    }
+                }
+            }
+            HTML.element(.details) {
+                HTML.element(.summary) {
+                    say("Rename", "Umbenennen")
+                }
+                frame.visit.form("/account/passkeys/rename", .class("row")) {
+                    Parts.hidden("passkey", id)
+                    HTML.element(.div, .class("field")) {
+                        HTML.element(.label, .for("name-\(id)")) { say("New name", "Neuer Name") }
+                        HTML.element(
+                            .input, .id("name-\(id)"), .name("name"), .type("text"),
+                            .autocomplete("off"), .maximumLength(100), .required, .value(name))
+                    }
+                    Parts.button(say("Save", "Speichern"), look: "second")
+                }
+            }
+            frame.visit.form("/account/passkeys/remove") {
+                Parts.hidden("passkey", id)
+                HTML.element(
+                    .button, .type("submit"), .class("danger"),
+                    .label(say("Remove \(name)", "\(name) entfernen"))
+                ) { say("Remove", "Entfernen") }
+            }
+        }
+    }
+
+    /// Hidden until the script finds that the browser knows passkeys.
+    private static func enrol(_ frame: AccountFrame) -> HTML {
+        let say = frame.say
+        return frame.visit.form("/account/passkeys/add", .id("enrol")) {
+            Parts.hidden("ceremony", "")
+            Parts.hidden("attestation", "")
+            HTML.element(.div, .id("enrol-way"), .hidden) {
+                HTML.element(.button, .type("button"), .id("enrol-button"), .class("short")) {
+                    say("Add a passkey", "Passkey hinzufügen")
+                }
+                HTML.element(
+                    .p, .class("wrong"), .id("enrol-error"), .role("alert"), .hidden
+                ) {
+                    say(
+                        "No passkey was made. Reload the page and try again.",
+                        "Es wurde kein Passkey angelegt. Lade die Seite neu und versuche es noch einmal."
+                    )
+                }
+            }
+        }
+    }
+
+    // MARK: - Passkeys
+
+    private static let begin = Route<RealmContext>(
+        .post, "/account/passkeys/begin", id: "beginPasskeyOnPage", tag: "Pages",
+        summary: "Begins to make a passkey.", right: .nothing, dialect: .native,
+        body: .page([]),
+        answer: .ok("A challenge.", PasskeyRoutes.begun, example: PasskeyRoutes.exampleOfBegun),
+        refusals: LoginRoutes.refusals + [
+            .passkeyUnavailable, .invalidEnrollment, .reauthenticationRequired,
+        ]
+    ) { call throws(Problem) in
+        guard let browser = try await call.submission().browser else {
+            throw Problem(.reauthenticationRequired)
+        }
+        guard AccountRoute.isRecent(browser, call) else {
+            throw Problem(.reauthenticationRequired)
+        }
+        guard let party = call.pageParty else { throw Problem(.passkeyUnavailable) }
+        try call.count(.passkeyBegin, target: browser.subject.description)
+        let existing = try await call.passkeys(of: browser.subject)
+        guard existing.count < Passkey.mostPerAccount else {
+            throw Problem(.invalidEnrollment, "There are too many passkeys already.")
+        }
+        let user = try await call.user(browser.subject)
+        return call.begin(ceremony(browser, party)) {
+            var options =
+                PasskeyOptions.creation(
+                    challenge: $0, party, user: user, existing: existing
+                ).object ?? [:]
+            // A page asks for no address first: the passkey has to say whose it is.
+            options["authenticatorSelection"] = [
+                "residentKey": "required", "requireResidentKey": true,
+                "userVerification": "required",
+            ]
+            return .object(options)
+        }
+    }
+
+    private static func ceremony(_ browser: SignedInBrowser, _ party: PasskeyParty) -> Ceremony {
+        Ceremony(
+            kind: .enrollment, client: "page \(browser.id)", account: browser.subject,
+            relyingParty: party.id)
+    }
+
+    private static let add = AccountRoute.change(
+        "/account/passkeys/add", id: "addPasskey", "Ends the making of a passkey.",
+        [
+            .optional("ceremony", .text(0...64), "The ceremony."),
+            .optional("attestation", .text(0...131_072), "What the browser gave, as JSON."),
+        ], from: .security
+    ) { call, frame throws(Problem) in
+        guard let party = call.pageParty else { throw Problem(.noSuchRoute) }
+        let ceremony = ceremony(frame.browser, party)
+        let attestation = call.body["attestation"]?.string.flatMap {
+            try? JSON.parse(Array($0.utf8))
+        }
+        if let id = call.body["ceremony"]?.string.flatMap({ UUID($0) }), let attestation,
+            call.context.mint.isOurs(id, ceremony)
+        {
+            let enrolling = Enrolling(
+                account: frame.account, client: nil,
+                session: SignedIn(
+                    client: nil, app: call.context.place.app, at: frame.browser.authenticatedAt),
+                party: party, page: "page \(frame.browser.id)")
+            do throws(Problem) {
+                try await call.enroll(id, ceremony, attestation, enrolling, party)
+                return .seeOther(.security, .passkeyAdded)
+            } catch {
+                guard error.kind == .invalidEnrollment else { throw error }
+            }
+        }
+        let wrong = frame.say(
+            "This passkey could not be added. Please try again.",
+            "Dieser Passkey ließ sich nicht hinzufügen. Bitte versuche es noch einmal.")
+        return try await page(call, frame, wrong: wrong, status: .badRequest)
+    }
+
+    private static let rename = AccountRoute.change(
+        "/account/passkeys/rename", id: "renamePasskeyOnPage", "Names a passkey.",
+        [
+            .optional("passkey", .text(0...64), "The passkey."),
+            .optional("name", .text(0...400), "What its owner calls it."),
+        ], from: .security, isSensitive: false
+    ) { call, frame throws(Problem) in
+        guard let passkey = call.body["passkey"]?.string.flatMap({ UUID($0) }) else {
+            throw Problem(.noSuchPasskey)
+        }
+        let rejection = try await call.attempt(
+            RenamePasskey(
+                passkey: passkey, account: frame.account,
+                name: trimmed(call.body["name"]?.string ?? "")), for: frame.browser)
+        guard let rejection else { return .seeOther(.security, .passkeyRenamed) }
+        guard case .invalid = rejection else { throw rejection.problem }
+        let wrong = frame.say(
+            "That name cannot be used: it is empty or too long.",
+            "Dieser Name geht nicht: Er ist leer oder zu lang.")
+        return try await page(call, frame, wrong: wrong, status: .badRequest)
+    }
+
+    private static let remove = AccountRoute.change(
+        "/account/passkeys/remove", id: "removePasskeyOnPage", "Removes a passkey.",
+        [.optional("passkey", .text(0...64), "The passkey.")], from: .security
+    ) { call, frame throws(Problem) in
+        guard let passkey = call.body["passkey"]?.string.flatMap({ UUID($0) }) else {
+            throw Problem(.noSuchPasskey)
+        }
+        try await call.carryOut(
+            DeletePasskey(
+                passkey: passkey, account: frame.account,
+                session: SignedIn(
+                    client: nil, app: call.context.place.app, at: frame.browser.authenticatedAt),
+                mail: call.newID(), now: call.context.clock.now()), for: frame.browser)
+        return .seeOther(.security, .passkeyRemoved)
+    }
+}

@@ -1,0 +1,174 @@
+internal import EventSourcing
+internal import HTML
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// Where one is signed in: browsers, and apps that have access.
+enum SessionPageRoutes {
+    static let table: [Route<RealmContext>] = [list, endBrowser, endApp, endAll]
+
+    private static let list = AccountRoute.show(
+        "/account/sessions", id: "showSessions", "Where one is signed in."
+    ) { call, frame throws(Problem) in
+        let say = frame.say
+        let (realm, now) = (call.context.place.realm, call.context.clock.now())
+        let browsers = try await reading { () throws(LogFailure) in
+            try await call.context.queries.browserSessions(of: frame.account, in: realm, at: now)
+        }
+        let apps = try await call.connectedApps(of: frame.account)
+        return frame.page(.sessions) {
+            Page.card {
+                HTML.element(.h1) { say("Devices and apps", "Geräte und Apps") }
+                HTML.element(.h2) { say("Browsers", "Browser") }
+                HTML.element(.ul, .class("items")) {
+                    for browser in browsers { line(browser, frame) }
+                }
+            }
+            Page.card {
+                HTML.element(.h2) { say("Connected apps", "Verbundene Apps") }
+                if apps.isEmpty {
+                    HTML.element(.p, .class("soft")) {
+                        say(
+                            "No app has access to your account.",
+                            "Keine App hat Zugriff auf dein Konto.")
+                    }
+                }
+                HTML.element(.ul, .class("items")) { for app in apps { line(app, frame) } }
+            }
+            Page.card {
+                HTML.element(.h2) { say("Sign out everywhere", "Überall abmelden") }
+                HTML.element(.p, .class("soft")) {
+                    say(
+                        "All browsers and apps are signed out, this one too.",
+                        "Alle Browser und Apps werden abgemeldet, auch dieser.")
+                }
+                frame.visit.form("/account/sessions/end-all") {
+                    Parts.button(
+                        say("Sign out everywhere", "Überall abmelden"), look: "danger short")
+                }
+            }
+        }
+    }
+
+    private static func line(_ session: BrowserSessionView, _ frame: AccountFrame) -> HTML {
+        let say = frame.say
+        let device = session.terms.from.device ?? say("Unknown device", "Unbekanntes Gerät")
+        return HTML.element(.li) {
+            HTML.element(.div, .class("what")) {
+                HTML.element(.strong) { device }
+                HTML.element(.span, .class("soft small")) {
+                    OverviewRoutes.way(session.terms.method.rawValue, say)
+                    " · "
+                    say.moment(session.terms.openedAt)
+                }
+            }
+            if session.id == frame.browser.id {
+                HTML.element(.span, .class("badge")) { say("This browser", "Dieser Browser") }
+            } else {
+                frame.visit.form("/account/sessions/end") {
+                    Parts.hidden("session", session.id.description)
+                    HTML.element(
+                        .button, .type("submit"), .class("second"),
+                        .label(say("Sign out: \(device)", "Abmelden: \(device)"))
+                    ) { say("Sign out", "Abmelden") }
+                }
+            }
+        }
+    }
+
+    private static func line(_ app: ConnectedApp, _ frame: AccountFrame) -> HTML {
+        let say = frame.say
+        return HTML.element(.li) {
+            HTML.element(.div, .class("what")) {
+                HTML.element(.strong) { app.name }
+                HTML.element(.span, .class("soft small")) {
+                    say("Last used ", "Zuletzt benutzt ")
+                    say.moment(app.lastUsedAt)
+                }
+            }
+            frame.visit.form("/account/apps/end") {
+                Parts.hidden("client", app.clientID)
+                HTML.element(
+                    .button, .type("submit"), .class("second"),
+                    .label(say("Remove access: \(app.name)", "Zugriff entziehen: \(app.name)"))
+                ) { say("Remove access", "Zugriff entziehen") }
+            }
+        }
+    }
+
+    private static let endBrowser = AccountRoute.change(
+        "/account/sessions/end", id: "endBrowserSession", "Signs another browser out.",
+        [.optional("session", .text(0...64), "Its session.")], from: .sessions,
+        isSensitive: false
+    ) { call, frame throws(Problem) in
+        guard let session = call.body["session"]?.string.flatMap({ UUID($0) }) else {
+            throw Problem(.noSuchSession)
+        }
+        try await call.carryOut(
+            EndBrowserSession(session: session, reason: .revoked, of: frame.account),
+            for: frame.browser)
+        return .seeOther(.sessions, .signedOut)
+    }
+
+    private static let endApp = AccountRoute.change(
+        "/account/apps/end", id: "endAppAccess", "Ends what an app has access by.",
+        [.optional("client", .text(0...255), "Its client.")], from: .sessions,
+        isSensitive: false
+    ) { call, frame throws(Problem) in
+        let clientID = call.body["client"]?.string ?? ""
+        for session in try await call.openSessions(of: frame.account)
+        where session.terms.clientID == clientID {
+            try await call.carryOut(
+                EndSession(session: session.id, reason: .revoked, of: frame.account),
+                for: frame.browser)
+        }
+        return .seeOther(.sessions, .accessRemoved)
+    }
+
+    private static let endAll = AccountRoute.change(
+        "/account/sessions/end-all", id: "signOutEverywhere", "Ends all of one's sessions.",
+        from: .sessions, isSensitive: false
+    ) { call, frame throws(Problem) in
+        try await call.carryOut(
+            RotateSecurityStamp(account: frame.account, mail: call.newID()), for: frame.browser)
+        var response = Response.seeOther("/logged-out")
+        response.headers.append("Set-Cookie", PageCookie.session.removal)
+        return response
+    }
+}
+
+/// An app that has access to somebody's account, however many sessions it has.
+struct ConnectedApp: Sendable, Equatable {
+    let clientID: String
+    let name: String
+    var lastUsedAt: Timestamp
+}
+
+extension Call<RealmContext> {
+    func openSessions(of account: UUID) async throws(Problem) -> [OpenSessionView] {
+        try await reading { () throws(LogFailure) in
+            try await context.queries.sessions(
+                of: account, in: context.place.realm, at: context.clock.now(), after: nil,
+                limit: 200)
+        }
+    }
+
+    func connectedApps(of account: UUID) async throws(Problem) -> [ConnectedApp] {
+        var apps: [ConnectedApp] = []
+        for session in try await openSessions(of: account) {
+            let clientID = session.terms.clientID
+            if let known = apps.firstIndex(where: { $0.clientID == clientID }) {
+                apps[known].lastUsedAt = max(apps[known].lastUsedAt, session.lastUsedAt)
+                continue
+            }
+            let client = try await client(named: clientID)
+            apps.append(
+                ConnectedApp(
+                    clientID: clientID, name: client?.metadata.clientName ?? clientID,
+                    lastUsedAt: session.lastUsedAt))
+        }
+        return apps
+    }
+}

@@ -1,0 +1,60 @@
+internal import Cryptography
+internal import HTTP
+internal import JSON
+internal import Values
+
+/// What pages are drawn with. The name of each file says what is in it, so that browsers keep it for
+/// as long as they like.
+enum AssetRoutes {
+    static let table: [Route<RealmContext>] = [sheet, theme, script]
+
+    private static let version = fingerprint(StyleSheet.text + Accent.usual.sheet)
+    static let sheetPath = "/assets/\(version)/pages.css"
+    private static let themes = "/assets/\(version)/colour"
+
+    static func themePath(_ accent: Accent) -> String { "\(themes)/\(accent.digits)" }
+
+    static func fingerprint(_ text: String) -> String {
+        String(Base64URL.encode(SHA256.hash(Array(text.utf8))).prefix(12))
+    }
+
+    private static let sheet = asset(
+        sheetPath, id: "getStyleSheet", "The look of all pages.", "text/css; charset=utf-8",
+        StyleSheet.text)
+
+    static let scriptPath = "/assets/\(fingerprint(Script.text))/passkeys.js"
+
+    private static let script = asset(
+        scriptPath, id: "getScript", "What passkeys need.", "text/javascript; charset=utf-8",
+        Script.text)
+
+    private static let theme = Route<RealmContext>(
+        .get, PathTemplate(stringLiteral: "\(themes)/{colour}"), id: "getTheme", tag: "Pages",
+        summary: "A realm's colour.", right: .nothing, dialect: .page,
+        parameters: [
+            Parameter("colour", in: .path, .text(1...16), "Six hexadecimal digits.")
+        ],
+        answer: Answer(status: .ok, description: "A sheet.", content: .text("text/css"))
+    ) { call throws(Problem) in
+        let text = try call.required("colour")
+        // Each has one name.
+        guard let accent = Accent(text), accent.digits == text else { throw Problem(.noSuchRoute) }
+        return kept(.text(.ok, "text/css; charset=utf-8", accent.sheet))
+    }
+
+    static func asset(
+        _ path: String, id: String, _ summary: String, _ type: String, _ text: String
+    ) -> Route<RealmContext> {
+        Route<RealmContext>(
+            .get, PathTemplate(stringLiteral: path), id: id, tag: "Pages", summary: summary,
+            right: .nothing, dialect: .page,
+            answer: Answer(status: .ok, description: "The file.", content: .text(type))
+        ) { _ throws(Problem) in kept(.text(.ok, type, text)) }
+    }
+
+    private static func kept(_ response: Response) -> Response {
+        var response = response
+        response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
+        return response
+    }
+}

@@ -1,0 +1,141 @@
+internal import HTML
+internal import HTTP
+internal import Identity
+internal import JSON
+
+/// Where somebody says whether an application may have what it asks for.
+enum ConsentRoutes {
+    static let table: [Route<RealmContext>] = [show, decide]
+
+    private static let show = Route<RealmContext>(
+        .get, "/consent", id: "showConsent", tag: "Pages",
+        summary: "Asks whether an application may have what it asks for.", right: .nothing,
+        dialect: .page, parameters: Onward.parameters, answer: .page, refusals: Place.refusals
+    ) { call throws(Problem) in
+        let visit = try await call.visit()
+        let onward = Onward(call)
+        guard let browser = visit.browser else { return .seeOther(onward.link("/login")) }
+        guard let asked = try await call.applicationRequest(onward, for: browser) else {
+            return over(visit)
+        }
+        let claims = try await call.claims(of: browser.subject, ["email"])
+        return page(visit, onward, asked, claims["email"]?.string ?? "")
+    }
+
+    private static let decide = Route<RealmContext>(
+        .post, "/consent", id: "decideConsent", tag: "Pages", summary: "Takes the decision.",
+        right: .nothing, dialect: .page,
+        body: .page(
+            Onward.members + [.optional("decision", .text(0...20), "What was decided.")]),
+        answer: .page, refusals: LoginRoutes.refusals
+    ) { call throws(Problem) in
+        let visit = try await call.submission()
+        let onward = Onward(call)
+        guard let browser = visit.browser else { return .seeOther(onward.link("/login")) }
+        guard let sealed = onward.sealed else { return over(visit) }
+        let decision = call.body["decision"]?.string
+        guard decision == "allow" || decision == "deny" else {
+            return .seeOther(onward.link("/consent"))
+        }
+        return try await NoApplicationRequests.current.decide(
+            sealed, allows: decision == "allow", as: browser, call)
+    }
+
+    private static func page(
+        _ visit: Visit, _ onward: Onward, _ asked: ApplicationRequest, _ email: String
+    ) -> Response {
+        let say = visit.say
+        let title = say(
+            "Allow \(asked.clientName)?", "\(asked.clientName) erlauben?")
+        return visit.page(title, leadsAway: true) {
+            Page.card {
+                HTML.element(.h1) {
+                    say(
+                        "\(asked.clientName) asks for access to your account",
+                        "\(asked.clientName) bittet um Zugriff auf dein Konto")
+                }
+                HTML.element(.p, .class("soft break")) {
+                    say("Signed in as ", "Angemeldet als ")
+                    HTML.element(.strong) { email }
+                }
+                HTML.element(.h2) { say("It would be able to", "Die App könnte dann") }
+                HTML.element(.ul, .class("scopes")) {
+                    for scope in asked.scope { line(scope, asked, say) }
+                }
+                visit.form("/consent") {
+                    onward.fields
+                    HTML.element(.div, .class("pair")) {
+                        Parts.button(
+                            say("Deny", "Ablehnen"), name: "decision", value: "deny",
+                            look: "second")
+                        Parts.button(say("Allow", "Erlauben"), name: "decision", value: "allow")
+                    }
+                }
+                HTML.element(.p, .class("hint")) {
+                    say(
+                        "You can take this back at any time in your account, under Devices and apps.",
+                        "Du kannst das jederzeit in deinem Konto unter „Geräte und Apps“ zurücknehmen."
+                    )
+                }
+                HTML.element(.div, .class("links")) {
+                    if let site = asked.site {
+                        Parts.link(say("Website", "Website"), to: site)
+                    }
+                    if let policy = asked.policy {
+                        Parts.link(say("Privacy", "Datenschutz"), to: policy)
+                    }
+                    if let terms = asked.terms {
+                        Parts.link(say("Terms", "Nutzungsbedingungen"), to: terms)
+                    }
+                    Parts.link(
+                        say("Not you? Sign in as somebody else", "Nicht du? Anders anmelden"),
+                        to: onward.link("/login"))
+                }
+            }
+        }
+    }
+
+    private static func line(
+        _ scope: String, _ asked: ApplicationRequest, _ say: Words
+    ) -> HTML {
+        HTML.element(.li) {
+            switch scope {
+            case "openid":
+                say("recognise you when you come back", "dich wiedererkennen, wenn du wiederkommst")
+            case "email": say("see your e-mail address", "deine E-Mail-Adresse sehen")
+            case "profile": say("see your name", "deinen Namen sehen")
+            case "offline_access":
+                say(
+                    "keep this access while you are away",
+                    "diesen Zugriff behalten, wenn du nicht da bist")
+            default:
+                say("use ", "nutzen: ")
+                HTML.element(.code, .class("break")) { scope }
+            }
+            if asked.remembered.contains(scope) {
+                " "
+                HTML.element(.span, .class("soft small")) {
+                    say("(allowed before)", "(schon erlaubt)")
+                }
+            }
+        }
+    }
+
+    private static func over(_ visit: Visit) -> Response {
+        let say = visit.say
+        return visit.page(
+            say("This page is over", "Diese Seite gilt nicht mehr"), status: .badRequest
+        ) {
+            Page.card {
+                HTML.element(.h1) {
+                    say("This request is over", "Diese Anfrage gilt nicht mehr")
+                }
+                HTML.element(.p) {
+                    say(
+                        "It was open for too long. Go back to the app and begin again.",
+                        "Sie war zu lange offen. Geh zurück zur App und beginne noch einmal.")
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,65 @@
+internal import HTML
+internal import HTTP
+
+extension Problem {
+    /// What people are told: never what the request held, and never what is behind it.
+    func pageResponse(_ request: Request) -> Response {
+        let look = PageLook(request)
+        let (title, advice) = words(look.say)
+        return Page(
+            title: title, look: look,
+            content: Page.card {
+                HTML.element(.h1) { title }
+                HTML.element(.p) { advice }
+                HTML.element(.p, .class("soft small break")) {
+                    look.say("Reference: \(request.id)", "Vorgang: \(request.id)")
+                }
+            }
+        ).response(kind.status)
+    }
+
+    private func words(_ say: Words) -> (title: String, advice: String) {
+        switch kind.status {
+        case .forbidden where kind == .foreignForm:
+            (
+                say("This page has expired", "Diese Seite ist abgelaufen"),
+                say(
+                    "Go back, reload the page and try again. Cookies must be allowed for it.",
+                    "Geh zurück, lade die Seite neu und versuche es noch einmal. Cookies müssen dafür erlaubt sein."
+                )
+            )
+        case .notFound, .methodNotAllowed:
+            (
+                say("Page not found", "Seite nicht gefunden"),
+                say(
+                    "There is nothing at this address.", "Unter dieser Adresse gibt es nichts.")
+            )
+        case .tooManyRequests:
+            (
+                say("Too many attempts", "Zu viele Versuche"),
+                say(
+                    "Please wait a few minutes, then try again.",
+                    "Bitte warte ein paar Minuten und versuche es dann noch einmal.")
+            )
+        case .forbidden:
+            (
+                say("Not available", "Nicht verfügbar"),
+                say("This is closed at the moment.", "Das ist zurzeit geschlossen.")
+            )
+        default:
+            kind.status.code >= 500
+                ? (
+                    say("Something went wrong", "Etwas ist schiefgegangen"),
+                    say(
+                        "It is not your fault. Please try again in a moment.",
+                        "Es liegt nicht an dir. Bitte versuche es gleich noch einmal.")
+                )
+                : (
+                    say("That did not work", "Das hat nicht geklappt"),
+                    say(
+                        "The request could not be read. Please start again.",
+                        "Die Anfrage war nicht lesbar. Bitte beginne noch einmal von vorn.")
+                )
+        }
+    }
+}

@@ -1,0 +1,74 @@
+internal import HTML
+
+/// One input with its label, a hint, and what is wrong with it: each is tied to it for whoever
+/// listens to the page.
+struct Field: Sendable {
+    var name: String
+    var label: String
+    var type = "text"
+    var value = ""
+    var autocomplete = "off"
+    var isCode = false
+    var isRequired = true
+    var isFocused = false
+    var limit = 320
+    var hint: String?
+    var wrong: String?
+
+    var html: HTML {
+        HTML.element(.div, .class("field")) {
+            HTML.element(.label, .for(name)) { label }
+            HTML.element(
+                .input, .id(name), .name(name), .type(type), .when(!value.isEmpty, .value(value)),
+                .autocomplete(autocomplete), .maximumLength(limit),
+                .when(isCode, .class("code")), .when(isCode, .inputMode("numeric")),
+                .when(isRequired, .required), .when(isFocused || wrong != nil, .autofocus),
+                .when(wrong != nil, .invalid),
+                .when(described != nil, .describedBy(described ?? "")),
+                .when(
+                    type == "email" || type == "password" || isCode, .fixed("spellcheck", "false"))
+            )
+            if let wrong {
+                HTML.element(.p, .class("wrong"), .id("\(name)-wrong"), .role("alert")) { wrong }
+            }
+            if let hint { HTML.element(.p, .class("hint"), .id("\(name)-hint")) { hint } }
+        }
+    }
+
+    private var described: String? {
+        let names = [wrong.map { _ in "\(name)-wrong" }, hint.map { _ in "\(name)-hint" }]
+            .compactMap { $0 }
+        return names.isEmpty ? nil : names.joined(separator: " ")
+    }
+}
+
+/// What pages are put together from.
+enum Parts {
+    enum Mood: String { case good, bad }
+
+    static func note(_ mood: Mood, _ text: String?) -> HTML? {
+        guard let text else { return nil }
+        return HTML.element(
+            .div, .class("note \(mood.rawValue)"), .role(mood == .bad ? "alert" : "status")
+        ) {
+            HTML.element(.p) { text }
+        }
+    }
+
+    static func hidden(_ name: String, _ value: String) -> HTML {
+        HTML.element(.input, .type("hidden"), .name(name), .value(value))
+    }
+
+    static func button(
+        _ text: String, name: String? = nil, value: String = "", look: String? = nil
+    ) -> HTML {
+        HTML.element(
+            .button, .type("submit"), .when(name != nil, .name(name ?? "")),
+            .when(name != nil, .value(value)), .when(look != nil, .class(look ?? ""))
+        ) { text }
+    }
+
+    static func link(_ text: String, to place: String, look: String? = nil) -> HTML {
+        HTML.element(.a, .href(place), .when(look != nil, .class(look ?? ""))) { text }
+    }
+}

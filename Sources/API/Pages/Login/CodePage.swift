@@ -1,0 +1,141 @@
+internal import HTML
+internal import HTTP
+internal import Identity
+
+/// Where a code is typed: the one that was mailed, and after it one of the authenticator app.
+struct CodePage {
+    enum Step {
+        case code(isWrong: Bool)
+        case second(code: String, isWrong: Bool)
+    }
+
+    let visit: Visit
+    let onward: Onward
+    let email: String
+    var step = Step.code(isWrong: false)
+    /// Where somebody joins, another code is asked for elsewhere.
+    var canResend = true
+
+    private var say: Words { visit.say }
+
+    func response(_ status: Status = .ok) -> Response {
+        switch step {
+        case .code(let isWrong): codePage(isWrong, status)
+        case .second(let code, let isWrong):
+            Self.secondFactor(
+                visit, isWrong, status, action: "/login/code", leadsAway: onward.sealed != nil
+            ) {
+                onward.fields
+                Parts.hidden("email", email)
+                Parts.hidden("code", code)
+            }
+        }
+    }
+
+    private func codePage(_ isWrong: Bool, _ status: Status) -> Response {
+        visit.page(
+            say("Enter the code", "Code eingeben"), status: status,
+            leadsAway: onward.sealed != nil
+        ) {
+            Page.card {
+                HTML.element(.h1) { say("Check your mail", "Sieh in deine E-Mails") }
+                HTML.element(.p) {
+                    say("If you can sign in with ", "Falls du dich mit ")
+                    HTML.element(.strong, .class("break")) { email }
+                    say(
+                        ", a 6-digit code is on its way to you.",
+                        " anmelden kannst, ist ein sechsstelliger Code unterwegs zu dir.")
+                }
+                visit.form("/login/code") {
+                    onward.fields
+                    Parts.hidden("email", email)
+                    Field(
+                        name: "code", label: say("Code", "Code"),
+                        autocomplete: "one-time-code", isCode: true, isFocused: true, limit: 12,
+                        wrong: isWrong
+                            ? say(
+                                "That code is not valid, or no longer.",
+                                "Dieser Code gilt nicht oder nicht mehr.") : nil
+                    ).html
+                    Parts.button(say("Sign in", "Anmelden"))
+                }
+                HTML.element(.div, .class("links")) {
+                    if canResend {
+                        visit.form("/login") {
+                            onward.fields
+                            Parts.hidden("email", email)
+                            Parts.button(
+                                say("Send a new code", "Neuen Code senden"), name: "by",
+                                value: BrowserMethod.code.rawValue, look: "plain")
+                        }
+                    }
+                    Parts.link(
+                        say("Use another address", "Andere Adresse verwenden"),
+                        to: onward.link("/login"))
+                }
+            }
+        }
+    }
+
+    /// Asks for a code of the authenticator app, after a first factor that was good.
+    static func secondFactor(
+        _ visit: Visit, _ isWrong: Bool, _ status: Status = .ok, action: String,
+        leadsAway: Bool, @HTMLBuilder hidden: () -> HTML
+    ) -> Response {
+        let say = visit.say
+        return visit.page(
+            say("Second step", "Zweiter Schritt"), status: status, leadsAway: leadsAway
+        ) {
+            Page.card {
+                HTML.element(.h1) { say("Confirm it is you", "Bestätige, dass du es bist") }
+                HTML.element(.p) {
+                    say(
+                        "Enter the code that your authenticator app shows now.",
+                        "Gib den Code ein, den deine Authenticator-App gerade zeigt.")
+                }
+                visit.form(action) {
+                    hidden()
+                    secondField(visit, isWrong).html
+                    Parts.button(say("Continue", "Weiter"))
+                }
+            }
+        }
+    }
+
+    static func secondField(_ visit: Visit, _ isWrong: Bool) -> Field {
+        let say = visit.say
+        return Field(
+            name: "totp", label: say("Authenticator code", "Code der Authenticator-App"),
+            autocomplete: "one-time-code", isFocused: true, limit: 32,
+            hint: say(
+                "No app at hand? Enter one of your recovery codes instead.",
+                "App nicht zur Hand? Gib stattdessen einen deiner Wiederherstellungscodes ein."),
+            wrong: isWrong
+                ? say(
+                    "That code is not valid. Wait for the next one and try again.",
+                    "Dieser Code gilt nicht. Warte auf den nächsten und versuche es noch einmal.")
+                : nil)
+    }
+
+    static func linkMailed(_ visit: Visit, _ onward: Onward, _ email: String) -> Response {
+        let say = visit.say
+        return visit.page(say("Check your mail", "Sieh in deine E-Mails")) {
+            Page.card {
+                HTML.element(.h1) { say("Check your mail", "Sieh in deine E-Mails") }
+                HTML.element(.p) {
+                    say("If you can sign in with ", "Falls du dich mit ")
+                    HTML.element(.strong, .class("break")) { email }
+                    say(
+                        ", a link is on its way to you. Open it on this device.",
+                        " anmelden kannst, ist ein Link unterwegs zu dir. Öffne ihn auf diesem Gerät."
+                    )
+                }
+                HTML.element(.div, .class("links")) {
+                    Parts.link(
+                        say("Use another address", "Andere Adresse verwenden"),
+                        to: onward.link("/login"))
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,119 @@
+internal import HTML
+internal import HTTP
+internal import Identity
+
+/// The page to sign in on, with the ways that are open.
+struct LoginPage {
+    let visit: Visit
+    let onward: Onward
+    let settings: Settings
+    private let hasPasskeys: Bool
+    var email = ""
+    var wrongEmail: String?
+    /// The application that asks, if one does.
+    var asked: ApplicationRequest?
+    /// What went wrong elsewhere, and led back here.
+    var notice: String?
+
+    init(_ call: Call<RealmContext>, _ visit: Visit, _ onward: Onward) {
+        self.visit = visit
+        self.onward = onward
+        settings = call.context.place.settings
+        hasPasskeys =
+            settings.offers(.passkey) && PasskeyParty(settings, chosenBy: nil) != nil
+    }
+
+    private var say: Words { visit.say }
+
+    func response(_ status: Status = .ok) -> Response {
+        visit.page(
+            say("Sign in", "Anmelden"), status: status,
+            script: hasPasskeys ? AssetRoutes.scriptPath : nil, leadsAway: onward.sealed != nil
+        ) {
+            Page.card {
+                HTML.element(.h1) { say("Sign in", "Anmelden") }
+                if let asked {
+                    HTML.element(.p, .class("soft break")) {
+                        say("to go on to ", "um fortzufahren zu ")
+                        HTML.element(.strong) { asked.clientName }
+                    }
+                }
+                Parts.note(.bad, notice)
+                if visit.browser != nil, onward.path != nil {
+                    HTML.element(.p) {
+                        say(
+                            "To go on, please confirm that it is you.",
+                            "Bitte bestätige, dass du es bist, um weiterzumachen.")
+                    }
+                }
+                if hasPasskeys { passkey }
+                if settings.offers(.code) || settings.offers(.link) { mail }
+                if settings[SettingCatalogue.registration].hasPage { register }
+            }
+        }
+    }
+
+    /// Hidden until the script finds that the browser knows passkeys.
+    private var passkey: HTML {
+        HTML {
+            visit.form("/login/passkey", .id("passkey")) {
+                onward.fields
+                Parts.hidden("ceremony", "")
+                Parts.hidden("assertion", "")
+                HTML.element(.div, .id("passkey-way"), .hidden) {
+                    HTML.element(.button, .type("button"), .id("passkey-button")) {
+                        say("Sign in with a passkey", "Mit Passkey anmelden")
+                    }
+                    HTML.element(
+                        .p, .class("wrong"), .id("passkey-error"), .role("alert"), .hidden
+                    ) {
+                        say(
+                            "That did not work. Try again, or sign in by mail.",
+                            "Das hat nicht geklappt. Versuche es noch einmal, oder melde dich per E-Mail an."
+                        )
+                    }
+                    HTML.element(.p, .class("or")) { say("or", "oder") }
+                }
+            }
+        }
+    }
+
+    private var mail: HTML {
+        visit.form("/login") {
+            onward.fields
+            Field(
+                name: "email", label: say("E-mail address", "E-Mail-Adresse"), type: "email",
+                value: email, autocomplete: "username webauthn", isFocused: true,
+                wrong: wrongEmail
+            ).html
+            if settings.offers(.code) {
+                Parts.button(
+                    say("E-mail me a code", "Code per E-Mail senden"), name: "by",
+                    value: BrowserMethod.code.rawValue, look: hasPasskeys ? "second" : nil)
+            }
+            if settings.offers(.link) {
+                Parts.button(
+                    say("E-mail me a link", "Link per E-Mail senden"), name: "by",
+                    value: BrowserMethod.link.rawValue, look: "second")
+            }
+        }
+    }
+
+    private var register: HTML {
+        HTML.element(.p, .class("links")) {
+            HTML.element(.span, .class("soft")) { say("New here?", "Neu hier?") }
+            Parts.link(say("Create an account", "Konto anlegen"), to: onward.link("/register"))
+        }
+    }
+}
+
+extension RegistrationPosture {
+    /// Whether people join on a page of its own: elsewhere they are invited to, or signing in is
+    /// enough.
+    var hasPage: Bool {
+        switch self {
+        case .off: false
+        case .jitOnOTP, .explicitEndpoint, .inviteCode: true
+        }
+    }
+}

@@ -1,0 +1,132 @@
+internal import HTML
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// Where people sign in with a browser.
+enum LoginRoutes {
+    static let table: [Route<RealmContext>] = [show, choose, code]
+
+    static let refusals = Place.refusals + [.foreignForm, .rateLimited]
+
+    private static let show = Route<RealmContext>(
+        .get, "/login", id: "showLogin", tag: "Pages", summary: "The page to sign in on.",
+        right: .nothing, dialect: .page, parameters: Onward.parameters, answer: .page,
+        refusals: Place.refusals
+    ) { call throws(Problem) in
+        let visit = try await call.visit()
+        let onward = Onward(call)
+        // Whoever is sent here for more than to be signed in has been told why.
+        if visit.browser != nil, onward == Onward() { return .seeOther(onward.target) }
+        var page = LoginPage(call, visit, onward)
+        page.asked = try await call.applicationRequest(onward, for: visit.browser)
+        page.email = page.asked?.hint ?? ""
+        return page.response()
+    }
+
+    private static let choose = Route<RealmContext>(
+        .post, "/login", id: "beginLogin", tag: "Pages",
+        summary: "Has a code or a link mailed.", right: .nothing, dialect: .page,
+        body: .page(
+            Onward.members + [
+                .optional("email", .text(0...320), "The mail address."),
+                .optional("by", .text(0...20), "How to sign in."),
+            ]), answer: .page, refusals: refusals
+    ) { call throws(Problem) in
+        let visit = try await call.submission()
+        let onward = Onward(call)
+        var page = LoginPage(call, visit, onward)
+        page.email = trimmed(call.body["email"]?.string ?? "")
+        guard let address = call.typedAddress() else {
+            page.wrongEmail = visit.say(
+                "Enter a whole mail address, such as ann@example.org.",
+                "Gib eine vollständige E-Mail-Adresse ein, etwa anna@example.org.")
+            return page.response(.badRequest)
+        }
+        async let pause: Void = call.context.hesitate()
+        let method = call.body["by"]?.string.flatMap(BrowserMethod.init) ?? .code
+        guard call.context.place.settings.offers(method) else { throw Problem(.noSuchRoute) }
+        switch method {
+        case .code, .passkey:
+            try await call.beginCode(address)
+            await pause
+            return CodePage(visit: visit, onward: onward, email: address).response()
+        case .link:
+            try await call.mailLink(address, onward)
+            await pause
+            return CodePage.linkMailed(visit, onward, address)
+        }
+    }
+
+    private static let code = Route<RealmContext>(
+        .post, "/login/code", id: "loginByCode", tag: "Pages",
+        summary: "Takes the code that was mailed, and a second factor where there is one.",
+        right: .nothing, dialect: .page,
+        body: .page(
+            Onward.members + [
+                .optional("email", .text(0...320), "The mail address."),
+                .optional("code", .text(0...64), "The code that was mailed."),
+                .optional("totp", .text(0...128), "Of the authenticator app, or one instead."),
+            ]),
+        answer: .page, refusals: refusals
+    ) { call throws(Problem) in
+        let visit = try await call.submission()
+        let onward = Onward(call)
+        guard let address = call.typedAddress() else { return .seeOther(onward.link("/login")) }
+        let typed = (call.body["code"]?.string ?? "").filter { $0 != " " }
+        let mint = call.context.mint
+        let mailbox = mint.mailbox(address)
+        try call.count(.emailOTPVerify, target: mailbox.description)
+        guard let digest = mint.digest(ofCode: typed, for: mailbox) else {
+            throw Problem(.internalError)
+        }
+        async let pause: Void = call.context.hesitate()
+        let second = call.body["totp"]?.string.flatMap(call.typedFactor)
+        let end = try await call.signIn(
+            OTPGrant(mailbox: mailbox, digest: digest, account: call.newID(), second: second),
+            by: .code, visit, to: onward)
+        var page = CodePage(visit: visit, onward: onward, email: address)
+        switch end {
+        case .signedIn(let response): return response
+        case .refused(.secondFactorRequired):
+            page.step = .second(code: typed, isWrong: false)
+            return page.response()
+        case .refused(.invalidSecondFactor):
+            page.step = .second(code: typed, isWrong: true)
+        case .refused: page.step = .code(isWrong: true)
+        }
+        // Of what was wrong its time tells nothing either.
+        await pause
+        return page.response(.badRequest)
+    }
+}
+
+extension Call<RealmContext> {
+    /// Whoever has no account yet gets one by it where the realm asks for nothing else.
+    fileprivate func beginCode(_ address: String) async throws(Problem) {
+        try count(.nativeOTP, target: context.mint.mailbox(address).description)
+        let settings = context.place.settings
+        let asksForNothing =
+            settings[SettingCatalogue.registrationFirstName] != .required
+            && settings[SettingCatalogue.registrationLastName] != .required
+        try await mailCode(
+            .signIn, Person(email: address, language: readersLanguage), mayJoin: asksForNothing)
+    }
+
+    fileprivate func mailLink(_ address: String, _ onward: Onward) async throws(Problem) {
+        let mailbox = context.mint.mailbox(address)
+        try count(.magicLink, target: mailbox.description)
+        let link = newID()
+        guard let digest = context.mint.digest(ofMagicToken: context.mint.magicToken(link)) else {
+            throw Problem(.internalError)
+        }
+        var command = RequestMagicLink(
+            app: context.place.app, mailbox: mailbox,
+            person: Person(email: address, language: readersLanguage), link: link,
+            digest: digest, base: context.place.links, returnPath: ReturnPath(onward.target),
+            mail: newID(), now: context.clock.now())
+        command.isForPage = true
+        _ = try await ask(command, as: "anonymous")
+    }
+}

@@ -1,0 +1,69 @@
+internal import HTML
+internal import HTTP
+internal import Identity
+internal import JSON
+
+/// Signing out with this browser.
+enum LogoutRoutes {
+    static let table: [Route<RealmContext>] = [ask, signOut, done]
+
+    private static let ask = Route<RealmContext>(
+        .get, "/logout", id: "showLogout", tag: "Pages", summary: "Asks before signing out.",
+        right: .nothing, dialect: .page, answer: .page, refusals: Place.refusals
+    ) { call throws(Problem) in
+        let visit = try await call.visit()
+        guard visit.browser != nil else { return .seeOther("/logged-out") }
+        let say = visit.say
+        return visit.page(say("Sign out", "Abmelden")) {
+            Page.card {
+                HTML.element(.h1) { say("Sign out?", "Abmelden?") }
+                HTML.element(.p) {
+                    say(
+                        "You will be signed out with this browser.",
+                        "Du wirst in diesem Browser abgemeldet.")
+                }
+                visit.form("/logout") { Parts.button(say("Sign out", "Abmelden")) }
+                HTML.element(.p, .class("links")) {
+                    Parts.link(say("Stay signed in", "Angemeldet bleiben"), to: "/account")
+                }
+            }
+        }
+    }
+
+    private static let signOut = Route<RealmContext>(
+        .post, "/logout", id: "logOutBrowser", tag: "Pages", summary: "Signs this browser out.",
+        right: .nothing, dialect: .page, body: .page([]), answer: .page,
+        refusals: LoginRoutes.refusals
+    ) { call throws(Problem) in
+        let visit = try await call.submission()
+        if let browser = visit.browser {
+            try await call.carryOut(
+                EndBrowserSession(
+                    session: browser.id, reason: .signedOut, of: browser.subject), for: browser)
+        }
+        var response = Response.seeOther("/logged-out")
+        response.headers.append("Set-Cookie", PageCookie.session.removal)
+        response.headers.append("Set-Cookie", PageCookie.form.removal)
+        return response
+    }
+
+    private static let done = Route<RealmContext>(
+        .get, "/logged-out", id: "showLoggedOut", tag: "Pages",
+        summary: "Says that nobody is signed in.", right: .nothing, dialect: .page,
+        answer: .page, refusals: Place.refusals
+    ) { call throws(Problem) in
+        let visit = try await call.visit()
+        let say = visit.say
+        return visit.page(say("Signed out", "Abgemeldet")) {
+            Page.card {
+                HTML.element(.h1) { say("You are signed out", "Du bist abgemeldet") }
+                HTML.element(.p) {
+                    say(
+                        "If this is not your own device, close the browser now.",
+                        "Wenn das nicht dein eigenes Gerät ist, schließe jetzt den Browser.")
+                }
+                Parts.link(say("Sign in again", "Wieder anmelden"), to: "/login", look: "button")
+            }
+        }
+    }
+}

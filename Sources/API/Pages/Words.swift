@@ -1,0 +1,22 @@
+internal import HTTP
+internal import Identity
+internal import Mail
+
+/// What a page says, in the language of whoever reads it. Both languages stand side by side where they
+/// are said, so that none is forgotten.
+struct Words: Sendable {
+    let language: Language
+
+    func callAsFunction(_ english: String, _ german: String) -> String {
+        switch language {
+        case .english: english
+        case .german: german
+        }
+    }
+
+    /// The reader's, as far as we speak it, else the realm's.
+    static func language(of request: Request, otherwise: Language) -> Language {
+        MailLanguage(accepted: request.headers["Accept-Language"])
+            .flatMap { Language(rawValue: $0.rawValue) } ?? otherwise
+    }
+}

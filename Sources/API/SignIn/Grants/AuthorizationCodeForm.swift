@@ -1,0 +1,35 @@
+internal import Identity
+internal import JSON
+
+extension GrantForm {
+    static let authorizationCode = GrantForm(
+        [
+            .optional("code", .text(1...16384), "The code that the browser brought."),
+            .optional("redirect_uri", .text(1...2048), "Where it was brought to."),
+            .optional("code_verifier", .text(1...256), "What `code_challenge` is the digest of."),
+            .optional(
+                "verifier", .text(1...256), "The same, from clients of the profile `voo`."),
+        ], hesitates: false
+    ) { call throws(Problem) -> AuthorizationCodeGrant in
+        guard let text = call.body["code"]?.string else {
+            throw Problem(.invalidRequest, "code is required.")
+        }
+        let client = try call.presentClient
+        guard let code = call.context.mint.readAuthorizationCode(text) else {
+            throw GrantRefusal.unknownAuthorizationCode.problem
+        }
+        var verifier = call.body["code_verifier"]?.string
+        if client.metadata.profile == .voo, let other = call.body["verifier"]?.string {
+            guard verifier == nil || verifier == other else {
+                throw Problem(.invalidRequest, "There are two verifiers.")
+            }
+            verifier = other
+        }
+        return AuthorizationCodeGrant(
+            code: code,
+            consent: client.metadata.consent == .needed
+                ? call.context.mint.consent(of: code.account, to: client.id) : nil,
+            redirect: call.body["redirect_uri"]?.string.flatMap { SecretDigest.of($0) },
+            verifier: verifier.flatMap { SecretDigest.of($0) })
+    }
+}

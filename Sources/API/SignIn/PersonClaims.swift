@@ -1,0 +1,48 @@
+internal import EventSourcing
+internal import Identity
+internal import JSON
+internal import Values
+
+extension Call<RealmContext> {
+    /// All claims that there are of a person (OpenID Connect Core section 5.1). They are read from the
+    /// events: they stand nowhere else.
+    func claims(of account: UUID) async throws(Problem) -> [String: JSON] {
+        let events = try await reading { () throws(LogFailure) in
+            try await context.commands.events.stream(account, after: 0, in: context.place.realm)
+        }
+        guard let known = KnownPerson(events), !known.isErased else { return [:] }
+        let person = known.person
+        var claims: [String: JSON] = [:]
+        if let email = person.email {
+            claims["email"] = .string(email)
+            claims["email_verified"] = .bool(known.isConfirmed)
+        }
+        claims["given_name"] = person.firstName.map { .string($0) }
+        claims["family_name"] = person.lastName.map { .string($0) }
+        let names = [person.firstName, person.lastName].compactMap { $0 }
+        if !names.isEmpty { claims["name"] = .string(names.joined(separator: " ")) }
+        claims["locale"] = person.language.map { .string($0) }
+        claims["updated_at"] = known.changedAt.map { .integer($0.seconds) }
+        return claims
+    }
+
+    /// What a token's scope lets its holder know of the person, and what was asked for by name.
+    func claims(of account: UUID, _ scope: [String], named: [String] = []) async throws(Problem)
+        -> [String: JSON]
+    {
+        var names = Set(named)
+        for (part, members) in Self.members where scope.contains(part) {
+            names.formUnion(members)
+        }
+        guard !names.isEmpty else { return [:] }
+        return try await claims(of: account).filter { names.contains($0.key) }
+    }
+
+    /// OpenID Connect Core section 5.4.
+    private static var members: [(scope: String, claims: [String])] {
+        [
+            ("email", ["email", "email_verified"]),
+            ("profile", ["name", "given_name", "family_name", "locale", "updated_at"]),
+        ]
+    }
+}

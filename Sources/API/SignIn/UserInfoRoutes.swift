@@ -1,0 +1,80 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JOSE
+internal import JSON
+internal import Values
+
+/// Who is signed in, for clients that have a token of his (OpenID Connect Core section 5.3).
+enum UserInfoRoutes {
+    static let table: [Route<RealmContext>] = [
+        userInfo(.get, id: "getUserInfo", body: nil),
+        userInfo(
+            .post, id: "getUserInfoByForm",
+            body: .form(
+                .object(
+                    .optional(
+                        "access_token", .text(1...8192), "The token, if it is in no header.")),
+                example: ["access_token": "urd_at_…"])),
+    ]
+
+    private static func userInfo(
+        _ method: Method, id: String, body: Body?
+    ) -> Route<RealmContext> {
+        Route(
+            method, PathTemplate(stringLiteral: TokenRoutes.userInfoPath), id: id, tag: "OAuth",
+            summary: "Says who is signed in (OpenID Connect Core 5.3).",
+            detail: "Signed, as a JWT, for clients that were registered so.", right: .account,
+            dialect: .oauth, body: body,
+            answer: .ok(
+                "As much as the token's scope allows.", schema,
+                example: ["sub": "0193a0e7-5e0c-7000-9000-2f6b1c1d9a10"]),
+            refusals: Place.refusals + [.invalidToken, .insufficientScope]
+        ) { call throws(Problem) in
+            guard case .account(let account, let session, let scope) = call.caller else {
+                throw Problem(.unauthenticated)
+            }
+            guard scope.contains("openid") else { throw Problem(.insufficientScope) }
+            var claims = try await call.claims(
+                of: account, scope, named: session.terms.claims)
+            claims["sub"] = .string(call.context.mint.subject(of: session.terms))
+            guard let signature = try await call.signature(of: session.terms) else {
+                return .json(.ok, .object(claims))
+            }
+            return try await call.signed(claims, for: session.terms.clientID, by: signature)
+        }
+    }
+
+    private static let schema = Schema.object(
+        .required("sub", .text(1...255), "The account, as the client knows it."),
+        .optional("email", .text(1...320), "With `email`."),
+        .optional("email_verified", .boolean, "With `email`."),
+        .optional("given_name", .text(1...100), "With `profile`."),
+        .optional("family_name", .text(1...100), "With `profile`."),
+        .optional("name", .text(1...201), "With `profile`."),
+        .optional("locale", .text(1...35), "With `profile`: the language to write in."),
+        .optional("updated_at", .integer(0...(1 << 53 - 1)), "With `profile`."))
+}
+
+extension Call<RealmContext> {
+    /// What user info is signed with for a client, if it is.
+    fileprivate func signature(of terms: SessionTerms) async throws(Problem) -> TokenSignature? {
+        let known = try await reading { () throws(LogFailure) in
+            try await context.clients.recent(terms.clientID, in: context.place.realm)
+        }
+        return known?.metadata.userInfoSignature.flatMap(TokenSignature.init)
+    }
+
+    fileprivate func signed(
+        _ claims: [String: JSON], for clientID: String, by signature: TokenSignature
+    ) async throws(Problem) -> Response {
+        var claims = claims
+        claims["iss"] = .string(context.place.issuer)
+        claims["aud"] = .string(clientID)
+        let payload = JSON.object(claims).canonical()
+        let text = try await signed(by: signature) { key in
+            try JWS.sign(payload, by: key, type: "JWT")
+        }
+        return .text(.ok, "application/jwt", text)
+    }
+}

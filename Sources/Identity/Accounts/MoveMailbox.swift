@@ -1,0 +1,86 @@
+public import EventSourcing
+public import Values
+
+/// Moves an account to the mailbox that its person proved just now. All its sessions are over: they may
+/// be those of whoever had the old one.
+public struct MoveMailbox: AnsweringCommand {
+    public var account: UUID
+    /// The stream of the new address.
+    public var mailbox: UUID
+    /// Of the code that was typed, together with the account.
+    public var digest: SecretDigest
+    /// With the new address.
+    public var person: Person
+    /// Whose will be what is mailed to the old mailbox from then on.
+    public var nextSubject: UUID
+    public var now: Timestamp
+
+    public init(
+        account: UUID, mailbox: UUID, digest: SecretDigest, person: Person, nextSubject: UUID,
+        now: Timestamp
+    ) {
+        self.account = account
+        self.mailbox = mailbox
+        self.digest = digest
+        self.person = person
+        self.nextSubject = nextSubject
+        self.now = now
+    }
+
+    public enum Rejection: Error, Equatable, Sendable {
+        case realmNotFound
+        case realmDisabled
+        case accountBlocked
+        case invalid(FieldFault)
+    }
+
+    /// False where the code is not good, which is put on record.
+    public typealias Outcome = Bool
+
+    public struct Facts: Sendable {
+        let inRealm: InRealm<Account>
+        let mailbox: Versioned<Mailbox>
+        let left: Versioned<Mailbox>?
+    }
+
+    public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
+        let inRealm = try await InRealm<Account>.read(account, from: streams)
+        var left: Versioned<Mailbox>?
+        if let held = inRealm.thing.state.mailbox, held != mailbox {
+            left = try await streams.read(Mailbox.self, held)
+        }
+        return Facts(
+            inRealm: inRealm, mailbox: try await streams.read(Mailbox.self, mailbox), left: left)
+    }
+
+    public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
+        try facts.inRealm.realm.requireOpen(
+            missing: Rejection.realmNotFound, disabled: .realmDisabled)
+        guard facts.inRealm.thing.isWelcome else { throw .accountBlocked }
+        do {
+            try person.check()
+        } catch {
+            throw .invalid(error)
+        }
+        let mailbox = facts.mailbox
+        let attempts = facts.inRealm.realm.state.settings[SettingCatalogue.otpAttempts]
+        guard let code = mailbox.state.liveCode(at: now, attempts: attempts),
+            code.purpose == .move, mailbox.state.account == nil, let left = facts.left
+        else { return Settled(false) }
+        guard code.digest == digest else {
+            return Settled(
+                Decision(
+                    MailboxEvent.codeRefused(code.id, at: now), in: mailbox.stream,
+                    of: mailbox.subject), false)
+        }
+        var decision = Decision(
+            MailboxEvent.codeRedeemed(code.id), in: mailbox.stream, of: mailbox.subject)
+        decision.append(AccountEvent.personChanged(person), in: account)
+        decision.append(
+            AccountEvent.mailboxChanged(
+                mailbox: mailbox.stream, isConfirmed: true, left: left.subject), in: account)
+        decision.append(MailboxEvent.released(account, next: nextSubject), in: left.stream)
+        decision.append(MailboxEvent.assigned(account), in: mailbox.stream)
+        return Settled(decision, true)
+    }
+}

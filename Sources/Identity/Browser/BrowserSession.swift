@@ -1,0 +1,82 @@
+public import EventSourcing
+public import Values
+
+/// One sign-in of a browser: what its cookie stands for.
+public struct BrowserSession: StreamState {
+    /// Nil until it was opened.
+    public private(set) var terms: BrowserTerms?
+    public private(set) var end: BrowserSessionEnd?
+
+    public init() {}
+
+    public mutating func apply(_ event: BrowserSessionEvent) {
+        switch event {
+        case .opened(let terms): self.terms = terms
+        case .ended(let reason): end = reason
+        case .refused: break
+        }
+    }
+}
+
+/// What a browser's session was opened with.
+public struct BrowserTerms: Sendable, Equatable {
+    public var account: UUID
+    /// The account's stamp at that time.
+    public var stamp: Int
+    public var app: UUID?
+    public var method: BrowserMethod
+    public var factors: [AuthenticationFactor]
+    /// Of the secret in the cookie.
+    public var digest: SecretDigest
+    public var openedAt: Timestamp
+    public var expiresAt: Timestamp
+    public var from: SignInPlace
+
+    public init(
+        account: UUID, stamp: Int, app: UUID? = nil, method: BrowserMethod,
+        factors: [AuthenticationFactor], digest: SecretDigest, openedAt: Timestamp,
+        expiresAt: Timestamp, from: SignInPlace = SignInPlace()
+    ) {
+        self.account = account
+        self.stamp = stamp
+        self.app = app
+        self.method = method
+        self.factors = factors
+        self.digest = digest
+        self.openedAt = openedAt
+        self.expiresAt = expiresAt
+        self.from = from
+    }
+}
+
+/// Somebody who could not sign in on a page.
+public struct RefusedBrowser: Sendable, Equatable {
+    public var method: BrowserMethod
+    /// For programs, in words of our own.
+    public var reason: String
+    /// Whose account it would have been, where that is known.
+    public var account: UUID?
+    public var app: UUID?
+    public var from: SignInPlace
+
+    public init(
+        method: BrowserMethod, reason: String, account: UUID?, app: UUID? = nil,
+        from: SignInPlace = SignInPlace()
+    ) {
+        self.method = method
+        self.reason = reason
+        self.account = account
+        self.app = app
+        self.from = from
+    }
+}
+
+/// Why a browser's session ended before its time.
+public enum BrowserSessionEnd: String, Sendable {
+    /// Its person signed out with it.
+    case signedOut = "signed_out"
+    /// Its person ended it from elsewhere.
+    case revoked
+    /// Somebody signed in with the same browser again.
+    case replaced
+}

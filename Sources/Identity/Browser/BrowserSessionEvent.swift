@@ -1,0 +1,110 @@
+public import EventSourcing
+public import JSON
+public import Values
+
+/// What happens to a browser's session: one sign-in on a page.
+public enum BrowserSessionEvent: Event {
+    case opened(BrowserTerms)
+    case ended(BrowserSessionEnd)
+    /// An attempt that opened none: it has the name that the session would have had.
+    case refused(RefusedBrowser)
+
+    public static let catalogue = [
+        EventShape(
+            "browser.opened",
+            open: [
+                "account", "stamp", "app", "method", "amr", "digest", "opened_at", "expires_at",
+                "source", "device",
+            ]),
+        EventShape("browser.ended", open: ["reason"]),
+        EventShape(
+            "browser.refused", open: ["method", "reason", "account", "app", "source", "device"]),
+    ]
+
+    public var name: String {
+        switch self {
+        case .opened: "browser.opened"
+        case .ended: "browser.ended"
+        case .refused: "browser.refused"
+        }
+    }
+
+    public var subject: UUID? {
+        switch self {
+        case .opened(let terms): terms.account
+        case .refused(let attempt): attempt.account
+        case .ended: nil
+        }
+    }
+
+    public var fields: [String: JSON] {
+        switch self {
+        case .opened(let terms): terms.fields
+        case .ended(let reason): ["reason": .string(reason.rawValue)]
+        case .refused(let refused): refused.fields
+        }
+    }
+
+    public init?(name: String, fields: [String: JSON]) {
+        switch name {
+        case "browser.opened":
+            guard let terms = BrowserTerms(recorded: fields) else { return nil }
+            self = .opened(terms)
+        case "browser.ended":
+            guard let reason: BrowserSessionEnd = fields.choice("reason") else { return nil }
+            self = .ended(reason)
+        case "browser.refused":
+            guard let refused = RefusedBrowser(recorded: fields) else { return nil }
+            self = .refused(refused)
+        default: return nil
+        }
+    }
+}
+
+extension BrowserTerms {
+    var fields: [String: JSON] {
+        var fields: [String: JSON] = [
+            "account": .uuid(account), "stamp": .integer(Int64(stamp)),
+            "method": .string(method.rawValue), "amr": .texts(factors.map(\.rawValue)),
+            "digest": .string(digest.base64URL), "opened_at": .integer(openedAt.seconds),
+            "expires_at": .integer(expiresAt.seconds),
+        ]
+        fields["app"] = app.map { .uuid($0) }
+        return fields.merging(from.fields) { own, _ in own }
+    }
+
+    /// Reads what the log or a read model holds.
+    public init?(recorded fields: [String: JSON]) {
+        guard let account = fields.uuid("account"), let stamp = fields["stamp"]?.integer,
+            let method: BrowserMethod = fields.choice("method"),
+            let factors = fields.texts("amr"), let digest = fields.digest("digest"),
+            let openedAt = fields.instant("opened_at"),
+            let expiresAt = fields.instant("expires_at")
+        else { return nil }
+        self.init(
+            account: account, stamp: Int(clamping: stamp), app: fields.uuid("app"),
+            method: method, factors: factors.compactMap(AuthenticationFactor.init),
+            digest: digest, openedAt: openedAt, expiresAt: expiresAt,
+            from: SignInPlace(recorded: fields))
+    }
+}
+
+extension RefusedBrowser {
+    var fields: [String: JSON] {
+        var fields = from.fields
+        fields["method"] = .string(method.rawValue)
+        fields["reason"] = .string(reason)
+        fields["account"] = account.map { .uuid($0) }
+        fields["app"] = app.map { .uuid($0) }
+        return fields
+    }
+
+    init?(recorded fields: [String: JSON]) {
+        guard let method: BrowserMethod = fields.choice("method"),
+            let reason = fields["reason"]?.string
+        else { return nil }
+        self.init(
+            method: method, reason: reason, account: fields.uuid("account"),
+            app: fields.uuid("app"), from: SignInPlace(recorded: fields))
+    }
+}

@@ -1,0 +1,33 @@
+public import EventSourcing
+public import Values
+
+/// Signs a browser out. One that is signed out already stays as it is.
+public struct EndBrowserSession: Command {
+    public var session: UUID
+    public var reason: BrowserSessionEnd
+    /// Only if it is this account's: of others' sessions nobody learns anything.
+    public var account: UUID
+
+    public init(session: UUID, reason: BrowserSessionEnd, of account: UUID) {
+        self.session = session
+        self.reason = reason
+        self.account = account
+    }
+
+    public enum Rejection: Error, Equatable, Sendable {
+        case notFound
+    }
+
+    public func gather(
+        _ streams: some StreamReader
+    ) async throws(LogFailure) -> Versioned<BrowserSession> {
+        try await streams.read(BrowserSession.self, session)
+    }
+
+    public func decide(_ facts: Versioned<BrowserSession>) throws(Rejection) -> Decision {
+        // An attempt that was refused has the name of a session and is none.
+        guard let terms = facts.state.terms, terms.account == account else { throw .notFound }
+        guard facts.state.end == nil else { return Decision() }
+        return Decision(BrowserSessionEvent.ended(reason), in: session, of: terms.account)
+    }
+}

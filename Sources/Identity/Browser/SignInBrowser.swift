@@ -1,0 +1,122 @@
+public import EventSourcing
+public import Values
+
+/// Signs somebody in with a browser, for what they show: a code, a link or a passkey. Each sign-in is a
+/// session of its own, and the one that the browser had before is over. Somebody who may not sign in is
+/// refused on record.
+public struct SignInBrowser<Shown: SignInProof>: AnsweringCommand {
+    public var shown: Shown
+    public var method: BrowserMethod
+    /// The session that is opened, if one is: the name of the attempt, if it fails.
+    public var session: UUID
+    /// Of the secret that the cookie will have.
+    public var digest: SecretDigest
+    /// The session that the browser had.
+    public var replaced: UUID?
+    public var app: UUID?
+    public var from: SignInPlace
+    public var now: Timestamp
+
+    public init(
+        _ shown: Shown, by method: BrowserMethod, session: UUID, digest: SecretDigest,
+        replaced: UUID? = nil, app: UUID? = nil, from: SignInPlace = SignInPlace(),
+        now: Timestamp
+    ) {
+        self.shown = shown
+        self.method = method
+        self.session = session
+        self.digest = digest
+        self.replaced = replaced
+        self.app = app
+        self.from = from
+        self.now = now
+    }
+
+    public typealias Rejection = GrantRefusal
+    public typealias Outcome = Result<OpenedBrowser, GrantRefusal>
+
+    public struct Facts: Sendable {
+        let realm: Versioned<Realm>
+        let settings: Settings
+        let replaced: Versioned<BrowserSession>?
+        /// Whatever was shown has been shown before.
+        let isRepeated: Bool
+        let shown: Shown.Facts
+    }
+
+    public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
+        let (realm, settings) = try await Realm.settings(of: app, from: streams)
+        var isRepeated = false
+        // The stream that is written has to be read.
+        if let name = shown.sessionName {
+            isRepeated = try await streams.read(BrowserSession.self, name).exists
+        }
+        if shown.sessionName == nil || isRepeated {
+            _ = try await streams.readNew(BrowserSession.self, session)
+        }
+        var before: Versioned<BrowserSession>?
+        if let replaced { before = try await streams.read(BrowserSession.self, replaced) }
+        return Facts(
+            realm: realm, settings: settings, replaced: before, isRepeated: isRepeated,
+            shown: try await shown.gather(streams))
+    }
+
+    public func settle(_ facts: Facts) throws(GrantRefusal) -> Settled<Outcome> {
+        let desk = try desk(facts)
+        // An attempt that repeats another one needs a name of its own.
+        let attempt = facts.isRepeated ? session : desk.request.session
+        do throws(GrantRefusal) {
+            guard !facts.isRepeated else { throw GrantRefusal.invalidCeremony("ceremony_used") }
+            let settled = try shown.settle(facts.shown, at: desk)
+            switch settled.outcome {
+            case .success(let granted):
+                return Settled(
+                    settled.decision,
+                    .success(
+                        OpenedBrowser(
+                            session: granted.session, account: granted.terms.account ?? .zero,
+                            expiresAt: granted.terms.expiresAt)))
+            case .failure(let refusal):
+                var decision = settled.decision
+                if let record = record(refusal, facts) {
+                    decision.append(record, in: attempt, of: shown.subject(facts.shown))
+                }
+                return Settled(decision, .failure(refusal))
+            }
+        } catch {
+            guard let record = record(error, facts) else { throw error }
+            return Settled(
+                Decision(record, in: attempt, of: shown.subject(facts.shown)), .failure(error))
+        }
+    }
+
+    /// What holds before anything is known of what was shown.
+    private func desk(_ facts: Facts) throws(GrantRefusal) -> GrantDesk {
+        try facts.realm.requireOpen(
+            missing: GrantRefusal.realmNotFound, disabled: .realmDisabled)
+        guard facts.settings.offers(method), let metadata = ClientMetadata(recorded: [:]) else {
+            throw .unsupportedGrant
+        }
+        return GrantDesk(
+            request: GrantRequest(
+                client: .zero, clientID: "", proof: .none, app: app,
+                session: shown.sessionName ?? session, from: from, now: now),
+            settings: facts.settings, metadata: metadata, method: .authorizationCode,
+            browser: BrowserDesk(method: method, digest: digest, replaced: facts.replaced))
+    }
+
+    private func record(_ refusal: GrantRefusal, _ facts: Facts) -> BrowserSessionEvent? {
+        guard let reason = refusal.recordedReason else { return nil }
+        return .refused(
+            RefusedBrowser(
+                method: method, reason: reason, account: shown.account(facts.shown), app: app,
+                from: from))
+    }
+}
+
+/// A browser that somebody signed in with just now.
+public struct OpenedBrowser: Sendable, Equatable {
+    public let session: UUID
+    public let account: UUID
+    public let expiresAt: Timestamp
+}

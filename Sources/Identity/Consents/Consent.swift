@@ -1,0 +1,22 @@
+public import EventSourcing
+internal import Values
+
+/// What a person lets a client know and do.
+public struct Consent: StreamState {
+    /// Nil: nothing, or nothing any more.
+    public private(set) var given: GivenConsent?
+
+    public init() {}
+
+    public mutating func apply(_ event: ConsentEvent) {
+        switch event {
+        case .given(let consent): given = consent
+        case .withdrawn: given = nil
+        }
+    }
+
+    public func covers(_ scope: [String]) -> Bool {
+        guard let given else { return false }
+        return scope.allSatisfy(given.scope.contains)
+    }
+}

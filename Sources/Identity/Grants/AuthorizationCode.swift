@@ -1,0 +1,51 @@
+public import Values
+
+/// All that an authorization code stands for. Nothing of it is kept: whoever shows the code shows this,
+/// sealed, and the session that it opens has its name, so that it opens one at most.
+public struct AuthorizationCode: Sendable, Equatable {
+    public var id: UUID
+    /// The client's stream.
+    public var client: UUID
+    public var account: UUID
+    /// The browser session that it came of.
+    public var browser: UUID
+    /// Of the redirect URI that it was sent to.
+    public var redirect: SecretDigest
+    /// The request named that, so that it has to be named again (RFC 6749 section 4.1.3).
+    public var namesRedirect: Bool
+    /// Of the verifier that its client has (RFC 7636).
+    public var challenge: SecretDigest?
+    public var scope: [String]
+    public var resources: [String]
+    public var nonce: String?
+    /// What was asked for by name: in the ID token, and of user info.
+    public var idTokenClaims: [String]
+    public var userInfoClaims: [String]
+    public var authenticatedAt: Timestamp
+    public var factors: [AuthenticationFactor]
+    public var expiresAt: Timestamp
+
+    public init(
+        id: UUID, client: UUID, account: UUID, browser: UUID, redirect: SecretDigest,
+        namesRedirect: Bool = true, challenge: SecretDigest? = nil, scope: [String] = [],
+        resources: [String] = [], nonce: String? = nil, idTokenClaims: [String] = [],
+        userInfoClaims: [String] = [], authenticatedAt: Timestamp,
+        factors: [AuthenticationFactor], expiresAt: Timestamp
+    ) {
+        self.id = id
+        self.client = client
+        self.account = account
+        self.browser = browser
+        self.redirect = redirect
+        self.namesRedirect = namesRedirect
+        self.challenge = challenge
+        self.scope = scope
+        self.resources = resources
+        self.nonce = nonce
+        self.idTokenClaims = idTokenClaims
+        self.userInfoClaims = userInfoClaims
+        self.authenticatedAt = authenticatedAt
+        self.factors = factors
+        self.expiresAt = expiresAt
+    }
+}

@@ -1,0 +1,115 @@
+public import EventSourcing
+public import Values
+
+/// A code that the authorization endpoint gave out. Whatever comes of it, it is used up by being shown;
+/// shown again it ends what it gave, for then two have it.
+public struct AuthorizationCodeGrant: Grant {
+    public var code: AuthorizationCode
+    /// The stream that says what its person allowed the client; nil where nobody was asked.
+    public var consent: UUID?
+    /// Digests of what the request names; nil where it names none.
+    public var redirect: SecretDigest?
+    public var verifier: SecretDigest?
+
+    public init(
+        code: AuthorizationCode, consent: UUID?, redirect: SecretDigest?, verifier: SecretDigest?
+    ) {
+        self.code = code
+        self.consent = consent
+        self.redirect = redirect
+        self.verifier = verifier
+    }
+
+    public static let type = GrantType.authorizationCode
+
+    public struct Facts: Sendable {
+        let account: Versioned<Account>
+        let browser: Versioned<BrowserSession>
+        let consent: Versioned<Consent>?
+    }
+
+    public var sessionName: UUID? { code.id }
+
+    public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
+        let account = try await streams.read(Account.self, code.account)
+        let browser = try await streams.read(BrowserSession.self, code.browser)
+        guard let consent else {
+            return Facts(account: account, browser: browser, consent: nil)
+        }
+        return Facts(
+            account: account, browser: browser,
+            consent: try await streams.read(Consent.self, consent))
+    }
+
+    public func account(_ facts: Facts) -> UUID? { code.account }
+
+    public func settleRepeated(
+        _ session: Versioned<Session>, at desk: GrantDesk
+    ) throws(GrantRefusal) -> Settled<GrantOutcome> {
+        guard let terms = session.state.terms, session.state.end == nil else {
+            throw .unknownAuthorizationCode
+        }
+        return Settled(
+            Decision(SessionEvent.ended(.reuse), in: session.stream, of: terms.account),
+            .failure(.unknownAuthorizationCode))
+    }
+
+    public func settle(
+        _ facts: Facts, at desk: GrantDesk
+    ) throws(GrantRefusal) -> Settled<GrantOutcome> {
+        let (account, now) = (facts.account, desk.request.now)
+        guard now < code.expiresAt else { throw .unknownAuthorizationCode }
+        try check(at: desk)
+        guard account.isWelcome else { throw .accountBlocked }
+        // Nobody logged out meanwhile; to log in anew is no reason.
+        guard let login = facts.browser.state.terms, login.account == account.stream,
+            login.stamp == account.state.stamp, now < login.expiresAt,
+            facts.browser.state.end == nil || facts.browser.state.end == .replaced
+        else { throw .invalidAuthorizationCode("browser_signed_out") }
+        if desk.metadata.consent == .needed {
+            guard let consent = facts.consent, consent.state.covers(code.scope) else {
+                throw .invalidAuthorizationCode("consent_withdrawn")
+            }
+        }
+        for resource in desk.request.resources where !code.resources.contains(resource) {
+            throw .invalidResource
+        }
+        var narrowed = desk
+        if desk.request.resources.isEmpty { narrowed.request.resources = code.resources }
+        var settled = narrowed.open(
+            account: (account.stream, account.state.stamp), scope: code.scope,
+            factors: code.factors
+        ) { terms in
+            terms.authenticatedAt = code.authenticatedAt
+            terms.browser = code.browser
+            terms.claims = code.userInfoClaims
+        }
+        if case .success(var granted) = settled.outcome {
+            granted.nonce = code.nonce
+            granted.idTokenClaims = code.idTokenClaims
+            settled.outcome = .success(granted)
+        }
+        return settled
+    }
+
+    /// That it came back from whom it was sent to.
+    private func check(at desk: GrantDesk) throws(GrantRefusal) {
+        guard code.client == desk.request.client else {
+            throw .invalidAuthorizationCode("other_client")
+        }
+        if let redirect {
+            guard redirect == code.redirect else {
+                throw .invalidAuthorizationCode("other_redirect_uri")
+            }
+        } else if code.namesRedirect {
+            // Apps of the voo profile leave it out, where there is only one that it can be.
+            guard desk.metadata.profile == .voo, desk.metadata.redirectURIs.count == 1 else {
+                throw .invalidAuthorizationCode("redirect_uri_missing")
+            }
+        }
+        // A verifier without a challenge is what a downgrade looks like (RFC 9700 section 4.8.2).
+        guard verifier == code.challenge else {
+            throw .invalidAuthorizationCode("wrong_verifier")
+        }
+    }
+}

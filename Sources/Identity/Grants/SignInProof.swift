@@ -1,0 +1,28 @@
+public import EventSourcing
+public import Values
+
+/// What somebody shows to sign in, whether in a client or on a page: it gathers what it looks at and
+/// settles what comes of it.
+public protocol SignInProof: Sendable {
+    associatedtype Facts: Sendable
+
+    /// The name that the session gets, where what is shown has one: with it the session is opened,
+    /// or the attempt put on record, and whatever comes under the same name again is refused.
+    var sessionName: UUID? { get }
+
+    func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts
+
+    /// Throws what is not this proof's fault; a refusal that has events of its own is an outcome.
+    func settle(_ facts: Facts, at desk: GrantDesk) throws(GrantRefusal) -> Settled<GrantOutcome>
+
+    /// Whose it is, as far as one can tell: for the record of an attempt that failed.
+    func account(_ facts: Facts) -> UUID?
+
+    /// Whose key seals where such an attempt came from.
+    func subject(_ facts: Facts) -> UUID?
+}
+
+extension SignInProof {
+    public func subject(_ facts: Facts) -> UUID? { account(facts) }
+    public var sessionName: UUID? { nil }
+}

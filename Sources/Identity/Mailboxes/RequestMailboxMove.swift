@@ -1,0 +1,91 @@
+public import EventSourcing
+public import Values
+
+/// Has a code mailed to a new address of somebody who is signed in: whoever knows it has that mailbox.
+///
+/// Whoever asks hears the same whatever comes of it; the outcome is for the metrics alone.
+public struct RequestMailboxMove: AnsweringCommand {
+    public var account: UUID
+    /// The stream of the new address.
+    public var mailbox: UUID
+    /// With the new address.
+    public var person: Person
+    public var code: UUID
+    /// Of the code together with the account, so that it is good for nothing else.
+    public var digest: SecretDigest
+    public var app: UUID?
+    public var now: Timestamp
+
+    public init(
+        account: UUID, mailbox: UUID, person: Person, code: UUID, digest: SecretDigest,
+        app: UUID? = nil, now: Timestamp
+    ) {
+        self.account = account
+        self.mailbox = mailbox
+        self.person = person
+        self.code = code
+        self.digest = digest
+        self.app = app
+        self.now = now
+    }
+
+    public enum Rejection: Error, Equatable, Sendable {
+        case realmNotFound
+        case realmDisabled
+        case accountBlocked
+        case invalid(FieldFault)
+    }
+
+    public enum Outcome: Equatable, Sendable {
+        case issued
+        case nothing(Reason)
+    }
+
+    /// Why no code is mailed.
+    public enum Reason: Equatable, Sendable {
+        /// An account has the mailbox: this one, or somebody else's.
+        case taken
+        case tooSoon
+        case resting
+    }
+
+    public struct Facts: Sendable {
+        let realm: Versioned<Realm>
+        let settings: Settings
+        let account: Versioned<Account>
+        let mailbox: Versioned<Mailbox>
+    }
+
+    public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
+        let (realm, settings) = try await Realm.settings(of: app, from: streams)
+        return Facts(
+            realm: realm, settings: settings,
+            account: try await streams.read(Account.self, account),
+            mailbox: try await streams.read(Mailbox.self, mailbox))
+    }
+
+    public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
+        try facts.realm.requireOpen(
+            missing: Rejection.realmNotFound, disabled: .realmDisabled)
+        guard facts.account.isWelcome else { throw .accountBlocked }
+        do {
+            try person.check()
+        } catch {
+            throw .invalid(error)
+        }
+        let state = facts.mailbox.state
+        guard state.account == nil else { return Settled(.nothing(.taken)) }
+        if state.isResting(at: now) { return Settled(.nothing(.resting)) }
+        let delay = facts.settings[SettingCatalogue.otpResendDelay]
+        if let code = state.code, now < code.issuedAt.adding(seconds: delay) {
+            return Settled(.nothing(.tooSoon))
+        }
+        let lifetime = facts.settings[SettingCatalogue.otpLifetime]
+        let issued = IssuedCode(
+            id: code, purpose: .move, digest: digest, app: app, issuedAt: now,
+            expiresAt: now.adding(seconds: lifetime), person: person)
+        return Settled(
+            Decision(MailboxEvent.codeIssued(issued), in: mailbox, of: facts.mailbox.subject),
+            .issued)
+    }
+}

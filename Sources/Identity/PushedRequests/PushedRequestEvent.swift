@@ -1,0 +1,34 @@
+public import EventSourcing
+public import JSON
+public import Values
+
+/// What happens to a request that was pushed.
+public enum PushedRequestEvent: Event {
+    /// Somebody was given a code for it.
+    case used(account: UUID, client: UUID)
+
+    public static let catalogue = [
+        EventShape("pushed_request.used", open: ["account", "client"])
+    ]
+
+    public var name: String { "pushed_request.used" }
+
+    public var subject: UUID? {
+        switch self {
+        case .used(let account, _): account
+        }
+    }
+
+    public var fields: [String: JSON] {
+        switch self {
+        case .used(let account, let client): ["account": .uuid(account), "client": .uuid(client)]
+        }
+    }
+
+    public init?(name: String, fields: [String: JSON]) {
+        guard name == "pushed_request.used", let account = fields.uuid("account"),
+            let client = fields.uuid("client")
+        else { return nil }
+        self = .used(account: account, client: client)
+    }
+}

@@ -1,0 +1,187 @@
+import HTTP
+import Identity
+import JOSE
+import JSON
+import Testing
+import Values
+
+@testable import API
+
+private typealias Site = AuthorizeWorld
+
+@Suite struct `The authorization endpoint` {
+    @Test(arguments: [HTTP.Method.get, .post])
+    func `sends whoever is signed in back with a code, a state and its own name`(
+        method: HTTP.Method
+    ) async throws {
+        let world = try await Site()
+        try await world.signIn()
+        let answer = try await world.authorize(method: method)
+        #expect(answer.status == .seeOther && answer.response.body.isEmpty)
+        let (place, members) = try world.sent(answer)
+        #expect(place == Site.back && Set(members.keys) == ["code", "state", "iss"])
+        #expect(members["state"] == "a state&more" && members["iss"] == Site.issuer)
+        let code = try #require(members["code"])
+        #expect(code.utf8.count > 43 && Base64URL.decode(code) != nil)
+        let tokens = try await world.redeem(code)
+        #expect(tokens.status == .ok && tokens.json["refresh_token"] != nil)
+        let token = try await world.idToken(tokens)
+        #expect(token.subject == world.ann.description && token.authenticatedAt != nil)
+        #expect(token.authenticationContext == "urn:modgud:acr:single")
+        #expect(token.authenticationMethods == ["otp"] && token.additional["sid"] != nil)
+        #expect(token.additional["email"] == nil)
+        let info = try await world.world.userInfo(
+            try #require(tokens.json["access_token"]?.string))
+        #expect(info.json["email"] == "ann@example.org" && info.json["name"] == "Ann Lee")
+        #expect(info.json["email_verified"] == true && info.json["sub"]?.string == token.subject)
+        let refreshed = try await world.world.post(
+            "/connect/token",
+            form: [
+                ("grant_type", "refresh_token"), ("client_id", "web"),
+                ("client_secret", SignInWorld.secret),
+                ("refresh_token", tokens.json["refresh_token"]?.string ?? ""),
+            ])
+        let next = try await world.idToken(refreshed, nonce: nil)
+        #expect(next.authenticatedAt == token.authenticatedAt && next.nonce == nil)
+    }
+
+    @Test func `hands answers over in a form, and nothing in the address`() async throws {
+        let world = try await Site()
+        try await world.signIn()
+        let answer = try await world.authorize(
+            Site.request([("response_mode", "form_post"), ("state", #""><script>x"#)]))
+        #expect(answer.status == .ok && answer.response.headers["Location"] == nil)
+        #expect(answer.response.headers["Content-Type"] == "text/html; charset=utf-8")
+        let page = String(decoding: answer.response.body, as: UTF8.self)
+        #expect(page.contains(#"method="post" action="https://web.example/back""#))
+        #expect(page.contains(#"name="code""#) && page.contains(#"name="iss""#))
+        #expect(page.contains("&quot;&gt;&lt;script&gt;x") && !page.contains("<script>x"))
+        let policy = try #require(answer.response.headers["Content-Security-Policy"])
+        #expect(policy.contains("form-action https://web.example;"))
+        #expect(policy.contains("default-src 'none'") && policy.contains("frame-ancestors 'none'"))
+        let script = try await world.world.get("/connect/form-post.js")
+        #expect(script.status == .ok)
+    }
+
+    @Test(
+        arguments: [
+            [("redirect_uri", "https://evil.example/back")],
+            [("redirect_uri", "https://web.example/back/")],
+            [("redirect_uri", "https://web.example/back?x=1")],
+            [("redirect_uri", "https://web.example/back#x")],
+            [("redirect_uri", "HTTPS://web.example/back")],
+            [("redirect_uri", "javascript:alert(1)")],
+            [("redirect_uri", AuthorizeWorld.back), ("redirect_uri", "https://evil.example/")],
+            [("client_id", "nobody")], [("client_id", "-")],
+            [("client_id", "web"), ("client_id", "app")], [("client_id", "<script>")],
+        ] as [Pairs])
+    func `sends nobody anywhere where the place is not the client's`(
+        pairs: Pairs
+    ) async throws {
+        let world = try await Site()
+        try await world.signIn()
+        let answer = try await world.authorize(Site.request(pairs))
+        #expect(answer.status == .badRequest && answer.response.headers["Location"] == nil)
+        let page = String(decoding: answer.response.body, as: UTF8.self)
+        #expect(!page.contains("evil") && !page.contains("<script>"))
+    }
+
+    @Test(
+        arguments: [
+            ([("response_type", "-")], "invalid_request"),
+            ([("response_type", "token")], "unsupported_response_type"),
+            ([("response_type", "code id_token")], "unsupported_response_type"),
+            ([("scope", "nothing")], "invalid_scope"),
+            ([("prompt", "none login")], "invalid_request"),
+            ([("prompt", "dance")], "invalid_request"),
+            ([("max_age", "-1")], "invalid_request"), ([("max_age", "soon")], "invalid_request"),
+            ([("response_mode", "fragment")], "invalid_request"),
+            ([("code_challenge_method", "plain")], "invalid_request"),
+            ([("code_challenge_method", "-")], "invalid_request"),
+            ([("code_challenge", "short")], "invalid_request"),
+            ([("claims", "{")], "invalid_request"), ([("claims", "[]")], "invalid_request"),
+            ([("registration", "{}")], "registration_not_supported"),
+            ([("resource", "not a URI")], "invalid_target"),
+            ([("id_token_hint", "a.b.c")], "invalid_request"),
+            ([("scope", "openid"), ("scope", "email")], "invalid_request"),
+            ([("nonce", "a"), ("nonce", "a")], "invalid_request"),
+            ([("request", "eyJhbGciOiJub25lIn0.e30.")], "invalid_request_object"),
+            ([("request_uri", "https://evil.example/request")], "request_uri_not_supported"),
+        ] as [(Pairs, String)])
+    func `tells the client what is wrong with its request`(
+        pairs: Pairs, code: String
+    ) async throws {
+        let world = try await Site()
+        try await world.signIn()
+        let answer = try await world.authorize(Site.request(pairs))
+        let (place, members) = try world.sent(answer)
+        #expect(place == Site.back && members["error"] == code && members["code"] == nil)
+        #expect(members["state"] == "a state&more" && members["iss"] == Site.issuer)
+        let sentence = try #require(members["error_description"])
+        #expect(
+            sentence.utf8.allSatisfy { (0x20...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C })
+    }
+
+    @Test func `asks a client without a secret for a challenge`() async throws {
+        let world = try await Site()
+        try await world.signIn()
+        let app: Pairs = [("client_id", "app"), ("redirect_uri", "org.example.app:/back")]
+        let bare = try await world.authorize(
+            Site.request(app, without: ["code_challenge", "code_challenge_method"]))
+        #expect(try world.sent(bare).with["error"] == "invalid_request")
+        let code = try await world.code(Site.request(app))
+        let secretless: Pairs = app + [("client_secret", "-")]
+        #expect(try await world.redeem(code, secretless).status == .ok)
+        let loopback: Pairs = [
+            ("client_id", "app"), ("redirect_uri", "http://127.0.0.1:49152/back"),
+        ]
+        let other = try await world.code(Site.request(loopback))
+        #expect(try await world.redeem(other, loopback + [("client_secret", "-")]).status == .ok)
+        let name = try await world.authorize(
+            Site.request([("client_id", "app"), ("redirect_uri", "http://localhost:1/back")]))
+        #expect(name.status == .badRequest)
+    }
+
+    @Test func `passes over what it does not know`() async throws {
+        let world = try await Site()
+        try await world.signIn()
+        let code = try await world.code(
+            Site.request([
+                ("scope", "openid address phone email"), ("extra", "foobar"), ("display", "popup"),
+                ("ui_locales", "se"), ("claims_locales", "se"), ("login_hint", "x@y.example"),
+                ("acr_values", "urn:something:else"),
+            ]))
+        #expect(try await world.redeem(code).json["scope"] == "openid email")
+    }
+
+    @Test func `takes a request without a nonce`() async throws {
+        let world = try await Site()
+        try await world.signIn()
+        let code = try await world.code(Site.request(without: ["nonce", "state"]))
+        let token = try await world.idToken(try await world.redeem(code), nonce: nil)
+        #expect(token.nonce == nil)
+    }
+
+    @Test func `puts claims where they were asked for by name`() async throws {
+        let world = try await Site()
+        try await world.signIn()
+        let claims = #"{"id_token":{"email":null},"userinfo":{"name":{"essential":true}}}"#
+        let code = try await world.code(
+            Site.request([("claims", claims), ("scope", "openid")]))
+        let tokens = try await world.redeem(code)
+        let token = try await world.idToken(tokens)
+        #expect(token.additional["email"] == "ann@example.org")
+        let info = try await world.world.userInfo(
+            try #require(tokens.json["access_token"]?.string))
+        #expect(info.json["name"] == "Ann Lee" && info.json["email"] == nil)
+    }
+
+    @Test func `is shown in no frame, read by no other origin, and kept by nobody`() async throws {
+        let world = try await Site()
+        let answer = try await world.authorize()
+        #expect(answer.response.headers["X-Frame-Options"] == "DENY")
+        #expect(answer.response.headers["Cache-Control"] == "no-store")
+        #expect(answer.response.headers["Referrer-Policy"] == "no-referrer")
+        #expect(answer.response.headers["Access-Control-Allow-Origin"] == nil)
+    }
+}

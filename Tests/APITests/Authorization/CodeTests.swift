@@ -1,0 +1,119 @@
+import HTTP
+import Identity
+import JOSE
+import JSON
+import Testing
+import Values
+
+@testable import API
+
+private typealias Site = AuthorizeWorld
+
+@Suite struct `An authorization code` {
+    @Test(
+        arguments: [
+            [("code_verifier", "another-verifier-of-forty-three-characters-at-least")],
+            [("code_verifier", "-")], [("redirect_uri", "https://web.example/other")],
+            [("redirect_uri", "-")], [("client_id", "second")],
+        ] as [Pairs])
+    func `is good for whom it was sent to, and used up by a wrong try`(
+        pairs: Pairs
+    ) async throws {
+        let world = try await Site()
+        try await world.register("second", [:])
+        try await world.signIn()
+        let code = try await world.code()
+        let wrong = try await world.redeem(code, pairs)
+        #expect(wrong.status == .badRequest && wrong.json["error"] == "invalid_grant")
+        #expect(try await world.redeem(code).json["error"] == "invalid_grant")
+        #expect(try await world.world.events().contains("session.opened") == false)
+        #expect(try await world.world.events().contains("session.refused"))
+    }
+
+    @Test func `without a challenge takes no verifier`() async throws {
+        let world = try await Site()
+        try await world.signIn()
+        let code = try await world.code(
+            Site.request(without: ["code_challenge", "code_challenge_method"]))
+        #expect(try await world.redeem(code).json["error"] == "invalid_grant")
+        let other = try await world.code(
+            Site.request(without: ["code_challenge", "code_challenge_method"]))
+        #expect(try await world.redeem(other, [("code_verifier", "-")]).status == .ok)
+    }
+
+    @Test func `shown again ends what it gave`() async throws {
+        let world = try await Site()
+        try await world.signIn()
+        let code = try await world.code()
+        let tokens = try await world.redeem(code)
+        let token = try #require(tokens.json["access_token"]?.string)
+        #expect(try await world.world.introspect(token)["active"] == true)
+        #expect(try await world.redeem(code).json["error"] == "invalid_grant")
+        #expect(try await world.world.introspect(token) == ["active": false])
+        let before = try await world.world.events().count
+        #expect(try await world.redeem(code).json["error"] == "invalid_grant")
+        #expect(try await world.world.events().count == before, "Once is enough for the record.")
+    }
+
+    @Test func `is redeemed once by fifty at a time`() async throws {
+        let world = try await Site()
+        try await world.signIn()
+        let code = try await world.code()
+        let won = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for _ in 0..<50 {
+                group.addTask { try await world.redeem(code).status == .ok }
+            }
+            var won = 0
+            for try await isWon in group where isWon { won += 1 }
+            return won
+        }
+        #expect(won == 1)
+        #expect(try await world.world.events().count { $0 == "session.opened" } == 1)
+    }
+
+    @Test func `is over after a minute, and says nothing of it in the log`() async throws {
+        let world = try await Site(["code_lifetime": 10])
+        try await world.signIn()
+        let code = try await world.code()
+        world.world.clock.advance(seconds: 11)
+        let before = try await world.world.events().count
+        #expect(try await world.redeem(code).json["error"] == "invalid_grant")
+        #expect(try await world.world.events().count == before)
+    }
+
+    @Test func `that was changed, or is of another kind, is none`() async throws {
+        let world = try await Site()
+        try await world.signIn()
+        let code = try await world.code()
+        var bytes = try #require(Base64URL.decode(code))
+        bytes[20] ^= 1
+        let login = try await world.authorize(Site.request([("prompt", "login")]))
+        let sealed = try #require(try world.sent(login).with["continue"])
+        for forged in [Base64URL.encode(bytes), sealed, "x", String(code.dropLast())] {
+            #expect(try await world.redeem(forged).json["error"] == "invalid_grant")
+        }
+        #expect(try await world.redeem(code).status == .ok)
+    }
+
+    @Test func `is of no use for an account that was closed meanwhile`() async throws {
+        let world = try await Site()
+        try await world.signIn()
+        let code = try await world.code()
+        try await world.world.carryOut(DisableAccount(account: world.ann))
+        #expect(try await world.redeem(code).json["error"] == "invalid_grant")
+    }
+
+    @Test func `carries resources on, of which the client may take some`() async throws {
+        let world = try await Site()
+        try await world.signIn()
+        let (one, two) = ("https://api.example", "https://files.example")
+        let code = try await world.code(
+            Site.request([("resource", one), ("resource", two)]))
+        let tokens = try await world.redeem(code, [("resource", one)])
+        let token = try #require(tokens.json["access_token"]?.string)
+        #expect(try await world.world.introspect(token)["aud"] == [.string(one)])
+        let other = try await world.code(Site.request([("resource", one)]))
+        let wider = try await world.redeem(other, [("resource", two)])
+        #expect(wider.json["error"] == "invalid_target")
+    }
+}

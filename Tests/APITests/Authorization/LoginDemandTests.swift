@@ -1,0 +1,182 @@
+import HTTP
+import Identity
+import JOSE
+import JSON
+import Testing
+import Values
+
+@testable import API
+
+private typealias Site = AuthorizeWorld
+
+@Suite struct `Before a code` {
+    /// Goes to the login page and comes back.
+    private func detour(
+        _ world: Site, _ more: Pairs, by factors: [AuthenticationFactor] = [.mailedCode]
+    ) async throws -> Answered {
+        let answer = try await world.authorize(Site.request(more))
+        let (place, members) = try world.sent(answer)
+        #expect(place == "/login" && members["code"] == nil)
+        let sealed = try #require(members["continue"])
+        // Who comes back as he went has done nothing.
+        if world.world.browsers.isSignedIn("ann") {
+            let again = try await world.authorize([("continue", sealed)])
+            #expect(try world.sent(again).to == "/login")
+        }
+        try await world.signIn(by: factors)
+        return try await world.authorize([("continue", sealed)])
+    }
+
+    @Test func `somebody logs in, and comes back to where he was going`() async throws {
+        let world = try await Site()
+        let answer = try await detour(world, [])
+        let (place, members) = try world.sent(answer)
+        #expect(place == Site.back && members["state"] == "a state&more")
+        let tokens = try await world.redeem(try #require(members["code"]))
+        #expect(try await world.idToken(tokens).subject == world.ann.description)
+    }
+
+    @Test(
+        arguments: [
+            [("prompt", "login")], [("prompt", "select_account")], [("max_age", "0")],
+        ] as [Pairs])
+    func `somebody logs in anew where the client wants it`(more: Pairs) async throws {
+        let world = try await Site()
+        try await world.signIn()
+        let first = try await world.idToken(try await world.redeem(try await world.code()))
+        world.world.clock.advance(seconds: 5)
+        let answer = try await detour(world, more)
+        let code = try #require(try world.sent(answer).with["code"])
+        let second = try await world.idToken(try await world.redeem(code))
+        let (before, after) = (
+            try #require(first.authenticatedAt), try #require(second.authenticatedAt)
+        )
+        #expect(before < after)
+    }
+
+    @Test func `an age is asked for that the sign-in has or has not`() async throws {
+        let world = try await Site()
+        try await world.signIn()
+        world.world.clock.advance(seconds: 100)
+        #expect(
+            try world.sent(try await world.authorize(Site.request([("max_age", "1000")])))
+                .with["code"] != nil)
+        let answer = try await detour(world, [("max_age", "50")])
+        #expect(try world.sent(answer).with["code"] != nil)
+    }
+
+    @Test func `a stronger sign-in is asked for, and done without unless it is essential`()
+        async throws
+    {
+        let world = try await Site()
+        try await world.signIn()
+        let strong = "urn:modgud:acr:multi"
+        let met = try await detour(world, [("acr_values", strong)], by: [.passkey])
+        #expect(try world.sent(met).with["code"] != nil)
+        // Stronger is good enough for weaker.
+        #expect(
+            try world.sent(
+                try await world.authorize(
+                    Site.request([("acr_values", "urn:modgud:acr:single")]))
+            ).with["code"] != nil)
+        try await world.signIn()
+        let unmet = try await detour(world, [("acr_values", strong)])
+        #expect(try world.sent(unmet).with["code"] != nil)
+        let essential =
+            #"{"id_token":{"acr":{"essential":true,"values":["urn:modgud:acr:multi"]}}}"#
+        let refused = try await detour(world, [("claims", essential)])
+        #expect(try world.sent(refused).with["error"] == "unmet_authentication_requirements")
+    }
+
+    @Test func `without a page there is a code or an error`() async throws {
+        let world = try await Site()
+        let mute = Site.request([("prompt", "none")])
+        let nobody = try world.sent(try await world.authorize(mute))
+        #expect(nobody.to == Site.back && nobody.with["error"] == "login_required")
+        try await world.signIn()
+        let first = try await world.redeem(try await world.code(mute))
+        let token = try await world.idToken(first)
+        let hint = try #require(first.json["id_token"]?.string)
+        let second = try await world.redeem(
+            try await world.code(
+                Site.request([("prompt", "none"), ("id_token_hint", hint)])))
+        #expect(try await world.idToken(second).authenticatedAt == token.authenticatedAt)
+        world.world.clock.advance(seconds: 10)
+        let old = try await world.authorize(Site.request([("prompt", "none"), ("max_age", "5")]))
+        #expect(try world.sent(old).with["error"] == "login_required")
+    }
+
+    @Test func `a hint at somebody else has him log in`() async throws {
+        let world = try await Site()
+        try await world.signIn()
+        let tokens = try await world.redeem(try await world.code())
+        let hint = try #require(tokens.json["id_token"]?.string)
+        try await world.world.signIn("ann", as: .random())
+        let mute = try await world.authorize(
+            Site.request([("prompt", "none"), ("id_token_hint", hint)]))
+        #expect(try world.sent(mute).with["error"] == "login_required")
+        let answer = try await detour(world, [("id_token_hint", hint)])
+        #expect(try world.sent(answer).with["code"] != nil)
+        // Another client's token is no hint.
+        try await world.register("second", [:])
+        let foreign = try await world.authorize(
+            Site.request([("client_id", "second"), ("id_token_hint", hint)]))
+        #expect(try world.sent(foreign).with["error"] == "invalid_request")
+    }
+
+    @Test func `a page is not for ever, and not anybody's`() async throws {
+        let world = try await Site()
+        let answer = try await world.authorize()
+        let sealed = try #require(try world.sent(answer).with["continue"])
+        let forged = try await world.authorize([("continue", sealed + "A")])
+        #expect(forged.status == .badRequest && forged.response.headers["Location"] == nil)
+        world.world.clock.advance(seconds: 3601)
+        #expect(try await world.authorize([("continue", sealed)]).status == .badRequest)
+    }
+
+    @Test func `somebody agrees once to what a client asks for`() async throws {
+        let world = try await Site(web: ["consent": "needed"])
+        try await world.signIn()
+        let mute = try await world.authorize(Site.request([("prompt", "none")]))
+        #expect(try world.sent(mute).with["error"] == "consent_required")
+        let sealed = try await consentPage(world, Site.request([("scope", "openid email")]))
+        let again = try await world.authorize([("continue", sealed)])
+        #expect(try world.sent(again).to == "/consent")
+        #expect(try await world.decide(sealed, allows: false).with["error"] == "access_denied")
+        let onward = try await world.decide(sealed, allows: true)
+        #expect(onward.to == "/connect/authorize")
+        let answer = try await world.authorize([("continue", sealed)])
+        let code = try #require(try world.sent(answer).with["code"])
+        #expect(try await world.redeem(code).status == .ok)
+        // Remembered; more has to be asked for, and so it is when the client wants it.
+        _ = try await world.code(Site.request([("scope", "openid")]))
+        _ = try await consentPage(world, Site.request([("scope", "openid profile")]))
+        world.world.clock.advance(seconds: 2)
+        let anew = try await consentPage(
+            world, Site.request([("scope", "openid"), ("prompt", "consent")]))
+        _ = try await world.decide(anew, allows: true)
+        let last = try await world.authorize([("continue", anew)])
+        #expect(try world.sent(last).with["code"] != nil)
+    }
+
+    @Test func `a code is of no use once somebody took his consent back`() async throws {
+        let world = try await Site(web: ["consent": "needed"])
+        try await world.signIn()
+        let sealed = try await consentPage(world, Site.request())
+        _ = try await world.decide(sealed, allows: true)
+        let answer = try await world.authorize([("continue", sealed)])
+        let code = try #require(try world.sent(answer).with["code"])
+        let client = try #require(
+            try await FoldedQueries(log: world.world.log).knownClient("web", in: world.world.realm))
+        let consent = world.world.mint.consent(of: world.ann, to: client.id)
+        try await world.world.carryOut(WithdrawConsent(consent: consent, account: world.ann))
+        #expect(try await world.redeem(code).json["error"] == "invalid_grant")
+    }
+
+    private func consentPage(_ world: Site, _ request: Pairs) async throws -> String {
+        let answer = try await world.authorize(request)
+        let (place, members) = try world.sent(answer)
+        #expect(place == "/consent")
+        return try #require(members["continue"])
+    }
+}

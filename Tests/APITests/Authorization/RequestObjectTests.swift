@@ -1,0 +1,167 @@
+import HTTP
+import Identity
+import JOSE
+import JSON
+import Testing
+import Values
+
+@testable import API
+
+private typealias Site = AuthorizeWorld
+
+@Suite struct `Requests that are signed or pushed` {
+    private let key: SigningKey
+
+    init() throws {
+        key = try SigningKey.generate(.es256, id: "k")
+    }
+
+    private func world(_ more: [String: JSON] = [:]) async throws -> AuthorizeWorld {
+        let keys: JSON = ["keys": [key.verificationKey.jwk]]
+        let world = try await Site(web: more.merging(["jwks": keys]) { own, _ in own })
+        try await world.signIn()
+        return world
+    }
+
+    private func object(
+        _ world: AuthorizeWorld, by other: SigningKey? = nil, type: String = "oauth-authz-req+jwt",
+        _ change: (inout [String: JSON]) -> Void = { _ in }
+    ) throws -> String {
+        let now = world.world.clock.next()
+        var claims: [String: JSON] = [
+            "iss": "web", "aud": .string(Site.issuer), "exp": .integer(now.seconds + 300),
+            "nbf": .integer(now.seconds),
+        ]
+        for (name, value) in Site.request() { claims[name] = .string(value) }
+        claims["max_age"] = 1000
+        change(&claims)
+        return try JWS.sign(JSON.object(claims).canonical(), by: other ?? key, type: type)
+    }
+
+    private func send(_ world: AuthorizeWorld, _ object: String, _ more: Pairs = []) async throws
+        -> (to: String, with: [String: String])
+    {
+        let outer: Pairs = [
+            ("client_id", "web"), ("request", object), ("redirect_uri", Site.back),
+            ("state", "outer"), ("response_type", "code"),
+        ]
+        return try world.sent(try await world.authorize(outer + more))
+    }
+
+    @Test func `say what counts, and nothing beside them does`() async throws {
+        let world = try await world()
+        let answer = try await send(
+            world, try object(world) { $0["state"] = "inner" }, [("scope", "nothing")])
+        #expect(answer.with["state"] == "inner")
+        let code = try #require(answer.with["code"])
+        #expect(try await world.redeem(code).json["scope"] == "openid email profile offline_access")
+        let alone = try await world.authorize([
+            ("client_id", "web"), ("request", try object(world)),
+        ])
+        #expect(try world.sent(alone).with["code"] != nil)
+        let several = try await send(
+            world, try object(world) { $0["aud"] = [.string(Site.issuer), "https://b.example"] })
+        #expect(several.with["code"] != nil)
+    }
+
+    @Test func `are refused if their client did not sign them so, just now, for us`() async throws {
+        let world = try await world()
+        let now = world.world.clock.next().seconds
+        let changes: [(inout [String: JSON]) -> Void] = [
+            { $0["exp"] = nil }, { $0["exp"] = .integer(now - 60) },
+            { $0["exp"] = .integer(now + 4000) }, { $0["nbf"] = .integer(now + 600) },
+            { $0["nbf"] = .integer(now - 3700) }, { $0["aud"] = "https://b.example" },
+            { $0["aud"] = nil }, { $0["iss"] = "app" }, { $0["iss"] = nil },
+            { $0["client_id"] = "app" }, { $0["request"] = "x" }, { $0["request_uri"] = "x" },
+        ]
+        for (index, change) in changes.enumerated() {
+            let answer = try await send(world, try object(world, change))
+            #expect(answer.with["error"] == "invalid_request_object", "\(index)")
+            #expect(answer.with["state"] == "outer" && answer.with["code"] == nil)
+        }
+        let stranger = try SigningKey.generate(.es256, id: "k")
+        let forged = try await send(world, try object(world, by: stranger))
+        #expect(forged.with["error"] == "invalid_request_object")
+        let token = try await send(world, try object(world, type: "at+jwt"))
+        #expect(token.with["error"] == "invalid_request_object")
+        let unsigned = Base64URL.encode(Array(#"{"alg":"none"}"#.utf8)) + ".e30."
+        #expect(try await send(world, unsigned).with["error"] == "invalid_request_object")
+        // Where nothing else says where the client is, nobody is sent there.
+        let bare = try await world.authorize([("client_id", "web"), ("request", unsigned)])
+        #expect(bare.status == .badRequest && bare.response.headers["Location"] == nil)
+    }
+
+    @Test func `are the only ones of a client that promised it`() async throws {
+        let signing = try await world(["require_signed_request_object": true])
+        #expect(
+            try signing.sent(try await signing.authorize()).with["error"] == "invalid_request")
+        #expect(try await send(signing, try object(signing)).with["code"] != nil)
+        let pushing = try await world(["require_pushed_authorization_requests": true])
+        #expect(
+            try pushing.sent(try await pushing.authorize()).with["error"] == "invalid_request")
+        let pushed = try await push(pushing)
+        #expect(try pushing.sent(try await pushing.authorize(pushed)).with["code"] != nil)
+    }
+
+    private func push(
+        _ world: AuthorizeWorld, _ request: Pairs = Site.request()
+    ) async throws -> Pairs {
+        let answer = try await world.world.post(
+            "/connect/par", form: request + [("client_secret", SignInWorld.secret)])
+        #expect(answer.status == .created && answer.json["expires_in"] == 90)
+        return [
+            ("client_id", "web"), ("request_uri", answer.json["request_uri"]?.string ?? ""),
+        ]
+    }
+
+    @Test func `pushed, are granted once, and not yet by looking`() async throws {
+        let world = try await world()
+        world.world.browsers.signOut("ann")
+        let pushed = try await push(world)
+        for _ in 0..<2 {
+            #expect(try world.sent(try await world.authorize(pushed)).to == "/login")
+        }
+        try await world.signIn()
+        let first = try world.sent(try await world.authorize(pushed + [("state", "other")]))
+        #expect(first.with["state"] == "a state&more")
+        let code = try #require(first.with["code"])
+        let second = try world.sent(try await world.authorize(pushed))
+        #expect(second.with["error"] == "invalid_request_uri" && second.with["code"] == nil)
+        #expect(try await world.redeem(code).status == .ok)
+    }
+
+    @Test func `pushed, are their client's alone, and for a moment`() async throws {
+        let world = try await world()
+        try await world.register("second", [:])
+        let pushed = try await push(world)
+        let foreign = try await world.authorize([("client_id", "second"), pushed[1]])
+        #expect(foreign.status == .badRequest && foreign.response.headers["Location"] == nil)
+        world.world.clock.advance(seconds: 91)
+        let late = try await world.authorize(pushed)
+        #expect(late.status == .badRequest && late.response.headers["Location"] == nil)
+    }
+
+    @Test func `are not pushed by anybody else, nor by name, nor with faults`() async throws {
+        let world = try await world()
+        let nobody = try await world.world.post(
+            "/connect/par", form: Site.request() + [("client_secret", "wrong")])
+        #expect(nobody.status == .unauthorized && nobody.json["error"] == "invalid_client")
+        let cases: [(Pairs, String)] = [
+            ([("request_uri", "urn:ietf:params:oauth:request_uri:x")], "invalid_request"),
+            ([("redirect_uri", "https://evil.example/")], "invalid_request"),
+            ([("response_type", "token")], "unsupported_response_type"),
+            ([("code_challenge_method", "plain")], "invalid_request"),
+            ([("request", "a.b.c")], "invalid_request_object"),
+        ]
+        for (more, error) in cases {
+            let answer = try await world.world.post(
+                "/connect/par",
+                form: Site.request(more) + [("client_secret", SignInWorld.secret)])
+            #expect(answer.status == .badRequest && answer.json["error"] == .string(error))
+        }
+        #expect(try await world.world.get("/connect/par").status == .methodNotAllowed)
+        let signed = try await push(
+            world, [("client_id", "web"), ("request", try object(world))])
+        #expect(try world.sent(try await world.authorize(signed)).with["code"] != nil)
+    }
+}

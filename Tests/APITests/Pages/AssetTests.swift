@@ -1,0 +1,87 @@
+import Foundation
+import HTTP
+import Testing
+
+@testable import API
+
+@Suite struct `What pages are drawn with` {
+    private func get(_ path: String, _ world: SignInWorld) async -> Response {
+        await world.router.respond(
+            to: Request(
+                method: .get, path: path, query: nil, headers: ["Host": "id.acme.example"],
+                body: [], source: "::1", id: "r"))
+    }
+
+    @Test func `is kept by browsers, because its name says what is in it`() async throws {
+        let world = try await SignInWorld()
+        let theme = AssetRoutes.themePath(.usual)
+        for path in [AssetRoutes.sheetPath, AssetRoutes.scriptPath, theme] {
+            let answer = await get(path, world)
+            #expect(answer.status == .ok, "\(path)")
+            #expect(
+                answer.headers["Cache-Control"] == "public, max-age=31536000, immutable")
+            let other = path.replacing("/assets/", with: "/assets/x")
+            #expect(await get(other, world).status == .notFound)
+        }
+        for wrong in ["12345", "1234567", "GGGGGG", "ABCDEF", "+12345", "..", "12345%22"] {
+            let path = theme.dropLast(6) + wrong
+            #expect(await get(String(path), world).status == .notFound, "\(wrong)")
+        }
+    }
+
+    @Test func `can be read in whatever colour somebody chose`() throws {
+        let grounds = [
+            (Tint(red: 0xF3, green: 0xF4, blue: 0xF6), false), (Tint.white, false),
+            (Tint.night, true), (Tint(red: 0x0F, green: 0x11, blue: 0x15), true),
+        ]
+        for digits in [
+            "000000", "ffffff", "ffff00", "ff0000", "00ff00", "0000ff", "808080", "1f3a5f",
+            "f3f4f6", "191c22", "7fa6d6", "ff69b4",
+        ] {
+            let accent = try #require(Accent("#\(digits)"))
+            let parts = accent.sheet.components(separatedBy: "@media")
+            #expect(parts.count == 2)
+            for (ground, isDark) in grounds {
+                let sheet = parts[isDark ? 1 : 0]
+                let button = try tint("--accent", sheet)
+                #expect(try tint("--on-accent", sheet).contrast(button) >= 4.5, "\(digits)")
+                #expect(try tint("--link", sheet).contrast(ground) >= 4.5, "\(digits)")
+                #expect(button.contrast(ground) >= 3, "\(digits)")
+            }
+        }
+    }
+
+    @Test func `has contrast enough for all else that is said`() throws {
+        let parts = StyleSheet.text.components(separatedBy: "@media (prefers-color-scheme:dark)")
+        #expect(parts.count == 2)
+        for sheet in parts {
+            for ground in ["--bg", "--card", "--field"] {
+                for text in ["--ink", "--soft", "--bad"] {
+                    let contrast = try tint(text, sheet).contrast(try tint(ground, sheet))
+                    #expect(contrast >= 4.5, "\(text) on \(ground): \(contrast)")
+                }
+                // WCAG 1.4.11: where a field ends.
+                #expect(try tint("--edge", sheet).contrast(try tint(ground, sheet)) >= 3)
+            }
+            for mood in ["--bad", "--good"] {
+                #expect(try tint(mood, sheet).contrast(try tint("\(mood)-bg", sheet)) >= 4.5)
+            }
+            #expect(try tint("--ink", sheet).contrast(try tint("--hover", sheet)) >= 4.5)
+        }
+    }
+
+    @Test func `measures contrast as the guidelines do`() {
+        #expect(abs(Tint.black.contrast(.white) - 21) < 0.001)
+        let grey = Tint(red: 0x77, green: 0x77, blue: 0x77)
+        #expect(abs(grey.contrast(.white) - 4.478) < 0.001)
+    }
+
+    private func tint(_ name: String, _ sheet: String) throws -> Tint {
+        let rest = try #require(sheet.components(separatedBy: "\(name):#").dropFirst().first)
+        var digits = String(rest.prefix { $0.isHexDigit })
+        if digits.count == 3 { digits = digits.map { "\($0)\($0)" }.joined() }
+        let number = try #require(UInt32(digits, radix: 16))
+        return Tint(
+            red: Double(number >> 16), green: Double(number >> 8 & 255), blue: Double(number & 255))
+    }
+}

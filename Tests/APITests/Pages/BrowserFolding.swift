@@ -1,0 +1,52 @@
+import EventSourcing
+import Identity
+import Values
+
+@testable import API
+
+extension FoldedQueries {
+    func browserSession(
+        _ id: UUID, in realm: RealmID
+    ) async throws(LogFailure) -> BrowserSessionView? {
+        let session = try await fold(BrowserSession.self, id, realm)
+        guard let terms = session.terms else { return nil }
+        let account = try await fold(Account.self, terms.account, realm)
+        return BrowserSessionView(
+            id: id, terms: terms,
+            isOver: session.end != nil || account.isDisabled || account.isDeleted
+                || account.stamp != terms.stamp)
+    }
+
+    func browserSessions(
+        of account: UUID, in realm: RealmID, at now: Timestamp
+    ) async throws(LogFailure) -> [BrowserSessionView] {
+        var found: [BrowserSessionView] = []
+        for recorded in try await log.events(from: 1, limit: .max, in: realm)
+        where recorded.name == "browser.opened" {
+            guard let view = try await browserSession(recorded.stream, in: realm),
+                view.terms.account == account, !view.isOver, now < view.terms.expiresAt
+            else { continue }
+            found.append(view)
+        }
+        return found.sorted { $1.id < $0.id }
+    }
+
+    func loginHistory(
+        of realm: RealmID, _ selection: LoginSelection, after place: LoginPlace?, limit: Int
+    ) async throws(LogFailure) -> [LoginView] {
+        var views = try await MemoryQueries(log: log).loginHistory(
+            of: realm, selection, after: place, limit: limit)
+        for recorded in try await log.events(from: 1, limit: .max, in: realm) {
+            guard case .opened(let terms) = BrowserSessionEvent(recorded),
+                terms.account == selection.account
+            else { continue }
+            views.insert(
+                LoginView(
+                    position: recorded.position, at: recorded.at, account: terms.account,
+                    app: terms.app, clientID: nil, method: terms.method.rawValue,
+                    isRefused: false, reason: nil, session: recorded.stream,
+                    source: terms.from.source, device: terms.from.device), at: 0)
+        }
+        return Array(views.prefix(limit))
+    }
+}

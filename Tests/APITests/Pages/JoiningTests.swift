@@ -1,0 +1,146 @@
+import EventSourcing
+import HTTP
+import Identity
+import JSON
+import OneTimeCodes
+import Testing
+import Values
+
+@testable import API
+
+@Suite struct `Joining on a page` {
+    private func register(
+        _ browser: PageBrowser, _ fields: [(name: String, value: String)]
+    ) async throws {
+        try await browser.get("/register?continue=sealed")
+        try await browser.submit("/register", browser.onward + fields)
+    }
+
+    @Test func `is possible where the realm says so`() async throws {
+        let off = PageBrowser(try await SignInWorld(["registration": "off"]))
+        try await off.get("/register")
+        #expect(off.answer?.status == .notFound)
+        let browser = PageBrowser(
+            try await SignInWorld([
+                "registration": "explicit_endpoint", "registration_last_name": "required",
+            ]))
+        // Signing in makes no account there.
+        try await browser.get("/login")
+        #expect(browser.shows("/register"))
+        try await browser.askForCode()
+        #expect(try await !browser.world.events().contains("otp.issued"))
+        try await register(browser, [("email", "ann@example.org"), ("first_name", "Ann")])
+        #expect(browser.answer?.status == .badRequest && browser.shows("value=\"Ann\""))
+        try await register(
+            browser,
+            [("email", "ann@example.org"), ("first_name", "Ann"), ("last_name", "Lee")])
+        try await browser.submit(
+            "/login/code",
+            browser.onward + [("email", "ann@example.org"), ("code", try await browser.code())])
+        #expect(browser.place == "/connect/authorize?continue=sealed")
+        try await browser.get("/account")
+        #expect(browser.shows("Hello, Ann"))
+    }
+
+    @Test func `takes an invite where one is needed`() async throws {
+        let world = try await SignInWorld(["registration": "invite_code"])
+        let code = try #require(world.mint.inviteCodes(1, of: UUID.random()).first)
+        try await world.carryOut(
+            CreateInvites(
+                invites: [world.mint.invite(code)], app: nil, now: world.clock.next()))
+        let browser = PageBrowser(world)
+        for wrong in ["", "nonsense"] {
+            try await register(browser, [("email", "ann@example.org"), ("invite", wrong)])
+            #expect(browser.answer?.status == .badRequest)
+        }
+        let unknown = try #require(world.mint.inviteCodes(1, of: UUID.random()).first)
+        try await register(browser, [("email", "ann@example.org"), ("invite", unknown.text)])
+        let page = browser.page
+        #expect(try await !world.events().contains("otp.issued"))
+        try await register(browser, [("email", "ann@example.org"), ("invite", code.text)])
+        #expect(browser.page == page)
+        try await browser.submit(
+            "/login/code", [("email", "ann@example.org"), ("code", try await browser.code())])
+        #expect(browser.place == "/account")
+    }
+
+    @Test func `has nothing run that was echoed`() async throws {
+        let marker = #""'><script>alert(1)</script>"#
+        let browser = PageBrowser(try await SignInWorld(["registration": "invite_code"]))
+        try await register(
+            browser,
+            [
+                ("email", marker), ("first_name", marker), ("last_name", marker),
+                ("invite", marker),
+            ])
+        #expect(browser.answer?.status == .badRequest)
+        #expect(!browser.shows("<script>alert") && browser.shows("&lt;script&gt;"))
+    }
+}
+
+/// An application's request, as a test would have it.
+private struct Asking: ApplicationRequests {
+    func request(
+        _ sealed: String, for browser: SignedInBrowser?, _ call: Call<RealmContext>
+    ) async throws(Problem) -> ApplicationRequest? {
+        guard sealed == "good" else { return nil }
+        return ApplicationRequest(
+            clientName: "<b>Shop</b>", site: "https://shop.example",
+            policy: "javascript:alert(1)", terms: nil,
+            scope: ["openid", "email", "<i>jobs</i>"], remembered: ["openid"],
+            hint: "ann@example.org")
+    }
+
+    func decide(
+        _ sealed: String, allows: Bool, as browser: SignedInBrowser, _ call: Call<RealmContext>
+    ) async throws(Problem) -> Response {
+        .seeOther("https://shop.example/back?allowed=\(allows)")
+    }
+}
+
+@Suite struct `Consenting on a page` {
+    private func asked(_ act: (PageBrowser) async throws -> Void) async throws {
+        try await NoApplicationRequests.$current.withValue(Asking()) {
+            try await act(PageBrowser(try await SignInWorld()))
+        }
+    }
+
+    @Test func `is for whoever is signed in, and shows who asks for what`() async throws {
+        try await asked { browser in
+            try await browser.get("/consent?continue=good")
+            #expect(browser.place == "/login?continue=good")
+            try await browser.follow()
+            #expect(browser.shows("&lt;b&gt;Shop") && browser.shows("value=\"ann@example.org\""))
+            try await browser.signIn(from: "/login?continue=good")
+            try await browser.get("/consent?continue=good")
+            #expect(browser.shows("see your e-mail address") && browser.shows("allowed before"))
+            #expect(browser.shows("&lt;i&gt;jobs") && !browser.shows("<i>jobs"))
+            let policy = browser.answer?.response.headers["Content-Security-Policy"] ?? ""
+            // Browsers hold it against where the answer leads on to.
+            #expect(!policy.contains("form-action"))
+            try await browser.submit(
+                "/consent", [("continue", "good"), ("decision", "allow")])
+            #expect(browser.place == "https://shop.example/back?allowed=true")
+            try await browser.get("/consent?continue=good")
+            try await browser.submit("/consent", [("continue", "good"), ("decision", "deny")])
+            #expect(browser.place == "https://shop.example/back?allowed=false")
+        }
+    }
+
+    @Test func `decides nothing without a form of the page, or for what is over`() async throws {
+        try await asked { browser in
+            try await browser.signIn()
+            try await browser.get("/consent?continue=good")
+            let fields = [(name: "continue", value: "good"), (name: "decision", value: "allow")]
+            try await browser.submit("/consent", fields, token: "forged")
+            #expect(browser.answer?.status == .forbidden)
+            try await browser.get("/consent?continue=good")
+            try await browser.submit("/consent", [("continue", "good"), ("decision", "maybe")])
+            #expect(browser.place == "/consent?continue=good")
+            for place in ["/consent?continue=bad", "/consent"] {
+                try await browser.get(place)
+                #expect(browser.answer?.status == .badRequest)
+            }
+        }
+    }
+}

@@ -1,0 +1,221 @@
+import EventSourcing
+import HTTP
+import Identity
+import JSON
+import Testing
+import Values
+
+@testable import API
+
+@Suite struct `Signing in on a page` {
+    @Test func `takes an address, mails a code, and takes the code`() async throws {
+        let browser = PageBrowser(try await SignInWorld())
+        try await browser.signIn()
+        #expect(browser.place == "/account")
+        #expect(browser.cookies["__Host-urd"] != nil)
+        #expect(
+            try await browser.world.events().suffix(4) == [
+                "otp.redeemed", "account.registered", "mailbox.assigned", "browser.opened",
+            ])
+        // Whoever is signed in needs no page for it.
+        try await browser.get("/login")
+        #expect(browser.place == "/account")
+    }
+
+    @Test func `leads an application's request back to where it came from`() async throws {
+        let browser = PageBrowser(try await SignInWorld())
+        try await browser.signIn(from: "/login?continue=abc-._~XYZ")
+        #expect(browser.place == "/connect/authorize?continue=abc-._~XYZ")
+        // Also who is signed in may be asked once more.
+        try await browser.get("/login?continue=abc")
+        #expect(browser.answer?.status == .ok)
+    }
+
+    @Test func `says the same whoever asks`() async throws {
+        let world = try await SignInWorld(["registration": "off"])
+        let browser = PageBrowser(world)
+        try await browser.get("/login")
+        try await browser.askForCode("nobody@example.org")
+        let unknown = browser.page.replacing("nobody@", with: "ann@")
+        try await world.carryOut(
+            RegisterAccount(
+                account: UUID.random(), mailbox: world.mint.mailbox("ann@example.org"),
+                person: Person(email: "ann@example.org"), isConfirmed: true))
+        try await browser.askForCode("ann@example.org")
+        #expect(browser.page == unknown)
+        #expect(try await world.events().contains("otp.issued"))
+    }
+
+    @Test func `says what is wrong beside the field`() async throws {
+        let browser = PageBrowser(try await SignInWorld())
+        try await browser.get("/login")
+        try await browser.submit("/login", [("email", "no address"), ("by", "email_code")])
+        #expect(browser.answer?.status == .badRequest)
+        #expect(browser.shows("aria-invalid") && browser.shows("value=\"no address\""))
+        try await browser.askForCode()
+        try await browser.submit(
+            "/login/code", [("email", "ann@example.org"), ("code", "000 00")])
+        #expect(browser.answer?.status == .badRequest)
+        #expect(browser.shows("not valid"))
+        #expect(browser.cookies["__Host-urd"] == nil)
+        #expect(try await browser.world.events().last == "browser.refused")
+    }
+
+    @Test func `speaks the reader's language, else the realm's`() async throws {
+        let world = try await SignInWorld(["registration": "jit_on_otp", "language": "de"])
+        let browser = PageBrowser(world)
+        try await browser.get("/login")
+        #expect(browser.shows("<html lang=\"de\">") && browser.shows("Anmelden"))
+        browser.headers["Accept-Language"] = "en-GB,de;q=0.5"
+        try await browser.get("/login")
+        #expect(browser.shows("<html lang=\"en\">") && browser.shows("Sign in"))
+        browser.headers["Accept-Language"] = "de"
+        try await browser.get("/nothing/here")
+        try await browser.submit("/login", token: "made up")
+        #expect(browser.shows("Diese Seite ist abgelaufen"))
+    }
+
+    @Test func `offers only what is on`() async throws {
+        let world = try await SignInWorld([
+            "registration": "off", "login_code": false, "login_link": true,
+        ])
+        let browser = PageBrowser(world)
+        try await browser.get("/login")
+        #expect(browser.shows("email_link") && !browser.shows("email_code"))
+        // No domain, no passkeys.
+        #expect(!browser.shows("passkey-button") && !browser.shows("<script"))
+        #expect(!browser.shows("/register"))
+        try await browser.submit(
+            "/login", [("email", "ann@example.org"), ("by", "email_code")])
+        #expect(browser.answer?.status == .notFound)
+        try await browser.get("/login")
+        try await browser.submit(
+            "/login/code", [("email", "ann@example.org"), ("code", "000000")])
+        #expect(browser.answer?.status == .badRequest)
+        #expect(try await !world.events().contains("otp.issued"))
+    }
+
+    @Test func `needs no native grants`() async throws {
+        let world = try await SignInWorld()
+        world.directory.change(world.realm) { _ in }
+        try await world.carryOut(SetRealmSettings(["native_grants": false]))
+        try await PageBrowser(world).signIn()
+    }
+
+    @Test func `forgets who signed out, whatever cookie comes back`() async throws {
+        let browser = PageBrowser(try await SignInWorld())
+        try await browser.signIn()
+        let kept = browser.cookies
+        try await browser.get("/logout")
+        try await browser.submit("/logout")
+        #expect(browser.place == "/logged-out")
+        #expect(browser.cookies.isEmpty)
+        try await browser.follow()
+        #expect(browser.shows("You are signed out"))
+        browser.cookies = kept
+        try await browser.get("/logout")
+        #expect(browser.place == "/logged-out")
+    }
+
+    @Test func `asks for the second factor where there is one`() async throws {
+        let world = try await SignInWorld()
+        let (app, recovery) = try await world.enroll(try await world.token())
+        let browser = PageBrowser(world)
+        func first() async throws {
+            world.clock.advance(seconds: 200)
+            try await browser.get("/login")
+            try await browser.askForCode()
+            try await browser.submit(
+                "/login/code", [("email", "ann@example.org"), ("code", try await browser.code())])
+            #expect(browser.shows("name=\"totp\""), "\(browser.page)")
+            #expect(browser.cookies["__Host-urd"] == nil)
+        }
+        func second(_ code: String) async throws {
+            try await browser.submit(
+                "/login/code",
+                [
+                    ("email", "ann@example.org"), ("code", try #require(browser.value(of: "code"))),
+                    ("totp", code),
+                ])
+        }
+        try await first()
+        try await second("000000")
+        #expect(browser.answer?.status == .badRequest && browser.shows("name=\"totp\""))
+        try await second(try app.code(at: world.clock))
+        #expect(browser.answer?.status == .seeOther, "\(browser.page)")
+        let opened = try await world.log.events(from: 1, limit: .max, in: world.realm)
+            .last { $0.name == "browser.opened" }
+        #expect(opened?.open["amr"] == ["otp", "mfa"])
+        browser.cookies = [:]
+        try await first()
+        try await second(recovery[0].lowercased())
+        #expect(browser.place == "/account")
+    }
+
+    @Test func `gives no more than its rate`() async throws {
+        let browser = PageBrowser(try await SignInWorld())
+        try await browser.get("/login")
+        let token = try #require(browser.token)
+        for _ in 0..<5 {
+            try await browser.submit(
+                "/login", [("email", "ann@example.org"), ("by", "email_code")], token: token)
+            #expect(browser.answer?.status == .ok)
+        }
+        try await browser.submit(
+            "/login", [("email", "ann@example.org"), ("by", "email_code")], token: token)
+        #expect(browser.answer?.status == .tooManyRequests)
+        #expect(browser.shows("Too many attempts"))
+        #expect(browser.answer?.response.headers["Retry-After"] != nil)
+    }
+
+    @Test func `ends with the account's other sessions`() async throws {
+        let world = try await SignInWorld()
+        let browser = PageBrowser(world)
+        try await browser.signIn()
+        let account = try #require(
+            try await world.log.events(from: 1, limit: .max, in: world.realm)
+                .last { $0.name == "account.registered" }?.stream)
+        try await world.carryOut(RotateSecurityStamp(account: account))
+        try await browser.get("/logout")
+        #expect(browser.place == "/logged-out")
+    }
+
+    @Test func `ends when its time is over`() async throws {
+        let world = try await SignInWorld([
+            "registration": "jit_on_otp", "browser_session_lifetime": 300,
+        ])
+        let browser = PageBrowser(world)
+        try await browser.signIn()
+        world.clock.advance(seconds: 301)
+        try await browser.get("/logout")
+        #expect(browser.place == "/logged-out")
+    }
+
+    @Test func `lets one of fifty in who come with the same code`() async throws {
+        let world = try await SignInWorld()
+        let browser = PageBrowser(world)
+        try await browser.get("/login")
+        try await browser.askForCode()
+        let code = try await browser.code()
+        let (token, cookies) = (try #require(browser.token), browser.cookies)
+        let form = Form.encode([("form", token), ("email", "ann@example.org"), ("code", code)])
+        let cookie = cookies.map { "\($0.key)=\($0.value)" }.joined(separator: "; ")
+        let answers = await withTaskGroup(of: Status.self) { group in
+            for _ in 0..<50 {
+                group.addTask {
+                    await world.router.respond(
+                        to: Request(
+                            method: .post, path: "/login/code", query: nil,
+                            headers: [
+                                "Host": "id.acme.example", "Cookie": cookie,
+                                "Content-Type": "application/x-www-form-urlencoded",
+                            ], body: Array(form.utf8), source: "203.0.113.7", id: "r")
+                    ).status
+                }
+            }
+            return await group.reduce(into: [Status]()) { $0.append($1) }
+        }
+        #expect(answers.filter { $0 == .seeOther }.count == 1)
+        #expect(try await world.events().filter { $0 == "browser.opened" }.count == 1)
+    }
+}

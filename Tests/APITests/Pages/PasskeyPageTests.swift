@@ -1,0 +1,194 @@
+import EventSourcing
+import HTTP
+import Identity
+import JSON
+import SecurityKeys
+import Testing
+import Values
+
+@testable import API
+@testable import SecurityKeysTesting
+
+@Suite struct `Signing in on a page with a passkey` {
+    /// Ann, with a passkey that she made in an app.
+    private func world() async throws -> (PasskeyWorld, SoftKey) {
+        let passkeys = try await PasskeyWorld()
+        let key = try SoftKey(of: passkeys.account)
+        try await passkeys.enroll(key)
+        return (passkeys, key)
+    }
+
+    private func begin(_ browser: PageBrowser) async throws -> Begun {
+        try Begun(try await browser.submit("/login/passkey/begin", token: ""))
+    }
+
+    private func finish(
+        _ browser: PageBrowser, _ begun: Begun, _ assertion: String, _ token: String?
+    ) async throws {
+        try await browser.submit(
+            "/login/passkey", [("ceremony", begun.id), ("assertion", assertion)], token: token)
+    }
+
+    @Test func `takes one that was made anywhere in the realm`() async throws {
+        let (passkeys, key) = try await world()
+        let browser = PageBrowser(passkeys.world)
+        try await browser.get("/login?next=/account/security")
+        #expect(browser.shows("passkey-button") && browser.shows(AssetRoutes.scriptPath))
+        #expect(
+            browser.answer?.response.headers["Content-Security-Policy"]?
+                .contains("script-src 'self'") == true)
+        let token = browser.token
+        let begun = try await begin(browser)
+        try await finish(browser, begun, try key.assertion(begun), token)
+        #expect(browser.place == "/account")
+        let opened = try await passkeys.events("browser.opened").last
+        #expect(opened?.open["amr"] == ["hwk"])
+        #expect(opened?.open["method"] == "passkey")
+        // What was begun can be gone through once.
+        browser.cookies["__Host-urd"] = nil
+        try await browser.get("/login")
+        try await finish(browser, begun, try key.assertion(begun), browser.token)
+        #expect(browser.answer?.status == .badRequest)
+        #expect(browser.shows("could not be used"))
+        #expect(
+            try await passkeys.events("browser.refused").last?.open["reason"] == "ceremony_used")
+    }
+
+    @Test func `is for the browser that began it, and for pages alone`() async throws {
+        let (passkeys, key) = try await world()
+        let (attacker, victim) = (PageBrowser(passkeys.world), PageBrowser(passkeys.world))
+        try await attacker.get("/login")
+        try await victim.get("/login")
+        let token = victim.token
+        let begun = try await begin(attacker)
+        try await finish(victim, begun, try key.assertion(begun), token)
+        #expect(victim.answer?.status == .badRequest)
+        #expect(victim.cookies["__Host-urd"] == nil)
+        // Neither does a client redeem a page's, nor a page a client's.
+        let again = try await begin(attacker)
+        #expect(
+            try await passkeys.redeem(again.id, try key.assertion(again)).status == .badRequest)
+        let native = try await passkeys.begin()
+        try await victim.get("/login")
+        try await finish(victim, native, try key.assertion(native), victim.token)
+        #expect(victim.answer?.status == .badRequest)
+        #expect(try await passkeys.events("browser.opened").isEmpty)
+    }
+
+    @Test func `begins nothing for another site, or where it is off`() async throws {
+        let (passkeys, _) = try await world()
+        let browser = PageBrowser(passkeys.world)
+        browser.headers["Sec-Fetch-Site"] = "cross-site"
+        try await browser.submit("/login/passkey/begin")
+        #expect(browser.answer?.status == .serviceUnavailable)
+        let off = PageBrowser(
+            try await PasskeyWorld(["login_passkey": false]).world)
+        try await off.get("/login")
+        #expect(!off.shows("passkey-button"))
+        let token = off.token
+        try await off.submit("/login/passkey/begin")
+        #expect(off.answer?.status == .serviceUnavailable)
+        try await off.submit("/login/passkey", [("ceremony", "a")], token: token)
+        #expect(off.answer?.status == .notFound)
+    }
+}
+
+@Suite struct `Signing in by a mailed link` {
+    private func world(_ more: [String: JSON] = [:]) async throws -> SignInWorld {
+        try await SignInWorld(
+            ["registration": "jit_on_otp", "login_link": true].merging(more) { $1 })
+    }
+
+    /// The path of the link that the last mail would bring.
+    private func link(_ world: SignInWorld) async throws -> String {
+        let issued = try #require(
+            try await world.log.events(from: 1, limit: .max, in: world.realm)
+                .last { $0.name == "link.issued" })
+        guard case .linkIssued(let link) = MailboxEvent(issued) else { return "" }
+        let address = world.mint.address(of: link)
+        return String(address.dropFirst(link.base.utf8.count))
+    }
+
+    private func ask(_ browser: PageBrowser, _ place: String = "/login") async throws {
+        try await browser.get(place)
+        try await browser.submit(
+            "/login", browser.onward + [("email", "ann@example.org"), ("by", "email_link")])
+        #expect(browser.answer?.status == .ok)
+    }
+
+    private func redeem(_ browser: PageBrowser, totp: String? = nil) async throws {
+        try await browser.submit(
+            "/magic-login",
+            [
+                ("userId", browser.value(of: "userId") ?? ""),
+                ("token", browser.value(of: "token") ?? ""),
+            ] + (totp.map { [("totp", $0)] } ?? []))
+    }
+
+    @Test func `asks first, so that whoever only looks signs nobody in`() async throws {
+        let world = try await world()
+        _ = try await world.token()
+        let browser = PageBrowser(world)
+        try await ask(browser, "/login?continue=sealed-request")
+        let link = try await link(world)
+        #expect(!link.contains("sealed-request"))
+        let events = try await world.events()
+        for _ in 0..<3 {
+            let scanner = PageBrowser(world)
+            try await scanner.get(link)
+            #expect(scanner.shows("ann@example.org"))
+        }
+        #expect(try await world.events() == events)
+        try await browser.get(link)
+        try await redeem(browser)
+        #expect(browser.place == "/connect/authorize?continue=sealed-request")
+        #expect(browser.cookies["__Host-urd"] != nil)
+        try await browser.get(link)
+        #expect(browser.answer?.status == .badRequest && browser.shows("does not work any more"))
+    }
+
+    @Test func `says nothing of links that are not good`() async throws {
+        let world = try await world()
+        _ = try await world.token()
+        let browser = PageBrowser(world)
+        try await ask(browser)
+        let link = try await link(world)
+        for wrong in [
+            "/magic-login", link.replacing("token=", with: "token=A"),
+            link.replacing("userId=", with: "userId=0"),
+            link.replacing("&redirect", with: "A&redirect"),
+        ] {
+            try await browser.get(wrong)
+            #expect(browser.answer?.status == .badRequest)
+            #expect(!browser.shows("ann@example.org"))
+        }
+        world.clock.advance(seconds: 901)
+        try await browser.get(link)
+        #expect(browser.answer?.status == .badRequest)
+    }
+
+    @Test func `asks for the second factor before it uses the link up`() async throws {
+        let world = try await world()
+        let (app, _) = try await world.enroll(try await world.token())
+        let browser = PageBrowser(world)
+        try await ask(browser)
+        try await browser.get(try await link(world))
+        #expect(browser.shows("name=\"totp\""))
+        try await redeem(browser)
+        #expect(browser.answer?.status == .badRequest && browser.shows("name=\"totp\""))
+        try await redeem(browser, totp: try app.code(at: world.clock))
+        #expect(browser.place == "/account")
+    }
+
+    @Test func `is mailed to whoever has an account, and everybody hears the same`() async throws {
+        let world = try await world()
+        let browser = PageBrowser(world)
+        try await ask(browser)
+        let page = browser.page
+        #expect(try await !world.events().contains("link.issued"))
+        _ = try await world.token()
+        try await ask(browser)
+        #expect(browser.page == page)
+        #expect(try await world.events().contains("link.issued"))
+    }
+}

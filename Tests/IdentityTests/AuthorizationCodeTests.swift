@@ -1,0 +1,212 @@
+import EventSourcing
+import Identity
+import JSON
+import LogTesting
+import Testing
+import Values
+
+private let consent = UUID(high: 21, low: 21)
+private let pushed = UUID(high: 23, low: 23)
+
+@Suite struct `Redeeming an authorization code` {
+    private func code(
+        _ change: (inout AuthorizationCode) -> Void = { _ in }
+    ) throws -> AuthorizationCode {
+        var code = AuthorizationCode(
+            id: session, client: client, account: account, browser: browser,
+            redirect: try digest(1), challenge: try digest(2), scope: ["openid"],
+            authenticatedAt: noon.adding(seconds: -60), factors: [.passkey],
+            expiresAt: noon.adding(seconds: 60))
+        change(&code)
+        return code
+    }
+
+    private func redeem(
+        _ code: AuthorizationCode, redirect: UInt8? = 1, verifier: UInt8? = 2,
+        at: Timestamp = noon, resources: [String] = []
+    ) throws -> RedeemGrant<AuthorizationCodeGrant> {
+        RedeemGrant(
+            AuthorizationCodeGrant(
+                code: code, consent: consent, redirect: try redirect.map(digest),
+                verifier: try verifier.map(digest)),
+            GrantRequest(
+                client: client, clientID: "web", proof: .none, resources: resources,
+                session: key, now: at))
+    }
+
+    private func given(_ metadata: [String: JSON] = ["consent": "none"]) throws -> Scenario {
+        try givenNativeRealm(metadata: metadata).given(registeredAccount(), in: account)
+            .given(opened(), in: browser)
+    }
+
+    private func opened() throws -> BrowserSessionEvent {
+        .opened(
+            BrowserTerms(
+                account: account, stamp: 0, method: .passkey, factors: [.passkey],
+                digest: try digest(7), openedAt: noon.adding(seconds: -60),
+                expiresAt: noon.adding(seconds: 3600)))
+    }
+
+    private func terms() -> SessionTerms {
+        var terms = SessionTerms(
+            account: account, stamp: 0, client: client, clientID: "web", app: nil,
+            scope: ["openid"], resources: [], factors: [.passkey], openedAt: noon,
+            expiresAt: noon.adding(seconds: 365 * 86_400), isOffline: false,
+            method: .authorizationCode)
+        terms.authenticatedAt = noon.adding(seconds: -60)
+        terms.browser = browser
+        return terms
+    }
+
+    private func refused(_ reason: String) -> SessionEvent {
+        .refused(
+            RefusedSignIn(
+                method: .authorizationCode, reason: reason, account: account, client: client,
+                clientID: "web", app: nil, from: SignInPlace()))
+    }
+
+    @Test func `opens the session of its name`() async throws {
+        try await given().when(redeem(code())).then(SessionEvent.opened(terms()), in: session)
+    }
+
+    @Test func `a second time ends what it gave, and a third time does nothing`() async throws {
+        let once = try given().given(SessionEvent.opened(terms()), in: session)
+        try await once.when(redeem(code()))
+            .then(Decision(SessionEvent.ended(.reuse), in: session, of: account))
+        try await once.given(SessionEvent.ended(.reuse), in: session).when(redeem(code()))
+            .thenRejected(.unknownAuthorizationCode)
+        try await given().given(refused("wrong_verifier"), in: session).when(redeem(code()))
+            .thenRejected(.unknownAuthorizationCode)
+    }
+
+    @Test func `is refused on record where it did not come back from whom it went to`()
+        async throws
+    {
+        let realm = try given()
+        try await realm.when(redeem(code { $0.client = app }))
+            .then(refused("other_client"), in: session)
+        try await realm.when(redeem(code(), redirect: 3))
+            .then(refused("other_redirect_uri"), in: session)
+        try await realm.when(redeem(code(), redirect: nil))
+            .then(refused("redirect_uri_missing"), in: session)
+        for verifier: UInt8? in [3, nil] {
+            try await realm.when(redeem(code(), verifier: verifier))
+                .then(refused("wrong_verifier"), in: session)
+        }
+        try await realm.when(redeem(code { $0.challenge = nil }))
+            .then(refused("wrong_verifier"), in: session)
+    }
+
+    @Test func `leaves the redirect URI out where the request did`() async throws {
+        try await given().when(redeem(code { $0.namesRedirect = false }, redirect: nil))
+            .then(SessionEvent.opened(terms()), in: session)
+    }
+
+    @Test func `VOO-05: leaves it out where there is but one and the profile allows it`()
+        async throws
+    {
+        let voo = try given(["consent": "none", "profile": "voo"])
+        var terms = terms()
+        terms.isOffline = true
+        try await voo.when(redeem(code(), redirect: nil))
+            .then(SessionEvent.opened(terms), in: session)
+    }
+
+    @Test func `is over after its time, and nobody hears of it`() async throws {
+        try await given().when(redeem(code(), at: noon.adding(seconds: 60)))
+            .thenRejected(.unknownAuthorizationCode)
+    }
+
+    @Test func `is refused to an account that may not sign in`() async throws {
+        try await given().given(AccountEvent.disabled(mail: nil), in: account).when(redeem(code()))
+            .then(refused("account_blocked"), in: session)
+    }
+
+    @Test func `is refused once somebody logged out, everywhere or with that browser`()
+        async throws
+    {
+        for end: BrowserSessionEnd in [.signedOut, .revoked] {
+            try await given().given(BrowserSessionEvent.ended(end), in: browser)
+                .when(redeem(code())).then(refused("browser_signed_out"), in: session)
+        }
+        try await given().given(AccountEvent.stampRotated(mail: nil), in: account)
+            .when(redeem(code())).then(refused("browser_signed_out"), in: session)
+        try await givenNativeRealm(metadata: ["consent": "none"])
+            .given(registeredAccount(), in: account).when(redeem(code()))
+            .then(refused("browser_signed_out"), in: session)
+        try await given().given(BrowserSessionEvent.ended(.replaced), in: browser)
+            .when(redeem(code())).then(SessionEvent.opened(terms()), in: session)
+    }
+
+    @Test func `is refused to a client that nobody agreed to`() async throws {
+        let realm = try given([:])
+        try await realm.when(redeem(code())).then(refused("consent_withdrawn"), in: session)
+        func agreed(_ scope: [String]) -> ConsentEvent {
+            .given(
+                GivenConsent(
+                    account: account, client: client, clientID: "web", scope: scope, at: noon))
+        }
+        try await realm.given(agreed(["email"]), in: consent).when(redeem(code()))
+            .then(refused("consent_withdrawn"), in: session)
+        let given = realm.given(agreed(["openid"]), in: consent)
+        try await given.when(redeem(code())).then(SessionEvent.opened(terms()), in: session)
+        try await given.given(
+            ConsentEvent.withdrawn(account: account, client: client), in: consent
+        ).when(redeem(code())).then(refused("consent_withdrawn"), in: session)
+    }
+
+    @Test func `takes no resource that was not asked for`() async throws {
+        try await given().when(redeem(code(), resources: ["https://api.example"]))
+            .thenRejected(.invalidResource)
+    }
+}
+
+@Suite struct `Agreeing to a client` {
+    private func give(_ scope: [String]) -> GiveConsent {
+        GiveConsent(consent: consent, account: account, client: client, scope: scope, now: noon)
+    }
+
+    private func given(_ scope: [String]) -> ConsentEvent {
+        .given(
+            GivenConsent(
+                account: account, client: client, clientID: "web", scope: scope, at: noon))
+    }
+
+    private func givenPeople() throws -> Scenario {
+        try givenNativeRealm().given(registeredAccount(), in: account)
+    }
+
+    @Test func `adds to what was agreed to before`() async throws {
+        try await givenPeople().when(give(["openid"])).then(given(["openid"]), in: consent)
+        try await givenPeople().given(given(["openid", "email"]), in: consent)
+            .when(give(["email", "profile"]))
+            .then(given(["openid", "email", "profile"]), in: consent)
+    }
+
+    @Test func `takes a realm, a client and an account that are there`() async throws {
+        try await LogTesting.given().when(give([])).thenRejected(.realmNotFound)
+        try await givenDisabledRealm().when(give([])).thenRejected(.realmDisabled)
+        try await givenRealm().when(give([])).thenRejected(.clientNotFound)
+        try await givenNativeRealm().when(give([])).thenRejected(.accountBlocked)
+        try await givenPeople().given(ClientEvent.disabled, in: client).when(give([]))
+            .thenRejected(.clientNotFound)
+    }
+
+    @Test func `is taken back by whoever agreed`() async throws {
+        let take = WithdrawConsent(consent: consent, account: account)
+        let agreed = LogTesting.given(given(["openid"]), in: consent)
+        let back = ConsentEvent.withdrawn(account: account, client: client)
+        try await agreed.when(take).then(back, in: consent)
+        try await agreed.given(back, in: consent).when(take).thenRejected(.notFound)
+        try await LogTesting.given().when(take).thenRejected(.notFound)
+        try await agreed.when(WithdrawConsent(consent: consent, account: app))
+            .thenRejected(.notFound)
+    }
+
+    @Test func `a pushed request is granted once`() async throws {
+        let use = UsePushedRequest(request: pushed, account: account, client: client)
+        let used = PushedRequestEvent.used(account: account, client: client)
+        try await LogTesting.given().when(use).then(used, in: pushed)
+        try await LogTesting.given(used, in: pushed).when(use).thenRejected(.used)
+    }
+}

@@ -1,0 +1,184 @@
+import EventSourcing
+import Identity
+import JSON
+import LogTesting
+import Testing
+import Values
+
+let browser = UUID(high: 31, low: 31)
+
+func browserTerms(
+    _ method: BrowserMethod = .code, factors: [AuthenticationFactor] = [.mailedCode],
+    digest byte: UInt8 = 9, stamp: Int = 0
+) throws -> BrowserTerms {
+    BrowserTerms(
+        account: account, stamp: stamp, method: method, factors: factors,
+        digest: try digest(byte), openedAt: noon, expiresAt: noon.adding(seconds: 14 * 86_400))
+}
+
+/// One of every event of browsers, with every field that it can have.
+func browserSamples() throws -> [any Event] {
+    let place = SignInPlace(source: "AAAA", device: "Mac")
+    var terms = try browserTerms()
+    terms.app = app
+    terms.from = place
+    return [
+        BrowserSessionEvent.opened(terms), BrowserSessionEvent.ended(.replaced),
+        BrowserSessionEvent.refused(
+            RefusedBrowser(
+                method: .code, reason: "invalid_code", account: account, app: app, from: place)),
+    ]
+}
+
+@Suite struct `Signing in with a browser` {
+    private func byCode(
+        _ byte: UInt8 = 1, replaced: UUID? = nil
+    ) throws -> SignInBrowser<OTPGrant> {
+        SignInBrowser(
+            OTPGrant(mailbox: mailbox, digest: try digest(byte), account: account), by: .code,
+            session: browser, digest: try digest(9), replaced: replaced, now: noon)
+    }
+
+    private func givenCode(_ settings: [String: JSON] = [:]) throws -> Scenario {
+        givenRealm().given(RealmEvent.settingsChanged(settings), in: Realm.stream)
+            .given(registeredAccount(), in: account)
+            .given(MailboxEvent.assigned(account), try issued(.signIn), in: mailbox)
+    }
+
+    private func opened() throws -> Decision {
+        var decision = Decision(MailboxEvent.codeRedeemed(code), in: mailbox)
+        decision.append(BrowserSessionEvent.opened(try browserTerms()), in: browser)
+        return decision
+    }
+
+    private func refused(_ reason: String, of method: BrowserMethod = .code) -> BrowserSessionEvent
+    {
+        .refused(RefusedBrowser(method: method, reason: reason, account: account))
+    }
+
+    @Test func `opens a session of its own, without any client`() async throws {
+        try await givenCode().when(byCode()).then(try opened())
+    }
+
+    @Test func `makes an account of who proves a new mailbox`() async throws {
+        var expected = Decision(MailboxEvent.codeRedeemed(code), in: mailbox)
+        expected.append(registeredAccount(), in: account)
+        expected.append(MailboxEvent.assigned(account), in: mailbox)
+        expected.append(BrowserSessionEvent.opened(try browserTerms()), in: browser)
+        try await givenRealm().given(issued(), in: mailbox).when(byCode()).then(expected)
+    }
+
+    @Test func `ends the session that the browser had, unless it is over`() async throws {
+        let before = UUID(high: 32, low: 32)
+        let had = try givenCode().given(
+            BrowserSessionEvent.opened(try browserTerms()), in: before)
+        var expected = try opened()
+        expected.append(BrowserSessionEvent.ended(.replaced), in: before, of: account)
+        try await had.when(byCode(replaced: before)).then(expected)
+        try await had.given(BrowserSessionEvent.ended(.signedOut), in: before)
+            .when(byCode(replaced: before)).then(try opened())
+    }
+
+    @Test func `is refused on record where the code is wrong or the account blocked`()
+        async throws
+    {
+        var expected = Decision(MailboxEvent.codeRefused(code, at: noon), in: mailbox)
+        expected.append(refused("invalid_code"), in: browser, of: account)
+        try await givenCode().when(byCode(2)).then(expected)
+        expected = Decision(MailboxEvent.codeRedeemed(code), in: mailbox)
+        expected.append(refused("account_blocked"), in: browser, of: account)
+        try await givenCode().given(AccountEvent.disabled(), in: account).when(byCode())
+            .then(expected)
+    }
+
+    @Test func `is for realms that are open, and for the ways that are on`() async throws {
+        try await given().when(byCode()).thenRejected(.realmNotFound)
+        try await givenDisabledRealm().when(byCode()).thenRejected(.realmDisabled)
+        try await givenCode(["login_code": false]).when(byCode())
+            .thenRejected(.unsupportedGrant)
+        // What is set for apps without a browser has no say here.
+        try await givenCode(["native_grants": false]).when(byCode()).then(try opened())
+    }
+
+    @Test func `uses a ceremony once, and has its name`() async throws {
+        let ceremony = UUID(high: 33, low: 33)
+        func present(_ id: UUID?) throws -> SignInBrowser<PasskeyGrant> {
+            SignInBrowser(
+                PasskeyGrant(ceremony: id, proof: .nothing), by: .passkey, session: browser,
+                digest: try digest(9), now: noon)
+        }
+        func refused(_ reason: String) -> BrowserSessionEvent {
+            .refused(RefusedBrowser(method: .passkey, reason: reason, account: nil))
+        }
+        try await givenRealm().when(present(ceremony)).then(
+            refused("ceremony_expired"), in: ceremony)
+        try await givenRealm().given(refused("ceremony_expired"), in: ceremony)
+            .when(present(ceremony)).then(refused("ceremony_used"), in: browser)
+        try await givenRealm().when(present(nil)).thenRejected(.unknownCeremony)
+    }
+
+    @Test func `codes and links are mailed for pages where those are on, native or not`()
+        async throws
+    {
+        var request = RequestOTP(
+            mailbox: mailbox, person: ann, code: code, digest: try digest(1), now: noon)
+        request.isForPage = true
+        let realm = givenRealm().given(
+            RealmEvent.settingsChanged(["registration": "jit_on_otp"]), in: Realm.stream)
+        try await realm.when(request).then(try issued(), in: mailbox)
+        try await realm.given(
+            RealmEvent.settingsChanged(["login_code": false]), in: Realm.stream
+        ).when(request).thenRejected(.loginCodeDisabled)
+        var link = RequestMagicLink(
+            mailbox: mailbox, person: ann, link: UUID(high: 40, low: 40), digest: try digest(1),
+            base: "https://id.acme.example", mail: code, now: noon)
+        link.isForPage = true
+        let off = try await givenCode().when(link)
+        off.thenNothing()
+        let on = try await givenCode(["login_link": true]).when(link)
+        guard case .success(let decision) = on.result else {
+            Issue.record("\(on.result)")
+            return
+        }
+        #expect(decision.events.map(\.name) == ["link.issued"])
+    }
+
+    @Test func `asks for names only where they make an account`() async throws {
+        let realm = givenRealm().given(
+            RealmEvent.settingsChanged([
+                "registration": "jit_on_otp", "registration_last_name": "required",
+            ]), in: Realm.stream)
+        var request = RequestOTP(
+            mailbox: mailbox, person: ann, code: code, digest: try digest(1), now: noon)
+        request.isForPage = true
+        try await realm.when(request).thenRejected(
+            .invalid(FieldFault("last_name", .missing)))
+        request.mayJoin = false
+        try await realm.when(request).thenNothing()
+    }
+}
+
+@Suite struct `Signing a browser out` {
+    private func end(_ whose: UUID = account) -> EndBrowserSession {
+        EndBrowserSession(session: browser, reason: .signedOut, of: whose)
+    }
+
+    @Test func `ends it once`() async throws {
+        let realm = given(BrowserSessionEvent.opened(try browserTerms()), in: browser)
+        try await realm.when(end()).then(
+            Decision(BrowserSessionEvent.ended(.signedOut), in: browser, of: account))
+        try await realm.given(BrowserSessionEvent.ended(.revoked), in: browser).when(end())
+            .thenNothing()
+    }
+
+    @Test func `is for one's own sessions alone`() async throws {
+        try await given().when(end()).thenRejected(.notFound)
+        try await given(BrowserSessionEvent.opened(try browserTerms()), in: browser)
+            .when(end(client)).thenRejected(.notFound)
+        try await given(
+            BrowserSessionEvent.refused(
+                RefusedBrowser(method: .code, reason: "invalid_code", account: account)),
+            in: browser
+        ).when(end()).thenRejected(.notFound)
+    }
+}

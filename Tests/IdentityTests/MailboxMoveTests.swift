@@ -1,0 +1,107 @@
+import EventSourcing
+import Identity
+import JSON
+import LogTesting
+import Testing
+import Values
+
+private let other = UUID(high: 51, low: 51)
+private let next = UUID(high: 52, low: 52)
+private let anna = Person(email: "anna@example.org", firstName: "Ann")
+
+private func moveCode(
+    _ byte: UInt8 = 1, purpose: IssuedCode.Purpose = .move
+) throws -> MailboxEvent {
+    .codeIssued(
+        IssuedCode(
+            id: code, purpose: purpose, digest: try digest(byte), app: nil, issuedAt: noon,
+            expiresAt: noon.adding(seconds: 600), person: anna))
+}
+
+private func givenAnn() -> Scenario {
+    givenRealm().given(registeredAccount(), in: account)
+        .given(MailboxEvent.assigned(account), in: mailbox)
+}
+
+@Suite struct `Asking for a code at a new address` {
+    private func request(at now: Timestamp = noon) throws -> RequestMailboxMove {
+        RequestMailboxMove(
+            account: account, mailbox: other, person: anna, code: code, digest: try digest(1),
+            now: now)
+    }
+
+    @Test func `mails one where nobody has it`() async throws {
+        try await givenAnn().when(request()).then(try moveCode(), in: other)
+    }
+
+    @Test func `mails nothing to what is taken, too soon, or after too many guesses`()
+        async throws
+    {
+        try await givenAnn().given(MailboxEvent.assigned(client), in: other).when(request())
+            .thenNothing()
+        let mailed = try moveCode()
+        let asked = givenAnn().given(mailed, in: other)
+        try await asked.when(request(at: noon.adding(seconds: 119))).thenNothing()
+        var resting = givenAnn()
+        for _ in 0..<10 {
+            resting = resting.given(MailboxEvent.codeRefused(code, at: noon), in: other)
+        }
+        try await resting.when(request()).thenNothing()
+    }
+
+    @Test func `is refused where the realm is closed, the account blocked, or no address given`()
+        async throws
+    {
+        try await given().when(request()).thenRejected(.realmNotFound)
+        try await givenDisabledRealm().when(request()).thenRejected(.realmDisabled)
+        try await givenAnn().given(AccountEvent.disabled(), in: account).when(request())
+            .thenRejected(.accountBlocked)
+        var wrong = try request()
+        wrong.person.email = "x"
+        try await givenAnn().when(wrong).thenRejected(
+            .invalid(FieldFault("email", .malformed)))
+    }
+}
+
+@Suite struct `Moving an account to another mailbox` {
+    private func move(_ byte: UInt8 = 1) throws -> MoveMailbox {
+        MoveMailbox(
+            account: account, mailbox: other, digest: try digest(byte), person: anna,
+            nextSubject: next, now: noon)
+    }
+
+    @Test func `takes the code, and gives the old one up`() async throws {
+        var expected = Decision(MailboxEvent.codeRedeemed(code), in: other)
+        expected.append(AccountEvent.personChanged(anna), in: account)
+        expected.append(
+            AccountEvent.mailboxChanged(mailbox: other, isConfirmed: true, left: mailbox),
+            in: account)
+        expected.append(MailboxEvent.released(account, next: next), in: mailbox)
+        expected.append(MailboxEvent.assigned(account), in: other)
+        try await givenAnn().given(try moveCode(), in: other).when(move()).then(expected)
+    }
+
+    @Test func `puts a wrong guess on record, and takes no other code`() async throws {
+        try await givenAnn().given(try moveCode(), in: other).when(move(2)).then(
+            MailboxEvent.codeRefused(code, at: noon), in: other)
+        try await givenAnn().when(move()).thenNothing()
+        try await givenAnn().given(try moveCode(purpose: .registration), in: other)
+            .when(move()).thenNothing()
+        // Somebody was faster.
+        try await givenAnn().given(MailboxEvent.assigned(client), try moveCode(), in: other)
+            .when(move()).thenNothing()
+    }
+
+    @Test func `is refused where the realm is closed, the account blocked, or no address given`()
+        async throws
+    {
+        try await given().when(move()).thenRejected(.realmNotFound)
+        try await givenDisabledRealm().when(move()).thenRejected(.realmDisabled)
+        try await givenAnn().given(AccountEvent.disabled(), in: account).when(move())
+            .thenRejected(.accountBlocked)
+        var wrong = try move()
+        wrong.person.email = "x"
+        try await givenAnn().when(wrong).thenRejected(
+            .invalid(FieldFault("email", .malformed)))
+    }
+}

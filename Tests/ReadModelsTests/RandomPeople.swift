@@ -1,0 +1,96 @@
+import Values
+
+/// What people do in a random history.
+extension RandomHistory {
+    mutating func consent() -> Happening {
+        if consents.isEmpty || chance(40) { consents.append(fresh()) }
+        let stream = consents[Int.random(in: 0..<consents.count, using: &random)]
+        let account = accounts.first ?? fresh()
+        guard chance(70) else {
+            return happening(
+                "consent.withdrawn", stream, #"{"account":"\#(account)","client":"\#(fresh())"}"#)
+        }
+        return happening(
+            "consent.given", stream,
+            """
+            {"account":"\(account)","client":"\(stream)","client_id":"c",
+            "given_at":\(1_800_000_000 + serial),"scope":["openid","s\(serial)"]}
+            """)
+    }
+
+    mutating func browser() -> Happening {
+        guard let account = accounts.randomElement(using: &random) else { return self.account() }
+        if chance(15) {
+            return happening(
+                "browser.refused", fresh(),
+                #"{"account":"\#(account)","method":"email_code","reason":"invalid_code"}"#)
+        }
+        if browsers.isEmpty || chance(60) {
+            let stream = fresh()
+            browsers.append(stream)
+            return happening(
+                "browser.opened", stream,
+                """
+                {"account":"\(account)","amr":["otp"],"device":"Mac","digest":"\(secret())",
+                "expires_at":1900000000,"method":"email_code","opened_at":1800000000,
+                "source":"s\(serial)","stamp":0}
+                """)
+        }
+        let stream = browsers.remove(at: Int.random(in: 0..<browsers.count, using: &random))
+        return happening("browser.ended", stream, #"{"reason":"signed_out"}"#)
+    }
+
+    mutating func invite() -> Happening {
+        if invites.isEmpty || chance(50) {
+            let stream = fresh()
+            invites.append(stream)
+            let app = chance(50) ? #""app":"\#(fresh())","# : ""
+            let mailbox = chance(30) ? #","mailbox":"\#(fresh())""# : ""
+            return happening(
+                "invite.created", stream, "{\(app)\"expires_at\":1800000000\(mailbox)}")
+        }
+        let stream = invites.remove(at: Int.random(in: 0..<invites.count, using: &random))
+        return chance(50)
+            ? happening("invite.revoked", stream)
+            : happening(
+                "invite.used", stream, #"{"mailbox":"\#(fresh())","used_at":1800000000}"#)
+    }
+
+    mutating func passkey() -> Happening {
+        if passkeys.isEmpty || chance(30) {
+            let stream = fresh()
+            if chance(10) {
+                return happening(
+                    "passkey.enrollment_refused", stream,
+                    #"{"account":"\#(fresh())","reason":"signature"}"#)
+            }
+            passkeys.append(stream)
+            return happening(
+                "passkey.enrolled", stream,
+                """
+                {"account":"\(accounts.first ?? fresh())","attestation":"none",
+                "backed_up":false,"backup_eligible":\(chance(50)),"client":"\(fresh())",
+                "counter":\(chance(50) ? 0 : serial),"credential":"\(secret())",
+                "enrolled_at":1800000000,"format":"none","mail":"\(fresh())",
+                "model":"\(fresh())","public_key":"\(secret())","relying_party":"acme.example",
+                "transports":["hybrid"],"trusted":false,"user_verified":true}
+                """)
+        }
+        let index = Int.random(in: 0..<passkeys.count, using: &random)
+        let stream = passkeys[index]
+        switch Int.random(in: 0..<8, using: &random) {
+        case 0..<5:
+            let counter = chance(20) ? 0 : serial
+            return happening(
+                "passkey.used", stream,
+                #"{"backed_up":true,"counter":\#(counter),"used_at":1800000000}"#)
+        case 5, 6:
+            return happening("passkey.renamed", stream, #"{"account":"\#(fresh())"}"#)
+        default:
+            passkeys.remove(at: index)
+            return happening(
+                "passkey.removed", stream,
+                #"{"account":"\#(fresh())","mail":"\#(fresh())"}"#)
+        }
+    }
+}
