@@ -18,13 +18,14 @@ public enum API {
         + TokenRoutes.table + UserInfoRoutes.table + PasskeyRoutes.table + PasskeyListRoutes.table
         + MetadataRoutes.table + AppInfoRoutes.table + AppLinkRoutes.table
         + OwnAccountRoutes.table + AuthorizeRoutes.table + PushedRequests.table
-        + ClientRegistrationRoutes.table + DeviceRoutes.table
+        + ClientRegistrationRoutes.table + DeviceRoutes.table + ChallengeRoutes.table
 
     /// What a browser shows. These are for people, and stand in no description for programs.
     public static let pageTable: [Route<RealmContext>] =
         AssetRoutes.table + LoginRoutes.table + PasskeyLoginRoutes.table + LinkRoutes.table
         + LogoutRoutes.table + OverviewRoutes.table + SecurityRoutes.table + TOTPPageRoutes.table
         + SessionPageRoutes.table + DataRoutes.table + RegisterRoutes.table + ConsentRoutes.table
+        + DevicePageRoutes.table
 
     /// Every route of every table.
     static let outlines: [Outline] = table.map(\.outline) + realmTable.map(\.outline)

@@ -15,6 +15,9 @@ extension ProblemKind {
         case .invalidScope: "invalid_scope"
         case .invalidTarget: "invalid_target"
         case .invalidToken, .unprovenToken: "invalid_token"
+        // draft-ietf-oauth-first-party-apps.
+        case .insufficientAuthorization: "insufficient_authorization"
+        case .invalidAuthSession: "invalid_session"
         // RFC 8628.
         case .authorizationPending: "authorization_pending"
         case .slowDown: "slow_down"
@@ -70,6 +73,8 @@ extension Problem {
             .required("error", .text(1...100), "A code for programs."),
             .optional("error_description", .text(1...1000), "What is wrong, for developers."),
             .optional("error_uri", .text(1...1000), "Where to read more."),
+            .optional("auth_session", .text(1...8192), "To go on with, at the challenge endpoint."),
+            .optional("second_factor_required", .boolean, "There: a `totp_code` is missing."),
             .optional(
                 "methods", .list(of: .text(1...100), 0...20),
                 "With `mfa_required`: what a browser can ask for.")))

@@ -46,6 +46,9 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case deviceDenied = "device-denied"
     case noSuchDevice = "no-such-device"
 
+    case insufficientAuthorization = "insufficient-authorization"
+    case invalidAuthSession = "invalid-auth-session"
+
     case registrationClosed = "registration-closed"
     case invalidRedirectURI = "invalid-redirect-uri"
     case invalidClientMetadata = "invalid-client-metadata"
@@ -115,6 +118,7 @@ extension ProblemKind {
             .unexpectedBody, .malformedHost, .malformedForwarding, .invalidRequest, .invalidGrant,
             .unauthorizedClient, .unsupportedGrantType, .unsupportedTokenType, .invalidScope,
             .invalidTarget, .mfaRequired, .nativeGrantsDisabled, .invalidEnrollment,
+            .insufficientAuthorization, .invalidAuthSession,
             .authorizationPending, .slowDown, .expiredDeviceCode, .deviceDenied,
             .invalidProof, .nonceNeeded, .invalidRedirectURI, .invalidClientMetadata,
             .invalidSoftwareStatement,
@@ -182,6 +186,8 @@ extension ProblemKind {
         case .expiredDeviceCode: "The device has waited too long."
         case .deviceDenied: "Somebody has sent the device away."
         case .noSuchDevice: "No device waits under this code."
+        case .insufficientAuthorization: "Something more has to be shown."
+        case .invalidAuthSession: "The session is over, or is another client's."
         case .registrationClosed: "Clients do not register themselves here."
         case .invalidRedirectURI: "A redirect URI is not one that may be used."
         case .invalidClientMetadata: "A client can't be as it says of itself."

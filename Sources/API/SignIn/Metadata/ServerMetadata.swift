@@ -86,8 +86,15 @@ enum ServerMetadata {
 
     /// What is there only where the realm lets it be.
     private static func optional(_ key: Key) -> [String: JSON] {
-        guard key.letsRegister else { return [:] }
-        return ["registration_endpoint": .string(key.issuer + ClientRegistrationRoutes.path)]
+        var members: [String: JSON] = [:]
+        if key.letsRegister {
+            members["registration_endpoint"] = .string(key.issuer + ClientRegistrationRoutes.path)
+        }
+        if key.hasNativeGrants {
+            members["authorization_challenge_endpoint"] = .string(
+                key.issuer + ChallengeRoutes.path)
+        }
+        return members
     }
 
     private static func texts(_ texts: [String]) -> JSON { .array(texts.map { .string($0) }) }
@@ -106,6 +113,9 @@ enum ServerMetadata {
         .required("userinfo_endpoint", .text(1...2048), "Who is signed in."),
         .required("jwks_uri", .text(1...2048), "What to verify them with."),
         .required("device_authorization_endpoint", .text(1...2048), "Where devices get codes."),
+        .optional(
+            "authorization_challenge_endpoint", .text(1...2048),
+            "Where apps of the realm's own ask people themselves."),
         .optional("registration_endpoint", .text(1...2048), "Where clients register themselves."),
     ]
 

@@ -84,7 +84,7 @@ extension RealmContext {
     }
 
     /// On every node it was used then.
-    private func use(_ proof: UsedProof) async throws(Problem) {
+    func use(_ proof: UsedProof) async throws(Problem) {
         var random = SystemRandom()
         let now = clock.now()
         do {
