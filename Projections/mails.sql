@@ -68,3 +68,11 @@ create or replace view urd.mails as
     select m.realm, m.mail, m.position, m.kind, m.failed, m.attempts, m.due_at, m.code
     from urd.mails_{build} m;
 grant select on urd.mails to urd_app, urd_observer;
+
+-- What the log asks for, before it is a row here: whoever follows the log need not wait for that.
+create or replace view urd.mail_orders as
+    select e.realm, e.position, coalesce(e.data ->> 'mail', e.data ->> 'otp')::uuid as mail
+    from urd.event e
+    where e.type = any ({types}) and e.type not like 'mail.%'
+        and (e.type = 'otp.issued' or e.data ->> 'mail' is not null);
+grant select on urd.mail_orders to urd_app, urd_observer;

@@ -75,7 +75,8 @@ enum KeyTable {
         insert.add(subject)
         insert.add(Int32(version))
         insert.add(bytes: wrapped)
-        try connection.execute(insertingSubject, insert)
+        let inserted = try connection.execute(insertingSubject, insert)
+        guard inserted.isEmpty else { return .held(version: version, wrapped: wrapped) }
         var find = Parameters()
         find.add(realm.name)
         find.add(subject)
@@ -170,14 +171,18 @@ private let locking = Statement(
     "realm_key_lock",
     "select 1 from urd.realm_key where realm = $1 order by purpose, version for update")
 // The row is held so that no rotation can drop the wrapping key before this is committed.
+/// It need not wait for the disk: whatever the key seals is committed later, and waits for all that
+/// was committed before it.
 private let insertingSubject = Statement(
     "subject_key_insert",
     """
+    with now as (select set_config('synchronous_commit', 'off', true))
     insert into urd.subject_key (realm, subject, wrapped_by, wrapped)
-    select k.realm, $2, k.version, $4 from urd.realm_key k
+    select k.realm, $2, k.version, $4 from urd.realm_key k, now
     where k.realm = $1 and k.purpose = 'wrap' and k.version = $3
-    for key share
+    for key share of k
     on conflict do nothing
+    returning true
     """)
 private let findingSubject = Statement(
     "subject_key_find",

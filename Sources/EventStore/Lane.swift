@@ -1,4 +1,5 @@
 import EventSourcing
+import Glibc
 import JSON
 import Postgres
 import Telemetry
@@ -84,6 +85,8 @@ final class Lane: Sendable {
             return try recover(current, from: error, connection)
         }
         let number = number
+        // Where the processors are busy, those who are about to append fly with it.
+        if !current.isAlone { sched_yield() }
         if !current.isAlone, let following = admission.withLock({ $0.take(lane: number) }) {
             air.append(following)
             try send(following, connection)

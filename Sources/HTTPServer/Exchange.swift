@@ -53,7 +53,7 @@ final class Exchange: Sendable {
     func start(_ request: Request, _ server: Core) -> Response? {
         state.withLock { $0.stage = .starting }
         connection.enter(.handling(self), at: monotonicNow())
-        let task = Task.immediate {
+        let task = Task.immediate(executorPreference: handle.worker) {
             let response = await server.handler(request)
             answer(response, server)
         }
@@ -103,7 +103,7 @@ final class Exchange: Sendable {
 /// we are: the calls lock by themselves.
 @safe struct Handle: @unchecked Sendable {
     private let pointer: OpaquePointer
-    private let worker: Worker
+    let worker: Worker
 
     init(_ pointer: OpaquePointer, _ worker: Worker) {
         unsafe self.pointer = pointer

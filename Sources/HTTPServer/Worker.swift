@@ -7,7 +7,10 @@ internal import Synchronization
 /// libmicrohttpd has threads of its own for this, but in 0.9.75 each of them may fall asleep with
 /// work at hand: after exactly as many events as it takes at a time (128) it waits for one more
 /// before it looks at any. 256 clients that wait for their answers were enough.
-final class Worker: Sendable {
+///
+/// It is also where the handlers of its connections go on after they have waited: what wakes them wakes
+/// the thread that then sends their answers, and many that are woken at once cost one waking.
+final class Worker: TaskExecutor {
     private struct Orders {
         var stopsAccepting = false
         var stopped: CheckedContinuation<Void, Never>?
@@ -19,6 +22,8 @@ final class Worker: Sendable {
     private let bell: (reader: Int32, writer: Int32)
     private let isRung = Atomic(false)
     private let orders = Mutex(Orders())
+    /// Nil once the thread is gone.
+    private let jobs = Mutex<[UnownedJob]?>([])
 
     init(_ server: Core) throws(Failure) {
         self.server = server
@@ -52,6 +57,28 @@ final class Worker: Sendable {
         _ = unsafe write(bell.writer, &byte, 1)
     }
 
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let before = jobs.withLock { jobs in
+            defer { jobs?.append(job) }
+            return jobs?.count
+        }
+        switch before {
+        case 0: ring()
+        case nil: globalConcurrentExecutor.enqueue(ExecutorJob(job))
+        default: break
+        }
+    }
+
+    /// Those that come of them wait for the next round, so that connections have their turn.
+    private func runJobs(isLast: Bool = false) {
+        let waiting = jobs.withLock { jobs in
+            defer { jobs = isLast ? nil : [] }
+            return jobs
+        }
+        for job in waiting ?? [] { unsafe job.runSynchronously(on: asUnownedTaskExecutor()) }
+    }
+
     func stopAccepting() {
         orders.withLock { $0.stopsAccepting = true }
         ring()
@@ -81,11 +108,13 @@ final class Worker: Sendable {
                     accepts = false
                 }
                 if let stopped = orders.stopped {
+                    runJobs(isLast: true)
                     daemon.stop()
                     stopped.resume()
                     return
                 }
             }
+            runJobs()
             daemon.run()
         }
     }

@@ -86,30 +86,35 @@ public final class Database: Sendable {
         _ body: @escaping @Sendable (Connection) throws(Failure) -> Value
     ) async throws -> Value {
         let result: Result<Value, any Error> = await withCheckedContinuation { continuation in
-            let accepted = waiting.withLock { state -> Bool in
-                guard !state.isClosed, state.count < limit else { return false }
-                let work = Work { connection in
-                    switch connection {
-                    case .success(let connection):
-                        do throws(Failure) {
-                            continuation.resume(returning: .success(try body(connection)))
-                        } catch {
-                            continuation.resume(returning: .failure(error))
-                        }
-                    case .failure(let failure):
-                        continuation.resume(returning: .failure(failure))
+            let isAccepted = perform { connection in
+                switch connection {
+                case .success(let connection):
+                    do throws(Failure) {
+                        continuation.resume(returning: .success(try body(connection)))
+                    } catch {
+                        continuation.resume(returning: .failure(error))
                     }
+                case .failure(let failure):
+                    continuation.resume(returning: .failure(failure))
                 }
-                state.work.append(work)
-                return true
             }
-            if accepted {
-                waiting.wakeOne()
-            } else {
-                continuation.resume(returning: .failure(Busy()))
-            }
+            if !isAccepted { continuation.resume(returning: .failure(Busy())) }
         }
         return try result.get()
+    }
+
+    /// The same for whoever tells by himself what came of it, from the connection's own thread. False
+    /// where too many wait: then the work is not done.
+    public func perform(
+        _ work: @escaping @Sendable (Result<Connection, Failure>) -> Void
+    ) -> Bool {
+        let isAccepted = waiting.withLock { state -> Bool in
+            guard !state.isClosed, state.count < limit else { return false }
+            state.work.append(Work(body: work))
+            return true
+        }
+        if isAccepted { waiting.wakeOne() }
+        return isAccepted
     }
 
     /// The life of one thread: take work, have a live connection, do it.

@@ -1,4 +1,6 @@
 import EventSourcing
+import Glibc
+import Postgres
 import Synchronization
 import Testing
 
@@ -9,7 +11,7 @@ import Testing
     private final class Source: Sendable {
         struct State {
             var asked: [[Int]] = []
-            var held: [CheckedContinuation<Void, Never>] = []
+            var isReleased = false
             var failure: ReadFailure?
         }
 
@@ -17,27 +19,21 @@ import Testing
 
         var asked: [[Int]] { state.withLock { $0.asked } }
 
-        func answer(_ keys: [Int]) async throws(ReadFailure) -> [Int: Result<String, ReadFailure>] {
-            await withCheckedContinuation { held in
-                state.withLock {
-                    $0.asked.append(keys.sorted())
-                    $0.held.append(held)
-                }
-            }
-            if let failure = state.withLock({ $0.failure }) { throw failure }
+        func answer(_ keys: [Int]) -> Result<[Int: Result<String, ReadFailure>], ReadFailure> {
+            state.withLock { $0.asked.append(keys.sorted()) }
+            while !state.withLock({ state in
+                defer { state.isReleased = false }
+                return state.isReleased
+            }) { usleep(200) }
+            if let failure = state.withLock({ $0.failure }) { return .failure(failure) }
             var found: [Int: Result<String, ReadFailure>] = [:]
             for key in keys where key >= 0 {
                 found[key] = key == 13 ? .failure(.unavailable) : .success("value \(key)")
             }
-            return found
+            return .success(found)
         }
 
-        func release() {
-            for held in state.withLock({ state in
-                defer { state.held = [] }
-                return state.held
-            }) { held.resume() }
-        }
+        func release() { state.withLock { $0.isReleased = true } }
 
         func waits(for count: Int) async {
             while asked.count < count { await Task.yield() }
@@ -45,15 +41,16 @@ import Testing
     }
 
     private let source = Source()
-    private let coalescing: Coalescing<Int, String>
+    private let coalescing: Coalescing<Int, String, Source>
     private let realm: RealmID
 
     init() throws {
         let source = source
         realm = try #require(RealmID("acme"))
-        coalescing = Coalescing(lanes: 1, most: 4) { _, keys throws(ReadFailure) in
-            try await source.answer(keys)
-        }
+        coalescing = Coalescing(
+            most: 4,
+            from: { use in Thread.start { use(.success(source)) } },
+            ask: { source, _, keys in source.answer(keys) })
     }
 
     private func find(_ key: Int) -> Task<Result<String?, ReadFailure>, Never> {

@@ -14,14 +14,30 @@ public struct MailComposer: Sendable {
     private let mint: RealmContexts.Mints
     private let events: any EventLog
     private let settings: SettingsInForce
+    private let revision: TokenKeys.Revision
+    private let known = RevisionCache<Place, Settings>(capacity: 4096)
 
+    private struct Place: Hashable, Sendable {
+        let realm: RealmID
+        let app: UUID?
+    }
+
+    /// - Parameter revision: what is in force is kept until this moves.
     public init(
         mint: @escaping RealmContexts.Mints, events: any EventLog,
-        settings: @escaping SettingsInForce
+        revision: @escaping TokenKeys.Revision, settings: @escaping SettingsInForce
     ) {
         self.mint = mint
         self.events = events
+        self.revision = revision
         self.settings = settings
+    }
+
+    private func settings(of realm: RealmID, _ app: UUID?) async throws(LogFailure) -> Settings {
+        let (settings, revision) = (settings, revision)
+        return try await known.value(
+            of: Place(realm: realm, app: app), at: { revision(realm) },
+            read: { () throws(LogFailure) in try await settings(realm, app) })
     }
 
     /// Nil where there is nobody to write to any more, or nothing to say.
@@ -37,7 +53,7 @@ public struct MailComposer: Sendable {
             let person = try await person(of: order, event),
             let address = person.email
         else { return nil }
-        let settings = try await settings(realm, order.app)
+        let settings = try await settings(of: realm, order.app)
         let branding = Branding(
             productName: settings[SettingCatalogue.displayName],
             accent: settings[SettingCatalogue.accentColour].flatMap { Colour($0) } ?? .ink,

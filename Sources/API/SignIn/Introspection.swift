@@ -8,7 +8,9 @@ extension Call<RealmContext> {
     /// Nothing is said of a token that is not good, or that is none of the caller's business, not
     /// even why.
     func introspect(_ text: String, for client: PresentClient) async throws(Problem) -> Response {
-        guard let found = try await found(text), isFor(client, found) else {
+        let token = try await found(text)
+        let client = try await confirmed(client, by: token)
+        guard let found = token, isFor(client, found) else {
             return .json(.ok, ["active": false])
         }
         let terms = found.session.terms
@@ -31,6 +33,17 @@ extension Call<RealmContext> {
             members["sid"] = .string(found.session.id.description)
         }
         return .json(.ok, .object(members))
+    }
+
+    /// To have found a session is to know how far the log is, and so whether anything of the realm's
+    /// configuration has changed since the client was looked up. Otherwise it is looked up now.
+    private func confirmed(
+        _ client: PresentClient, by token: PresentedToken?
+    ) async throws(Problem) -> PresentClient {
+        guard let revision = client.revision else { return client }
+        if token != nil, context.keys.revision(context.place.realm) == revision { return client }
+        guard let credentials = self.client else { throw Problem(.invalidClient) }
+        return try await context.lookUp(credentials, client.clientID, for: request)
     }
 
     private func found(_ text: String) async throws(Problem) -> PresentedToken? {

@@ -87,6 +87,8 @@ public struct PresentClient: Sendable {
     let clientID: String
     let proof: ClientProof
     let metadata: ClientMetadata
+    /// Of the realm's configuration, where this is what the process knew already and did not look up.
+    var revision: Int64?
 }
 
 extension RealmContext {

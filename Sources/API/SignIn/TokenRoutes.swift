@@ -8,7 +8,12 @@ enum TokenRoutes {
     static let table: [Route<RealmContext>] = [token, introspect, revoke]
 
     static let tokenPath = "/connect/token"
+    private static let introspectionPath = "/connect/introspect"
     static let userInfoPath = "/connect/userinfo"
+
+    /// Whether what was known of a client a moment ago is enough to begin with: what is done there makes
+    /// sure of it.
+    static func asksAgain(_ path: String) -> Bool { path == tokenPath || path == introspectionPath }
 
     private static let token = Route<RealmContext>(
         .post, PathTemplate(stringLiteral: tokenPath), id: "getToken", tag: "OAuth",
@@ -65,7 +70,7 @@ enum TokenRoutes {
     }
 
     private static let introspect = Route<RealmContext>(
-        .post, "/connect/introspect", id: "introspectToken", tag: "OAuth",
+        .post, PathTemplate(stringLiteral: introspectionPath), id: "introspectToken", tag: "OAuth",
         summary: "Says whether a token is good, and for what (RFC 7662).",
         detail: "For clients that can keep a secret.", right: .client, dialect: .oauth,
         body: .form(tokenForm, example: exampleForm),
@@ -75,9 +80,10 @@ enum TokenRoutes {
             example: ["active": false]),
         refusals: Place.refusals + [.invalidRequest]
     ) { call throws(Problem) in
-        guard try call.presentClient.proof != .none else { throw Problem(.invalidClient) }
+        let client = try call.presentClient
+        guard client.proof != .none else { throw Problem(.invalidClient) }
         guard let text = call.body["token"]?.string else { throw Problem(.invalidRequest) }
-        return try await call.introspect(text, for: call.presentClient)
+        return try await call.introspect(text, for: client)
     }
 
     private static let revoke = Route<RealmContext>(

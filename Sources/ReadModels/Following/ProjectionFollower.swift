@@ -45,6 +45,9 @@ public final class ProjectionFollower: Sendable {
     /// How often builds, realms and inline projections are looked at.
     static var round: Duration { .milliseconds(250) }
     static var breath: Duration { .milliseconds(10) }
+    /// After a page of this many events or more the next may be fuller yet.
+    static var crowd: Int64 { 16 }
+    static var longBreath: Duration { .milliseconds(100) }
     static var longestPause: Duration { .seconds(30) }
 
     /// - Parameters:
@@ -123,7 +126,10 @@ public final class ProjectionFollower: Sendable {
             switch moved {
             case .by(let step) where step.halted == nil:
                 // A page that was not full may fill up: a busy log is not asked for each commit.
-                if step.position - position < page { try? await Task.sleep(for: Self.breath) }
+                if step.position - position < page {
+                    let isPatient = step.position - position >= Self.crowd
+                    try? await Task.sleep(for: isPatient ? Self.longBreath : Self.breath)
+                }
                 position = step.position
                 pause = .milliseconds(20)
                 if isHalted {

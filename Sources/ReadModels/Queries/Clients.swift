@@ -22,17 +22,17 @@ public struct Clients: Sendable {
     }
 
     private let database: Database
-    private let byName: Coalescing<String, Entry>
+    private let byName: Coalescing<String, Entry, Connection>
 
     public init(_ database: Database) {
         self.database = database
-        byName = Coalescing { realm, names throws(ReadFailure) in
+        byName = Coalescing(database) { connection, realm, names in
             var parameters = Parameters(realm: realm.name)
             var array = ArrayParameter(of: .text)
             for name in names { array.append(name) }
             parameters.add(array)
-            return try await CurrentRows.read(
-                finding, parameters, from: database, key: { $0.text($1, 2) }, Entry.init)
+            return CurrentRows.read(
+                finding, parameters, over: connection, key: { $0.text($1, 2) }, Entry.init)
         }
     }
 

@@ -1,41 +1,50 @@
 import EventSourcing
+import Glibc
+import Postgres
 import Synchronization
 
 /// Look-ups of one kind that come at the same time become one query.
 ///
 /// Whoever comes while one is asked waits for the next, which begins after he came: nobody is told
-/// anything older than his question. There is no timer: one that comes alone is asked at once.
-final class Coalescing<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+/// anything older than his question. There is no timer: one that comes alone is asked at once. All of
+/// it happens on the thread of the connection, so that a query costs the callers one waking for all.
+final class Coalescing<Key: Hashable & Sendable, Value: Sendable, Source>: Sendable {
     typealias Found = [Key: Result<Value, ReadFailure>]
-    typealias Ask = @Sendable (RealmID, [Key]) async throws(ReadFailure) -> Found
-    private typealias Answer = CheckedContinuation<Result<Value?, ReadFailure>, Never>
+    typealias Ask = @Sendable (Source, RealmID, [Key]) -> Result<Found, ReadFailure>
+    /// Gives what can be asked, on a thread that may block.
+    typealias Lend =
+        @Sendable (@escaping @Sendable (Result<Source, ReadFailure>) -> Void) -> Void
+    private typealias Waiting = (
+        key: Key, answer: UnsafeContinuation<Result<Value?, ReadFailure>, Never>
+    )
 
     private struct Line {
-        var waiting: [(key: Key, answer: Answer)] = []
-        var running = 0
+        var waiting: [Waiting] = []
+        var isAsked = false
     }
 
     private let lines = Mutex<[RealmID: Line]>([:])
+    private let lend: Lend
     private let ask: Ask
-    /// So many queries of a realm at once, so that the next need not wait for the slowest.
-    private let lanes: Int
     private let most: Int
 
-    init(lanes: Int = 2, most: Int = 256, ask: @escaping Ask) {
-        self.lanes = lanes
+    init(most: Int = 256, from lend: @escaping Lend, ask: @escaping Ask) {
         self.most = most
+        self.lend = lend
         self.ask = ask
     }
 
     func find(_ key: Key, in realm: RealmID) async throws(ReadFailure) -> Value? {
-        let result = await withCheckedContinuation { (answer: Answer) in
-            let isFree = lines.withLock { lines in
-                lines[realm, default: Line()].waiting.append((key, answer))
-                guard lines[realm, default: Line()].running < lanes else { return false }
-                lines[realm]?.running += 1
-                return true
+        let result = await withUnsafeContinuation { answer in
+            let isFirst = lines.withLock { lines in
+                var line = lines.removeValue(forKey: realm) ?? Line()
+                line.waiting.append((key, answer))
+                let isFirst = !line.isAsked
+                line.isAsked = true
+                lines[realm] = line
+                return isFirst
             }
-            if isFree { Task { await run(realm) } }
+            if isFirst { lend { source in self.answerAll(realm, source) } }
         }
         return try result.get()
     }
@@ -43,14 +52,12 @@ final class Coalescing<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// Those that wait for a query to begin.
     func waiting(in realm: RealmID) -> Int { lines.withLock { $0[realm]?.waiting.count ?? 0 } }
 
-    private func run(_ realm: RealmID) async {
+    private func answerAll(_ realm: RealmID, _ source: Result<Source, ReadFailure>) {
+        // Where the processors are busy, those who are about to ask come first; where they are not, this
+        // takes no time.
+        sched_yield()
         while let batch = next(realm) {
-            let found: Result<Found, ReadFailure>
-            do throws(ReadFailure) {
-                found = .success(try await ask(realm, Array(Set(batch.map(\.key)))))
-            } catch {
-                found = .failure(error)
-            }
+            let found = source.flatMap { ask($0, realm, Array(Set(batch.map(\.key)))) }
             for (key, answer) in batch {
                 switch found {
                 case .failure(let failure): answer.resume(returning: .failure(failure))
@@ -59,15 +66,13 @@ final class Coalescing<Key: Hashable & Sendable, Value: Sendable>: Sendable {
                     answer.resume(returning: values[key]?.map { $0 } ?? .success(nil))
                 }
             }
+            sched_yield()
         }
     }
 
-    private func next(_ realm: RealmID) -> [(key: Key, answer: Answer)]? {
+    private func next(_ realm: RealmID) -> [Waiting]? {
         lines.withLock { lines in
-            guard var line = lines[realm] else { return nil }
-            guard !line.waiting.isEmpty else {
-                line.running -= 1
-                lines[realm] = line.running == 0 ? nil : line
+            guard var line = lines.removeValue(forKey: realm), !line.waiting.isEmpty else {
                 return nil
             }
             let batch = Array(line.waiting.prefix(most))
@@ -75,5 +80,17 @@ final class Coalescing<Key: Hashable & Sendable, Value: Sendable>: Sendable {
             lines[realm] = line
             return batch
         }
+    }
+}
+
+extension Coalescing where Source == Connection {
+    convenience init(_ database: Database, ask: @escaping Ask) {
+        self.init(
+            from: { use in
+                let isAccepted = database.perform { connection in
+                    use(connection.mapError { _ in .unavailable })
+                }
+                if !isAccepted { use(.failure(.busy)) }
+            }, ask: ask)
     }
 }

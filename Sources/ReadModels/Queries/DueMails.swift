@@ -36,8 +36,32 @@ public struct DueMails: Sendable {
                 })
         }
     }
+
+    /// Those that a stretch of the log asks for, from behind `position` up to `last`.
+    public func ordered(
+        behind position: Int64, upTo last: Int64, in realm: RealmID
+    ) async throws(ReadFailure) -> [Entry] {
+        try await database.read { connection throws(Postgres.Failure) in
+            var parameters = Parameters(realm: realm.name)
+            parameters.add(position)
+            parameters.add(last)
+            let rows = try connection.execute(ordering, parameters)
+            return .success(
+                (0..<rows.count).map { row in
+                    Entry(
+                        realm: realm, mail: rows.identifier(row, 1), position: rows.int64(row, 0),
+                        attempts: 0)
+                })
+        }
+    }
 }
 
+private let ordering = Statement(
+    "mails_ordered",
+    """
+    select o.position, o.mail from urd.mail_orders o
+    where o.realm = $1 and o.position > $2 and o.position <= $3 order by o.position
+    """)
 private let reading = Statement(
     "mails_due",
     """

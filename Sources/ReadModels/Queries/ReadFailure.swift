@@ -73,21 +73,19 @@ struct CurrentRows {
     }
 
     /// Rows by a key that stands in them; one that can't be read is a failure of its key alone.
-    static func read<Key: Hashable & Sendable, Value: Sendable>(
-        _ statement: Statement, _ parameters: Parameters, from database: Database,
-        key: @escaping @Sendable (Rows, Int) -> Key,
-        _ row: @escaping @Sendable (Rows, Int) -> Value?
-    ) async throws(ReadFailure) -> [Key: Result<Value, ReadFailure>] {
-        try await database.read { connection throws(Postgres.Failure) in
-            guard let current = CurrentRows(try connection.execute(statement, parameters)) else {
-                return .failure(.behind)
-            }
-            var values: [Key: Result<Value, ReadFailure>] = [:]
-            for index in current.found {
-                values[key(current.rows, index)] =
-                    row(current.rows, index).map { .success($0) } ?? .failure(.unavailable)
-            }
-            return .success(values)
+    static func read<Key: Hashable, Value>(
+        _ statement: Statement, _ parameters: Parameters, over connection: Connection,
+        key: (Rows, Int) -> Key, _ row: (Rows, Int) -> Value?
+    ) -> Result<[Key: Result<Value, ReadFailure>], ReadFailure> {
+        guard let rows = try? connection.execute(statement, parameters) else {
+            return .failure(.unavailable)
         }
+        guard let current = CurrentRows(rows) else { return .failure(.behind) }
+        var values: [Key: Result<Value, ReadFailure>] = [:]
+        for index in current.found {
+            values[key(current.rows, index)] =
+                row(current.rows, index).map { .success($0) } ?? .failure(.unavailable)
+        }
+        return .success(values)
     }
 }

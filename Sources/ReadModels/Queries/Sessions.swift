@@ -1,4 +1,5 @@
 public import EventSourcing
+public import EventStore
 public import Identity
 internal import JSON
 public import Postgres
@@ -16,16 +17,12 @@ public struct Sessions: Sendable {
         public let isOver: Bool
     }
 
-    private let byID: Coalescing<UUID, Entry>
+    private let byID: Coalescing<UUID, Entry, Connection>
 
-    public init(_ database: Database) {
-        byID = Coalescing { realm, ids throws(ReadFailure) in
-            var parameters = Parameters(realm: realm.name)
-            var array = ArrayParameter(of: .uuid)
-            for id in ids { array.append(uuid: (id.high, id.low)) }
-            parameters.add(array)
-            return try await CurrentRows.read(
-                finding, parameters, from: database, key: { $0.identifier($1, 1) }, Entry.init)
+    public init(_ database: Database, hub: CommitHub) {
+        let known = KnownSessions(hub)
+        byID = Coalescing(database) { connection, realm, ids in
+            known.find(ids, in: realm, over: connection)
         }
     }
 
@@ -43,6 +40,20 @@ extension Sessions.Entry {
             id: rows.identifier(row, 1), terms: terms, generation: Int(rows.int32(row, 4)),
             refreshedAt: rows.isNull(row, 6) ? nil : rows.instant(row, 6),
             isOver: rows.bool(row, 5))
+    }
+}
+
+extension Sessions {
+    /// As the read models have them.
+    static func read(
+        _ ids: [UUID], in realm: RealmID, over connection: Connection
+    ) -> Result<[UUID: Result<Entry, ReadFailure>], ReadFailure> {
+        var parameters = Parameters(realm: realm.name)
+        var array = ArrayParameter(of: .uuid)
+        for id in ids { array.append(uuid: (id.high, id.low)) }
+        parameters.add(array)
+        return CurrentRows.read(
+            finding, parameters, over: connection, key: { $0.identifier($1, 1) }, Entry.init)
     }
 }
 

@@ -19,13 +19,32 @@ final class Mailer: Sendable {
     private let queue: DueMails
     private let leadership: Leadership
     private let outcomes: Outcomes
+    private let taken = Mutex(Taken())
+    /// How far the log of each realm was looked through for mails.
+    private let looked = Mutex<[RealmID: Int64]>([:])
+
     /// Mails under way, and those whose record the read model has not seen yet.
-    private let taken = Mutex<[DueMails.Entry: ContinuousClock.Instant?]>([:])
+    private struct Taken {
+        var underWay: Set<DueMails.Entry> = []
+        var settled: [DueMails.Entry: ContinuousClock.Instant] = [:]
+
+        /// Those that are free to be taken, as many as there is room for.
+        mutating func take(_ entries: [DueMails.Entry]) -> [DueMails.Entry] {
+            var fresh: [DueMails.Entry] = []
+            for entry in entries where underWay.count < Mailer.limit && settled[entry] == nil {
+                if underWay.insert(entry).inserted { fresh.append(entry) }
+            }
+            return fresh
+        }
+    }
 
     /// As many are under way at once.
     private static let limit = 64
     /// The read model sees a record after this time at the latest, or the mail counts as not sent.
     private static let patience = Duration.seconds(60)
+    /// How often the read model is asked for what is due: mails that the log asked for just now are
+    /// found by following it.
+    private static let round = Duration.milliseconds(100)
 
     init(_ store: Store, composer: MailComposer, carrier: any MailCarrier) {
         self.store = store
@@ -39,46 +58,81 @@ final class Mailer: Sendable {
     /// Runs until it is cancelled. An outage of the database is waited out.
     func run() async throws {
         try await withThrowingDiscardingTaskGroup { group in
-            var quiet = Duration.zero
+            group.addTask {
+                await withDiscardingTaskGroup { group in
+                    await self.store.log.hub.watch { heads in
+                        for entry in await self.ordered(upTo: heads) {
+                            group.addTask { await self.deliver(entry) }
+                        }
+                    }
+                }
+            }
             while true {
                 try Task.checkCancellation()
                 guard await leadership.isHeld() else {
+                    looked.withLock { $0 = [:] }
                     try await Task.sleep(for: .seconds(1))
                     continue
                 }
-                let entries = await next()
-                for entry in entries {
+                lead()
+                for entry in await due() {
                     group.addTask { await self.deliver(entry) }
                 }
-                quiet = entries.isEmpty ? min(quiet + .milliseconds(10), .milliseconds(100)) : .zero
-                try await Task.sleep(for: max(quiet, .milliseconds(5)))
+                try await Task.sleep(for: Self.round)
             }
         }
     }
 
+    /// From here on the log is followed. What it asked for before is due already.
+    private func lead() {
+        let hub = store.log.hub
+        looked.withLock { looked in
+            for realm in hub.realms where looked[realm] == nil {
+                looked[realm] = hub.head(of: realm)
+            }
+        }
+    }
+
+    /// New mails, on the node that leads. What is not found here, or has no room, is found due later.
+    private func ordered(upTo heads: [RealmID: Int64]) async -> [DueMails.Entry] {
+        let stretches = looked.withLock { looked in
+            var stretches: [(realm: RealmID, after: Int64, last: Int64)] = []
+            for (realm, head) in heads {
+                guard let after = looked[realm], after < head else { continue }
+                stretches.append((realm, after, head))
+                looked[realm] = head
+            }
+            return stretches
+        }
+        var found: [DueMails.Entry] = []
+        for (realm, after, last) in stretches {
+            found +=
+                (try? await queue.ordered(behind: after, upTo: last, in: realm)) ?? []
+        }
+        return taken.withLock { $0.take(found) }
+    }
+
     /// Due mails that are not under way, as many as there is room for.
-    private func next() async -> [DueMails.Entry] {
+    private func due() async -> [DueMails.Entry] {
         let now = ContinuousClock.now
-        let (room, held) = taken.withLock { taken in
-            taken = taken.filter { $0.value.map { now - $0 < Self.patience } ?? true }
-            return (Self.limit - taken.count { $0.value == nil }, taken.count)
+        let known = taken.withLock { taken in
+            taken.settled = taken.settled.filter { $0.value > now }
+            return taken.settled.count + taken.underWay.count
         }
-        guard room > 0,
-            let due = try? await queue.due(at: Log.systemTime(), limit: held + room)
+        guard
+            let due = try? await queue.due(at: Log.systemTime(), limit: known + Self.limit)
         else { return [] }
-        return taken.withLock { taken in
-            let fresh = due.filter { !taken.keys.contains($0) }.prefix(room)
-            for entry in fresh { taken.updateValue(nil, forKey: entry) }
-            return Array(fresh)
-        }
+        return taken.withLock { $0.take(due) }
     }
 
     private func deliver(_ entry: DueMails.Entry) async {
         var rest = Self.patience
         defer {
-            // As if it had been settled so long ago that the rest is what is left to wait.
-            let since = ContinuousClock.now - (Self.patience - rest)
-            taken.withLock { _ = $0.updateValue(since, forKey: entry) }
+            let until = ContinuousClock.now + rest
+            taken.withLock {
+                $0.underWay.remove(entry)
+                $0.settled[entry] = until
+            }
         }
         do {
             let letter = try await composer.letter(at: entry.position, in: entry.realm)

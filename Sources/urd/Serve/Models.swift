@@ -78,7 +78,7 @@ struct ReadModelQueries: AdminQueries {
         hostModel = ReadModels.Hosts(store.database)
         appModel = Apps(store.database)
         clientModel = Clients(store.database)
-        sessionModel = Sessions(store.database)
+        sessionModel = Sessions(store.database, hub: store.log.hub)
         passkeyModel = Passkeys(store.database)
         trail = AuditTrail(store.database)
         inviteModel = Invites(store.database)

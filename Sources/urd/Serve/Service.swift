@@ -173,7 +173,9 @@ extension RealmContexts {
 
 extension MailComposer {
     init(_ store: Store, _ queries: ReadModelQueries) {
-        self.init(mint: store.mint, events: store.log) { realm, app throws(LogFailure) in
+        self.init(
+            mint: store.mint, events: store.log, revision: { queries.revision(of: $0) }
+        ) { realm, app throws(LogFailure) in
             let settings = Identity.Settings(
                 overrides: try await queries.realm(realm)?.settings ?? [:])
             guard let app, let face = try await queries.app(app, in: realm) else {

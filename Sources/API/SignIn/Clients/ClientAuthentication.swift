@@ -11,14 +11,23 @@ extension RealmContext {
         guard let credentials, let clientID = try name(of: credentials) else {
             throw Problem(.invalidClient, "client_id is required.")
         }
-        if request.path == TokenRoutes.tokenPath {
+        if TokenRoutes.asksAgain(request.path) {
+            let revision = keys.revision(place.realm)
             let known = try await reading { () throws(LogFailure) in
                 try await clients.recent(clientID, in: place.realm)
             }
-            if let client = try await present(known, clientID, credentials, request, isOld: true) {
+            if var client = try await present(known, clientID, credentials, request, isOld: true) {
+                client.revision = revision
                 return client
             }
         }
+        return try await lookUp(credentials, clientID, for: request)
+    }
+
+    /// The client as the log has it now.
+    func lookUp(
+        _ credentials: ClientCredentials, _ clientID: String, for request: Request
+    ) async throws(Problem) -> PresentClient {
         let known = try await reading { () throws(LogFailure) in
             try await clients.fresh(clientID, in: place.realm)
         }

@@ -1,0 +1,146 @@
+import EventSourcing
+import EventStore
+import Identity
+import Postgres
+import Synchronization
+import Values
+
+/// Sessions that were read once and to which nothing has happened since.
+///
+/// Before any of them is given out the log is asked, once for all who wait, how far it is and which
+/// streams it has gone on with. A session hangs on its own stream, on its account's and on the realm's
+/// configuration, its client being part of that; so what none of these touched is as the read models
+/// have it now, and need not be read again.
+final class KnownSessions: Sendable {
+    fileprivate struct Kept {
+        var epoch: Int32 = -1
+        var position: Int64 = 0
+        var configuration: Int64 = -1
+        var entries: [UUID: Sessions.Entry] = [:]
+        var ofAccount: [UUID: Set<UUID>] = [:]
+    }
+
+    private let realms = Mutex<[RealmID: Kept]>([:])
+    private let hub: CommitHub
+    private let capacity: Int
+
+    init(_ hub: CommitHub, capacity: Int = 50_000) {
+        self.hub = hub
+        self.capacity = capacity
+    }
+
+    /// For one caller at a time in each realm.
+    func find(
+        _ ids: [UUID], in realm: RealmID, over connection: Connection
+    ) -> Result<[UUID: Result<Sessions.Entry, ReadFailure>], ReadFailure> {
+        var kept = realms.withLock { $0.removeValue(forKey: realm) } ?? Kept()
+        guard let moved = LogMoves(of: realm, after: kept.position, over: connection) else {
+            return .failure(.unavailable)
+        }
+        hub.publishConfiguration(moved.configuration, of: realm)
+        kept.follow(moved)
+        var found: [UUID: Result<Sessions.Entry, ReadFailure>] = [:]
+        var missing: [UUID] = []
+        for id in ids {
+            if let entry = kept.entries[id] {
+                found[id] = .success(entry)
+            } else {
+                missing.append(id)
+            }
+        }
+        if !missing.isEmpty {
+            // Later than the question before: what happened in between is dropped next time, once too
+            // often.
+            switch Sessions.read(missing, in: realm, over: connection) {
+            case .failure(let failure): return .failure(failure)
+            case .success(let read):
+                for (id, entry) in read {
+                    found[id] = entry
+                    if case .success(let entry) = entry { kept.keep(entry, atMost: capacity) }
+                }
+            }
+        }
+        realms.withLock { $0[realm] = kept }
+        return .success(found)
+    }
+}
+
+extension KnownSessions.Kept {
+    fileprivate mutating func follow(_ moved: LogMoves) {
+        if moved.epoch != epoch || moved.configuration != configuration || moved.position < position
+        {
+            forgetAll()
+        } else if let streams = moved.streams {
+            for stream in streams { forget(stream) }
+        } else {
+            forgetAll()
+        }
+        (epoch, position, configuration) = (moved.epoch, moved.position, moved.configuration)
+    }
+
+    private mutating func forgetAll() {
+        entries = [:]
+        ofAccount = [:]
+    }
+
+    /// A stream is a session, or an account, or has nothing to do with either.
+    private mutating func forget(_ stream: UUID) {
+        if let entry = entries.removeValue(forKey: stream), let account = entry.terms.account {
+            ofAccount[account]?.remove(stream)
+            if ofAccount[account]?.isEmpty == true { ofAccount[account] = nil }
+        }
+        for session in ofAccount.removeValue(forKey: stream) ?? [] { entries[session] = nil }
+    }
+
+    fileprivate mutating func keep(_ entry: Sessions.Entry, atMost capacity: Int) {
+        // Who is asked for is soon there again.
+        if entries.count >= capacity { forgetAll() }
+        entries[entry.id] = entry
+        if let account = entry.terms.account { ofAccount[account, default: []].insert(entry.id) }
+    }
+}
+
+/// How far a realm's log is, and what it went on with behind a position.
+struct LogMoves {
+    let epoch: Int32
+    let position: Int64
+    /// Where something last changed that every request looks at.
+    let configuration: Int64
+    /// Nil where it is more than is worth telling.
+    let streams: [UUID]?
+
+    /// Nil where there is no answer.
+    init?(of realm: RealmID, after position: Int64, over connection: Connection) {
+        var parameters = Parameters(realm: realm.name)
+        parameters.add(position)
+        guard let rows = try? connection.execute(asking, parameters) else { return nil }
+        guard rows.count > 0 else {
+            // Nothing ever happened there.
+            (epoch, self.position, configuration, streams) = (0, 0, 0, [])
+            return
+        }
+        epoch = rows.int32(0, 0)
+        self.position = rows.int64(0, 1)
+        configuration = rows.int64(0, 2)
+        guard self.position - position <= Self.most else {
+            streams = nil
+            return
+        }
+        streams =
+            rows.isNull(0, 3) ? [] : rows.array(0, 3).compactMap { $0.flatMap { UUID(bytes: $0) } }
+    }
+
+    private static let most: Int64 = 5_000
+}
+
+private let asking = Statement(
+    "log_moves",
+    """
+    select h.epoch, h.position, coalesce(c.position, 0),
+        case when h.position - $2 between 1 and 5000 then (
+            select array_agg(distinct e.stream) from urd.event e
+            where e.realm = $1 and e.position > $2
+        ) end
+    from urd.realm_log h left join urd.configurations c on c.realm = h.realm
+    where h.realm = $1
+    """)
