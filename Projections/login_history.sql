@@ -56,6 +56,8 @@ begin
         e.data ->> 'source', e.data ->> 'device'
     from urd.event e
     where e.realm = p_realm and e.position between p_first and p_last
+        -- Nobody signs in where a token is exchanged for another.
+        and coalesce(e.data ->> 'method', '') <> 'urn:ietf:params:oauth:grant-type:token-exchange'
         and (e.type = 'session.opened' and e.data ->> 'account' is not null
             or e.type in ('session.refused', 'browser.opened', 'browser.refused'));
 

@@ -7,7 +7,8 @@ public enum API {
         PublicRoutes.table + RealmRoutes.table + HostRoutes.table + AppRoutes.table
         + ClientRoutes.table + AccountRoutes.table + AccountDeletionRoutes.table
         + AccountSessionRoutes.table + LoginHistoryRoutes.table + MailRoutes.table
-        + TwoFactorRoutes.table + InviteRoutes.table + SubjectRoutes.table + AdminKeyRoutes.table
+        + TwoFactorRoutes.table + InviteRoutes.table + RegistrationTokenRoutes.table
+        + SubjectRoutes.table + AdminKeyRoutes.table
         + EventRoutes.table
         + LogRoutes.table + SigningKeyRoutes.table
 
@@ -18,12 +19,14 @@ public enum API {
         + MetadataRoutes.table + AppInfoRoutes.table + AppLinkRoutes.table
         + OwnAccountRoutes.table + AuthorizeRoutes.table + PushedRequests.table
         + EndSessionRoutes.table + VooRoutes.table
+        + ClientRegistrationRoutes.table + DeviceRoutes.table + ChallengeRoutes.table
 
     /// What a browser shows. These are for people, and stand in no description for programs.
     public static let pageTable: [Route<RealmContext>] =
         AssetRoutes.table + LoginRoutes.table + PasskeyLoginRoutes.table + LinkRoutes.table
         + LogoutRoutes.table + OverviewRoutes.table + SecurityRoutes.table + TOTPPageRoutes.table
         + SessionPageRoutes.table + DataRoutes.table + RegisterRoutes.table + ConsentRoutes.table
+        + DevicePageRoutes.table
 
     /// Every route of every table.
     static let outlines: [Outline] = table.map(\.outline) + realmTable.map(\.outline)

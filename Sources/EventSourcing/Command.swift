@@ -85,6 +85,12 @@ public struct Decision: Sendable, Equatable {
         events.append(NewEvent(event, in: stream, of: subject))
     }
 
+    /// All of another decision behind this one.
+    public mutating func append(_ other: Decision) {
+        events += other.events
+        claims += other.claims
+    }
+
     public mutating func take(_ claim: Claim, for stream: UUID) {
         claims.append(.take(claim, for: stream))
     }

@@ -11,6 +11,7 @@ public enum EventCatalogue {
         + ConsentEvent.catalogue + PushedRequestEvent.catalogue
         + LogoutNoticeEvent.catalogue
         + BrowserSessionEvent.catalogue
+        + RegistrationTokenEvent.catalogue + DeviceEvent.catalogue
 
     /// What every request looks at, so that nodes keep it: see `Projections/configurations.sql`.
     public static func isConfiguration(_ name: String) -> Bool {

@@ -44,6 +44,8 @@ public struct FieldFault: Error, Equatable, Sendable {
         case notFound
         /// It is set for the realm as a whole and not for one app.
         case notPerApp
+        /// Only somebody who manages the realm may say it.
+        case reserved
     }
 
     public enum ValueType: String, Equatable, Sendable {

@@ -10,6 +10,8 @@ struct CompactJWS {
     let algorithm: Algorithm
     let keyID: String?
     let type: String?
+    /// What the sender would like to be believed by. Only `KeyProof` looks at it.
+    let key: JSON?
     let payload: [UInt8]
     let signingInput: [UInt8]
     let signature: [UInt8]
@@ -32,6 +34,7 @@ struct CompactJWS {
         }
         self.algorithm = algorithm
         keyID = try Self.text("kid", of: members, most: KeySet.longestKeyID)
+        key = members["jwk"]
         type = try Self.text("typ", of: members, most: 128)
         guard let payload = Self.decode(parts[1]), let signature = Self.decode(parts[2]) else {
             throw .malformed
@@ -46,8 +49,8 @@ struct CompactJWS {
     /// any `crit` (RFC 7515 section 4.1.11), even an empty one, which is forbidden; an unencoded
     /// payload (RFC 7797), also when nobody said that it is critical; encryption and compression.
     ///
-    /// `jwk`, `jku`, `x5c`, `x5u` and `x5t` are passed over: they say which key the sender would
-    /// like to be believed by, and nothing here reads them.
+    /// `jku`, `x5c`, `x5u` and `x5t` are passed over: they say which key the sender would like to
+    /// be believed by, and nothing here reads them; nor `jwk`, but for proofs of that very key.
     private static func refuseExtensions(_ members: [String: JSON]) throws(TokenRejection) {
         for name in ["crit", "b64", "enc", "zip"] where members[name] != nil {
             throw .unsupportedHeader

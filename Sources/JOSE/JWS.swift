@@ -36,6 +36,12 @@ public enum JWS {
         let header: JSON = [
             "alg": .string(key.algorithm.rawValue), "kid": .string(key.id), "typ": .string(type),
         ]
+        return try sign(payload, by: key, header: header)
+    }
+
+    static func sign(
+        _ payload: [UInt8], by key: SigningKey, header: JSON
+    ) throws(Failure) -> String {
         var text = Base64URL.encode(header.canonical())
         text += "."
         text += Base64URL.encode(payload)

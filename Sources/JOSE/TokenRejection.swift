@@ -48,4 +48,7 @@ public enum ClaimName: String, Sendable, Hashable, CaseIterable {
     case nonce
     case accessTokenHash = "at_hash"
     case authorizedParty = "azp"
+    case method = "htm"
+    case address = "htu"
+    case tokenHash = "ath"
 }

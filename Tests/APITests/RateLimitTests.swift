@@ -115,6 +115,8 @@ import Testing
             (.passkeyBegin, [.source: 300, .target: 60, .client: 1200]),
             (.twoFactor, [.source: 200, .target: 15]),
             (.oauthToken, [.source: 200, .client: 60]), (.bootstrap, [.source: 10]),
+            (.deviceCode, [.source: 60, .target: 10, .client: 600]),
+            (.clientRegistration, [.source: 40, .app: 1200]),
         ]
         #expect(expected.count == RatePolicy.allCases.count)
         for (policy, bursts) in expected {

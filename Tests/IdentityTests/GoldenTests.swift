@@ -18,6 +18,9 @@ private func samples() throws -> [any Event] {
         "refresh_token_lifetime": 86_400, "app_id": "00000000-0000-0002-0000-000000000002",
         "webauthn_rp_id": "passkeys.example.org",
         "audiences": ["https://api.example.org"], "introspects_all_tokens": true,
+        "client_assertion_for_token_url": true, "dpop_bound_access_tokens": true,
+        "token_exchange": "delegation", "exchange_targets": ["https://b.example.org"],
+        "may_act": ["gateway"],
         "sector_identifier_uri": "https://web.example.org/sector", "subject_type": "pairwise",
         "userinfo_signed_response_alg": "ES256", "require_pushed_authorization_requests": true,
         "require_signed_request_object": true,
@@ -59,7 +62,8 @@ private func signInSamples() throws -> [any Event] {
         account: account, stamp: 1, client: client, clientID: "web", app: app, scope: ["openid"],
         resources: ["https://api.example.org"], factors: [.mailedCode], openedAt: noon,
         expiresAt: noon.adding(seconds: 86_400), isOffline: true,
-        from: SignInPlace(source: "AAAA", device: "iPhone"), method: .nativeOTP)
+        from: SignInPlace(source: "AAAA", device: "iPhone"), method: .nativeOTP, key: "AAAA")
+    terms.exchange = TokenExchange(origin: session, actors: ["gateway"], impersonator: "desk")
     terms.authenticatedAt = noon
     terms.browser = code
     terms.sector = "web.example.org"
@@ -99,6 +103,22 @@ private func signInSamples() throws -> [any Event] {
                 account: account, client: client, clientID: "web", scope: ["openid"], at: noon)),
         ConsentEvent.withdrawn(account: account, client: client),
         PushedRequestEvent.used(account: account, client: client),
+    ] + registrationSamples()
+}
+
+private func registrationSamples() -> [any Event] {
+    let terms = RegistrationTerms(label: "Partners", uses: 2, scope: ["jobs"], expiresAt: noon)
+    return [
+        RegistrationTokenEvent.created(terms),
+        RegistrationTokenEvent.used(client: client, at: noon),
+        RegistrationTokenEvent.revoked,
+        DeviceEvent.requested(
+            DeviceTerms(
+                client: client, clientID: "web", app: app, scope: ["openid"],
+                resources: ["https://api.example.org"], expiresAt: noon)),
+        DeviceEvent.approved(
+            DeviceApproval(account: account, stamp: 1, factors: [.passkey], at: noon)),
+        DeviceEvent.denied(account: account), DeviceEvent.redeemed,
     ]
 }
 

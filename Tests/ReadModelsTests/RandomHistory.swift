@@ -17,6 +17,7 @@ struct RandomHistory {
     var notices: [UUID] = []
     var passkeys: [UUID] = []
     var hosts: [(stream: UUID, name: String, isAssigned: Bool)] = []
+    var registrationTokens: [UUID] = []
     var serial = 0
 
     init(seed: UInt64) {
@@ -29,7 +30,7 @@ struct RandomHistory {
 
     mutating func next() -> Happening {
         serial += 1
-        switch Int.random(in: 0..<47, using: &random) {
+        switch Int.random(in: 0..<50, using: &random) {
         case 0..<11: return client()
         case 11..<14: return app()
         case 14..<16: return realm()
@@ -43,6 +44,7 @@ struct RandomHistory {
         case 39..<42: return consent()
         case 42..<45: return browser()
         case 45..<47: return notice()
+        case 47, 48: return registrationToken()
         default: return happening("something.else", fresh(), #"{"n":\#(serial)}"#)
         }
     }

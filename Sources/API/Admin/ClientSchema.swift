@@ -64,7 +64,7 @@ enum ClientSchema {
 
     /// All but what the field itself describes is as narrow as a pattern can say; the domain's own
     /// rules have the last word.
-    private static func shape(of field: MetadataField) -> Schema {
+    static func shape(of field: MetadataField) -> Schema {
         narrow[field.name] ?? converted(field.schema)
     }
 

@@ -61,6 +61,7 @@ extension Setting {
         case .apps(let limit): .list(of: .text(8...300), 0...limit, unique: true)
         case .certificates(let limit): .list(of: .text(1...32_768), 0...limit, unique: true)
         case .mailWords: MailWords.schema
+        case .issuers: .openObject
         case .rates: RateTable.overrideSchema
         case .colour: .text(7...7, Names.colour)
         }

@@ -15,6 +15,7 @@ extension TokenMint {
         if !code.namesRedirect { members["u"] = true }
         members["h"] = code.challenge.map { .string(Base64URL.encode($0.bytes)) }
         members["n"] = code.nonce.map { .string($0) }
+        members["k"] = code.key.map { .string($0) }
         let lists = [
             ("s", code.scope), ("o", code.resources), ("f", code.factors.map(\.rawValue)),
             ("d", code.idTokenClaims), ("p", code.userInfoClaims),
@@ -42,7 +43,7 @@ extension TokenMint {
             resources: texts("o"), nonce: json["n"]?.string, idTokenClaims: texts("d"),
             userInfoClaims: texts("p"), authenticatedAt: Timestamp(seconds: authenticatedAt),
             factors: texts("f").compactMap(AuthenticationFactor.init),
-            expiresAt: Timestamp(seconds: expiresAt))
+            expiresAt: Timestamp(seconds: expiresAt), key: json["k"]?.string)
     }
 
     private func id(_ json: JSON, _ name: String) -> UUID? {

@@ -52,6 +52,7 @@ struct AuthorizationReader: Sendable {
                 askedAt: context.clock.now())
             asked.namesRedirect = isNamed
             asked.challenge = try challenge(parameters)
+            asked.key = try key(parameters)
             try readScope(parameters, into: &asked)
             try readTexts(parameters, into: &asked)
             try readPrompts(parameters, into: &asked)
@@ -104,6 +105,15 @@ struct AuthorizationReader: Sendable {
             throw AuthorizationFault(
                 .registrationNotSupported, "Clients do not register in a request.")
         }
+    }
+
+    /// RFC 9449 section 10.
+    private func key(_ parameters: AuthorizationParameters) throws(AuthorizationFault) -> String? {
+        guard let text = parameters["dpop_jkt"] else { return nil }
+        guard Base64URL.decode(text)?.count == 32 else {
+            throw AuthorizationFault(.invalidRequest, "dpop_jkt is no thumbprint of a key.")
+        }
+        return text
     }
 
     /// RFC 7636, and RFC 9700 section 2.1.1: whoever keeps no secret has nothing else to show.

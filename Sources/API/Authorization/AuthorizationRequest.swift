@@ -31,6 +31,8 @@ struct AuthorizationRequest: Equatable {
     var userInfoClaims: [String] = []
     /// The languages that the person is said to like.
     var languages: String?
+    /// The thumbprint of the key that the code is bound to (`dpop_jkt`).
+    var key: String?
     /// It was pushed under this name, and can be granted once.
     var pushed: UUID?
     var askedAt: Timestamp
@@ -59,6 +61,7 @@ extension AuthorizationRequest {
         members["age"] = maximumAge.map { .integer($0) }
         members["hint"] = loginHint.map { .string($0) }
         members["sub"] = subject.map { .string($0) }
+        members["key"] = key.map { .string($0) }
         members["languages"] = languages.map { .string($0) }
         members["pushed"] = pushed.map { .string($0.description) }
         members["in"] = askedIn.map { .string($0.description) }
@@ -106,6 +109,7 @@ extension AuthorizationRequest {
         loginHint = json["hint"]?.string
         subject = json["sub"]?.string
         languages = json["languages"]?.string
+        key = json["key"]?.string
         pushed = id("pushed")
         askedIn = id("in")
     }

@@ -179,7 +179,7 @@ extension Call<RealmContext> {
             idTokenClaims: asked.idTokenClaims, userInfoClaims: asked.userInfoClaims,
             authenticatedAt: browser.authenticatedAt,
             factors: browser.methods.compactMap(AuthenticationFactor.init),
-            expiresAt: context.clock.now().adding(seconds: lifetime))
+            expiresAt: context.clock.now().adding(seconds: lifetime), key: asked.key)
         guard let text = context.mint.authorizationCode(code) else {
             throw .told(Problem(.internalError))
         }

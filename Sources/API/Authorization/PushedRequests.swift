@@ -34,7 +34,7 @@ enum PushedRequests {
                     .required("request_uri", .text(1...16384), "The request's name."),
                     .required("expires_in", .integer(1...600), "Seconds.")),
                 example: ["request_uri": "urn:ietf:params:oauth:request_uri:…", "expires_in": 90])),
-        refusals: Place.refusals + [.invalidRequest, .invalidClient]
+        refusals: Place.refusals + [.invalidRequest, .invalidClient, .invalidProof, .nonceNeeded]
     ) { call throws(Problem) in
         try await call.push()
     }
@@ -51,7 +51,15 @@ extension Call<RealmContext> {
         guard parameters["request_uri"] == nil else {
             throw Problem(.invalidRequest, "A request that is pushed names no other one.")
         }
-        let asked: AuthorizationRequest
+        // RFC 9449 section 10.1: a proof says as much as its thumbprint would.
+        let proof = try tokenProof()
+        if let proof {
+            guard parameters["dpop_jkt"] == nil || parameters["dpop_jkt"] == proof.key else {
+                throw Problem(.invalidProof, "dpop_jkt is not of the key that is proved.")
+            }
+            try await context.use(proof)
+        }
+        var asked: AuthorizationRequest
         do throws(AuthorizationRefusal) {
             asked = try await reader.whole(parameters)
         } catch {
@@ -60,6 +68,7 @@ extension Call<RealmContext> {
             case .sent(let fault, _): return refused(fault)
             }
         }
+        asked.key = asked.key ?? proof?.key
         let until = context.clock.now().adding(seconds: PushedRequests.lifetime)
         guard
             let sealed = context.mint.seal(
@@ -92,7 +101,7 @@ extension AuthorizationReader {
         _ parameters: AuthorizationParameters
     ) async throws(AuthorizationRefusal) -> AuthorizationRequest {
         let resolved: AuthorizationParameters
-        do throws(AuthorizationFault) { resolved = try self.resolved(parameters) } catch {
+        do throws(AuthorizationFault) { resolved = try await self.resolved(parameters) } catch {
             throw refusal(error, beside: parameters)
         }
         let target: (AuthorizationTarget, isNamed: Bool)

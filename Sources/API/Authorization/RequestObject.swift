@@ -14,7 +14,7 @@ extension AuthorizationReader {
     /// What the client wants: what its object says, and of the parameters beside it nothing.
     func resolved(
         _ parameters: AuthorizationParameters
-    ) throws(AuthorizationFault) -> AuthorizationParameters {
+    ) async throws(AuthorizationFault) -> AuthorizationParameters {
         guard !parameters.repeated.contains("request") else {
             throw AuthorizationFault(.invalidRequest, "A parameter is given more than once.")
         }
@@ -24,7 +24,7 @@ extension AuthorizationReader {
             }
             return parameters
         }
-        guard let claims = claims(of: text) else {
+        guard let claims = await claims(of: text) else {
             throw AuthorizationFault(
                 .invalidRequestObject, "The request object is not one that this client signed.")
         }
@@ -37,12 +37,16 @@ extension AuthorizationReader {
         return AuthorizationParameters(claims: claims)
     }
 
-    private func claims(of text: String) -> [String: JSON]? {
-        guard let jwks = metadata.jwks, let keys = try? KeySet(jwks: jwks),
-            let verified = try? JWS.verify(
-                text, by: keys,
-                rules: JWS.Rules(algorithms: Set(ClientKeys.algorithms), types: Self.types)),
-            let claims = try? Claims(payload: verified.payload)
+    private func claims(of text: String) async -> [String: JSON]? {
+        guard let source = KeySource(metadata.jwks, metadata.jwksURI),
+            let verified = try? await context.remoteKeys.check(
+                source,
+                { keys throws(TokenRejection) in
+                    try JWS.verify(
+                        text, by: keys,
+                        rules: JWS.Rules(
+                            algorithms: Set(ClientKeys.algorithms), types: Self.types))
+                }), let claims = try? Claims(payload: verified.payload)
         else { return nil }
         let now = context.clock.now()
         let rules = ClaimRules(

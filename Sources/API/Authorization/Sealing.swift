@@ -31,4 +31,5 @@ enum SealedPurpose: String {
     case authorizationRequest = "authorization request"
     case pushedRequest = "pushed authorization request"
     case logout
+    case challenge = "authorization challenge"
 }

@@ -23,8 +23,15 @@ public struct Forwarding: Sendable {
     public let scheme: Scheme
     /// The ports under which this server is known: they may stand in links.
     public let ports: Set<UInt16>
+    /// The header in which a trusted proxy tells the certificate that a client has shown to it (RFC
+    /// 9440). It must set or remove it itself. Nil: nobody tells any.
+    public let certificateHeader: String?
 
-    public init(trusted: [Network] = [], scheme: Scheme = .http, ports: Set<UInt16> = []) {
+    public init(
+        trusted: [Network] = [], scheme: Scheme = .http, ports: Set<UInt16> = [],
+        certificateHeader: String? = nil
+    ) {
+        self.certificateHeader = certificateHeader
         self.trusted = trusted
         self.scheme = scheme
         self.ports = ports
@@ -53,7 +60,19 @@ public struct Forwarding: Sendable {
             }
             scheme = forwarded
         }
-        return Arrival(host: host, scheme: scheme, address: told.address.description)
+        return Arrival(
+            host: host, scheme: scheme, address: told.address.description,
+            certificate: try certificate(request.headers))
+    }
+
+    private func certificate(_ headers: Headers) throws(Problem) -> CertificateThumbprint? {
+        guard let name = certificateHeader else { return nil }
+        let lines = headers.all(name).filter { !$0.isEmpty }
+        guard let line = lines.first else { return nil }
+        guard lines.count == 1, let thumbprint = CertificateThumbprint(header: line) else {
+            throw Problem(.malformedForwarding)
+        }
+        return thumbprint
     }
 
     /// The standard's header goes before the others, which are as old as they are different. A
@@ -143,4 +162,6 @@ struct Arrival: Sendable, Equatable {
     let scheme: Scheme
     /// Of whoever sent it, as far as that can be known.
     let address: String
+    /// What the client has shown in TLS.
+    var certificate: CertificateThumbprint?
 }

@@ -19,11 +19,18 @@ public struct Place: Sendable {
     public let host: String
     /// The address that the request came from, past trusted proxies.
     public let address: String
+    /// The certificate that the sender has shown, as far as a trusted proxy tells.
+    public let certificate: CertificateThumbprint?
+    /// Whether one is there that tells.
+    public let seesCertificates: Bool
 
     public init(
         realm: RealmID, app: UUID?, settings: Settings, rates: RateTable = .standard,
-        issuer: String, links: String, host: String, address: String
+        issuer: String, links: String, host: String, address: String,
+        certificate: CertificateThumbprint? = nil, seesCertificates: Bool = false
     ) {
+        self.certificate = certificate
+        self.seesCertificates = seesCertificates
         self.rates = rates
         self.realm = realm
         self.app = app

@@ -38,7 +38,8 @@ public struct Places: Sendable {
         return Place(
             realm: lead.realm, app: tenancy.app, settings: tenancy.settings,
             rates: tenancy.rates, issuer: issuer, links: tenancy.links ?? issuer,
-            host: arrival.host.name, address: arrival.address)
+            host: arrival.host.name, address: arrival.address, certificate: arrival.certificate,
+            seesCertificates: forwarding.certificateHeader != nil)
     }
 
     /// A port stands in it where the directory has it, or this server was told that it is its own:

@@ -12,6 +12,10 @@ public enum RatePolicy: String, CaseIterable, Sendable {
     /// Enrolling an authenticator app, and proving it outside of the token endpoint.
     case twoFactor = "two-factor"
     case oauthToken = "oauth-token"
+    /// Asking for a device's code, and typing one.
+    case deviceCode = "device-code"
+    /// Clients that register themselves.
+    case clientRegistration = "client-registration"
     case bootstrap
 }
 
@@ -61,6 +65,11 @@ public struct RateTable: Sendable {
         table[.twoFactor, .target] = Rate(15, per: minute)
         table[.oauthToken, .source] = Rate(600, per: minute, burst: 200)
         table[.oauthToken, .client] = Rate(60, per: minute, burst: 60)
+        table[.deviceCode, .source] = Rate(600, per: hour, burst: 60)
+        table[.deviceCode, .target] = Rate(10, per: minute)
+        table[.deviceCode, .client] = Rate(600, per: minute)
+        table[.clientRegistration, .source] = Rate(120, per: hour, burst: 40)
+        table[.clientRegistration, .app] = Rate(1_200, per: hour)
         table[.bootstrap, .source] = Rate(30, per: .seconds(900), burst: 10)
         return table
     }()

@@ -14,16 +14,30 @@ extension ProblemKind {
         case .unsupportedTokenType: "unsupported_token_type"
         case .invalidScope: "invalid_scope"
         case .invalidTarget: "invalid_target"
-        case .invalidToken: "invalid_token"
+        case .invalidToken, .unprovenToken: "invalid_token"
+        // draft-ietf-oauth-first-party-apps.
+        case .insufficientAuthorization: "insufficient_authorization"
+        case .invalidAuthSession: "invalid_session"
+        // RFC 8628.
+        case .authorizationPending: "authorization_pending"
+        case .slowDown: "slow_down"
+        case .expiredDeviceCode: "expired_token"
+        // RFC 9449.
+        case .invalidProof, .proofRefused: "invalid_dpop_proof"
+        case .nonceNeeded, .proofNonceNeeded: "use_dpop_nonce"
         // Only in the body: a challenge to whoever came without a token names no error.
         case .unauthenticated: "missing_token"
         case .insufficientScope: "insufficient_scope"
         // RFC 9470.
         case .reauthenticationRequired: "insufficient_user_authentication"
         case .mfaRequired: "mfa_required"
+        case .invalidRedirectURI: "invalid_redirect_uri"
+        case .invalidClientMetadata: "invalid_client_metadata"
+        case .invalidSoftwareStatement: "invalid_software_statement"
+        case .unapprovedSoftwareStatement: "unapproved_software_statement"
         case .rateLimited: "rate_limited"
         case .forbidden, .foreignForm, .realmClosed, .realmDisabled, .nativeGrantsDisabled,
-            .internalLoginDisabled:
+            .internalLoginDisabled, .registrationClosed, .deviceDenied:
             "access_denied"
         case .internalError, .logDamaged: "server_error"
         case .busy, .unavailable, .contended, .positionNotReached, .passkeyUnavailable:
@@ -34,7 +48,7 @@ extension ProblemKind {
             .malformedForwarding, .invalidEnrollment, .noTwoFactor, .noSuchInvite, .inviteUsed,
             .unknownHost, .noSuchRoute, .noSuchRealm,
             .noSuchHost, .noSuchApp, .noSuchClient, .noSuchKey, .noSuchPasskey, .noSuchEvent,
-            .noSuchCheckpoint,
+            .noSuchCheckpoint, .noSuchRegistrationToken, .noSuchDevice,
             .noSuchAccount, .noSuchSession, .noSuchMail, .accountExists, .mailNotFailed,
             .noSuchProblem, .methodNotAllowed, .realmExists, .reservedRealm, .hostTaken,
             .appExists, .clientExists, .clientHasNoSecret, .positionLost, .unsupportedMediaType,
@@ -59,6 +73,8 @@ extension Problem {
             .required("error", .text(1...100), "A code for programs."),
             .optional("error_description", .text(1...1000), "What is wrong, for developers."),
             .optional("error_uri", .text(1...1000), "Where to read more."),
+            .optional("auth_session", .text(1...8192), "To go on with, at the challenge endpoint."),
+            .optional("second_factor_required", .boolean, "There: a `totp_code` is missing."),
             .optional(
                 "methods", .list(of: .text(1...100), 0...20),
                 "With `mfa_required`: what a browser can ask for.")))

@@ -60,7 +60,9 @@ enum ConsentRoutes {
                 }
                 HTML.element(.h2) { say("It would be able to", "Die App könnte dann") }
                 HTML.element(.ul, .class("scopes")) {
-                    for scope in asked.scope { line(scope, asked, say) }
+                    for scope in asked.scope {
+                        line(scope, isRemembered: asked.remembered.contains(scope), say)
+                    }
                 }
                 visit.form("/consent") {
                     onward.fields
@@ -95,9 +97,7 @@ enum ConsentRoutes {
         }
     }
 
-    private static func line(
-        _ scope: String, _ asked: ApplicationRequest, _ say: Words
-    ) -> HTML {
+    static func line(_ scope: String, isRemembered: Bool, _ say: Words) -> HTML {
         HTML.element(.li) {
             switch scope {
             case "openid":
@@ -112,7 +112,7 @@ enum ConsentRoutes {
                 say("use ", "nutzen: ")
                 HTML.element(.code, .class("break")) { scope }
             }
-            if asked.remembered.contains(scope) {
+            if isRemembered {
                 " "
                 HTML.element(.span, .class("soft small")) {
                     say("(allowed before)", "(schon erlaubt)")

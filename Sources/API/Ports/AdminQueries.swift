@@ -37,6 +37,10 @@ public protocol AdminQueries: AccountQueries {
         in realm: RealmID, app: UUID?, after: UUID?, limit: Int
     ) async throws(LogFailure) -> [InviteView]
 
+    func registrationTokens(
+        in realm: RealmID, after: UUID?, limit: Int
+    ) async throws(LogFailure) -> [RegistrationTokenView]
+
     /// Newest last. The only list that follows the log at a distance.
     func auditTrail(
         of realm: RealmID, after position: Int64, limit: Int

@@ -134,7 +134,10 @@ extension Outline {
         case .nothing: break
         case .realm, .everything: kinds.formUnion([.unauthenticated, .forbidden])
         case .client: kinds.formUnion([.invalidRequest, .invalidClient, .rateLimited])
-        case .account, .service: kinds.formUnion([.unauthenticated, .invalidToken])
+        case .account, .service:
+            kinds.formUnion([
+                .unauthenticated, .invalidToken, .unprovenToken, .proofRefused, .proofNonceNeeded,
+            ])
         }
         if right != .nothing {
             kinds.formUnion([.busy, .contended, .unavailable, .logDamaged])

@@ -1,4 +1,5 @@
 public import HTTP
+internal import JOSE
 public import JSON
 
 /// Why a request was not carried out. A value of its own for each request: nothing in it is shared.
@@ -26,6 +27,9 @@ public struct Problem: Error, Sendable {
         if [.invalidToken, .insufficientScope, .reauthenticationRequired].contains(kind) {
             return [("WWW-Authenticate", bearerChallenge(kind))]
         }
+        if [.unprovenToken, .proofRefused, .proofNonceNeeded].contains(kind) {
+            return [("WWW-Authenticate", proofChallenge(kind))]
+        }
         if kind.status == .unauthorized {
             return [("WWW-Authenticate", #"Bearer realm="urd""#)]
         }
@@ -35,6 +39,12 @@ public struct Problem: Error, Sendable {
     /// RFC 6750 section 3: whoever came without a token hears of no error.
     private static func bearerChallenge(_ kind: ProblemKind) -> String {
         #"Bearer realm="urd", error="\#(kind.oauthCode)", error_description="\#(kind.title)""#
+    }
+
+    /// RFC 9449 section 7.1.
+    private static func proofChallenge(_ kind: ProblemKind) -> String {
+        let algorithms = KeyProof.algorithms.map(\.rawValue).joined(separator: " ")
+        return #"DPoP realm="urd", error="\#(kind.oauthCode)", algs="\#(algorithms)""#
     }
 
     /// In the words of the dialect that the route speaks.

@@ -34,6 +34,27 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case insufficientScope = "insufficient-scope"
     case mfaRequired = "mfa-required"
 
+    case invalidProof = "invalid-proof"
+    case nonceNeeded = "nonce-needed"
+    case unprovenToken = "unproven-token"
+    case proofRefused = "proof-refused"
+    case proofNonceNeeded = "proof-nonce-needed"
+
+    case authorizationPending = "authorization-pending"
+    case slowDown = "slow-down"
+    case expiredDeviceCode = "expired-device-code"
+    case deviceDenied = "device-denied"
+    case noSuchDevice = "no-such-device"
+
+    case insufficientAuthorization = "insufficient-authorization"
+    case invalidAuthSession = "invalid-auth-session"
+
+    case registrationClosed = "registration-closed"
+    case invalidRedirectURI = "invalid-redirect-uri"
+    case invalidClientMetadata = "invalid-client-metadata"
+    case invalidSoftwareStatement = "invalid-software-statement"
+    case unapprovedSoftwareStatement = "unapproved-software-statement"
+
     case nativeGrantsDisabled = "native-grants-disabled"
     case internalLoginDisabled = "internal-login-disabled"
     case passkeyUnavailable = "passkey-unavailable"
@@ -54,6 +75,7 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case noSuchMail = "no-such-mail"
     case noSuchKey = "no-such-key"
     case noSuchInvite = "no-such-invite"
+    case noSuchRegistrationToken = "no-such-registration-token"
     case noSuchPasskey = "no-such-passkey"
     case noSuchEvent = "no-such-event"
     case noSuchCheckpoint = "no-such-checkpoint"
@@ -95,17 +117,24 @@ extension ProblemKind {
             .missingParameter, .unknownParameter, .repeatedParameter, .invalidParameter,
             .unexpectedBody, .malformedHost, .malformedForwarding, .invalidRequest, .invalidGrant,
             .unauthorizedClient, .unsupportedGrantType, .unsupportedTokenType, .invalidScope,
-            .invalidTarget, .mfaRequired, .nativeGrantsDisabled, .invalidEnrollment:
+            .invalidTarget, .mfaRequired, .nativeGrantsDisabled, .invalidEnrollment,
+            .insufficientAuthorization, .invalidAuthSession,
+            .authorizationPending, .slowDown, .expiredDeviceCode, .deviceDenied,
+            .invalidProof, .nonceNeeded, .invalidRedirectURI, .invalidClientMetadata,
+            .invalidSoftwareStatement,
+            .unapprovedSoftwareStatement:
             .badRequest
-        case .unauthenticated, .invalidClient, .invalidToken, .reauthenticationRequired:
+        case .unauthenticated, .invalidClient, .invalidToken, .reauthenticationRequired,
+            .unprovenToken, .proofRefused, .proofNonceNeeded:
             .unauthorized
-        case .forbidden, .foreignForm, .insufficientScope, .internalLoginDisabled, .realmClosed:
+        case .forbidden, .foreignForm, .insufficientScope, .internalLoginDisabled, .realmClosed,
+            .registrationClosed:
             .forbidden
         case .bodyTooLarge: .contentTooLarge
         case .rateLimited: .tooManyRequests
         case .unknownHost, .noSuchRoute, .noSuchRealm, .noSuchHost, .noSuchApp, .noSuchClient,
             .noSuchKey, .noSuchInvite, .noTwoFactor, .noSuchPasskey, .noSuchAccount, .noSuchSession,
-            .noSuchMail,
+            .noSuchMail, .noSuchRegistrationToken, .noSuchDevice,
             .noSuchEvent, .noSuchCheckpoint, .noSuchProblem:
             .notFound
         case .methodNotAllowed: .methodNotAllowed
@@ -148,6 +177,22 @@ extension ProblemKind {
         case .invalidToken: "The access token is not valid, or is no longer."
         case .insufficientScope: "The access token does not reach that far."
         case .mfaRequired: "Another factor is needed, which only a browser can ask for."
+        case .invalidProof, .proofRefused: "The proof of a key is not valid, or was used before."
+        case .nonceNeeded, .proofNonceNeeded:
+            "The proof of a key needs the number that is given with this answer."
+        case .unprovenToken: "The access token needs a proof of the key that it is bound to."
+        case .authorizationPending: "Nobody has decided yet."
+        case .slowDown: "It was asked again too soon."
+        case .expiredDeviceCode: "The device has waited too long."
+        case .deviceDenied: "Somebody has sent the device away."
+        case .noSuchDevice: "No device waits under this code."
+        case .insufficientAuthorization: "Something more has to be shown."
+        case .invalidAuthSession: "The session is over, or is another client's."
+        case .registrationClosed: "Clients do not register themselves here."
+        case .invalidRedirectURI: "A redirect URI is not one that may be used."
+        case .invalidClientMetadata: "A client can't be as it says of itself."
+        case .invalidSoftwareStatement: "The software statement is missing, or not valid."
+        case .unapprovedSoftwareStatement: "Whoever made the software statement is not trusted."
         case .nativeGrantsDisabled: "Signing in without a browser is not enabled here."
         case .internalLoginDisabled: "People sign in elsewhere here."
         case .passkeyUnavailable: "Passkeys need a domain, which is not set here."
@@ -165,6 +210,7 @@ extension ProblemKind {
         case .noSuchApp: "The realm has no such app."
         case .noSuchClient: "The realm has no such client."
         case .noSuchInvite: "There is no such invite."
+        case .noSuchRegistrationToken: "There is no such registration token."
         case .noSuchAccount: "The realm has no such account."
         case .noSuchSession: "There is no such session."
         case .noSuchMail: "There is no such mail."

@@ -87,6 +87,8 @@ extension GrantRefusal: Refusal {
         case .realmDisabled: Problem(.realmClosed)
         case .invalidClient: Problem(.invalidClient)
         case .usedAssertion: Problem(.invalidClient, "The assertion was used before.")
+        case .usedProof: Problem(.invalidProof, "The DPoP proof was used before.")
+        case .proofNeeded: Problem(.invalidProof, "The client's tokens need a DPoP proof.")
         case .unsupportedGrant:
             Problem(.unsupportedGrantType, "This grant type is not enabled for this realm.")
         case .unauthorizedClient:
@@ -98,6 +100,18 @@ extension GrantRefusal: Refusal {
             Problem(.invalidScope, "A refresh gives no more than there was.")
         case .invalidResource: Problem(.invalidTarget)
         case .invalidCode: Problem(.invalidGrant, "Invalid or expired code.")
+        case .invalidAssertion:
+            Problem(.invalidGrant, "The assertion is not valid, or was used before.")
+        case .invalidSubjectToken:
+            Problem(.invalidRequest, "A token that is to be exchanged is not valid.")
+        case .exchangeNotAllowed:
+            Problem(.invalidRequest, "The token is not this client's to exchange.")
+        case .invalidDeviceCode: Problem(.invalidGrant, "Invalid or used device code.")
+        case .expiredDeviceCode: Problem(.expiredDeviceCode)
+        case .authorizationPending: Problem(.authorizationPending)
+        case .deviceDenied: Problem(.deviceDenied)
+        // Another code is made up instead.
+        case .codeTaken: Problem(.internalError)
         case .invalidLink: Problem(.invalidGrant, "Invalid or expired link.")
         case .secondFactorRequired:
             Problem(

@@ -15,13 +15,16 @@ extension Call<RealmContext> {
         }
         let terms = found.session.terms
         var members: [String: JSON] = [
-            "active": true, "client_id": .string(terms.clientID), "token_type": "Bearer",
+            "active": true, "client_id": .string(terms.clientID),
+            "token_type": found.key == nil ? "Bearer" : "DPoP",
             "scope": .string(found.scope.joined(separator: " ")),
             "exp": .integer(found.expiresAt.seconds), "iss": .string(context.place.issuer),
             "sub": .string(context.mint.subject(of: terms)),
             "iat": .integer(found.issuedAt.seconds),
             "jti": .string(found.id),
         ]
+        members["act"] = terms.actClaim
+        if let key = found.key { members["cnf"] = ["jkt": .string(key)] }
         if !found.audience.isEmpty { members["aud"] = list(found.audience) }
         if terms.account != nil {
             members["auth_time"] = .integer(terms.signedInAt.seconds)
@@ -64,7 +67,7 @@ extension Call<RealmContext> {
             session: session, id: "\(session.id).\(token.generation)",
             issuedAt: session.refreshedAt ?? session.terms.openedAt,
             expiresAt: session.terms.expiresAt, scope: session.terms.scope,
-            audience: session.terms.resources)
+            audience: session.terms.resources, key: session.terms.key)
     }
 
     /// A client hears of its own tokens and of those that name it, or a resource that it speaks for,

@@ -10,6 +10,8 @@ public struct RealmContext: RouteContext {
     let keys: TokenKeys
     let assertions: UsedAssertions
     let clients: KnownClients
+    let remoteKeys: RemoteKeys
+    let polls: DevicePolls
     let commands: any CommandPort
     let queries: any RealmQueries
     let limits: RateLimits
@@ -102,14 +104,12 @@ extension RealmContext {
         guard let line = lines.first ?? formToken(of: request) else {
             throw Problem(.unauthenticated)
         }
-        let scheme = "bearer "
         guard lines.count <= 1, line.utf8.count <= Self.longestToken,
-            String(line.unicodeScalars.prefix(scheme.utf8.count)).lowercased() == scheme,
-            let token = try await present(
-                String(line.unicodeScalars.dropFirst(scheme.utf8.count)))
+            let (scheme, text) = TokenScheme.read(line), let token = try await present(text)
         else { throw Problem(.invalidToken) }
+        try await requireProof(of: token, text, shownAs: scheme, request)
         // Who somebody is may be asked with any token that reaches that far, and nothing else.
-        guard request.path == TokenRoutes.userInfoPath || token.isFor(place.issuer) else {
+        guard request.path == TokenRoutes.userInfoPath || token.isOfSignIn(place.issuer) else {
             throw Problem(.invalidToken)
         }
         return token
@@ -141,6 +141,10 @@ extension RealmContext {
             try await queries.session(session, in: place.realm)
         }
         guard let found, !found.isOver, clock.now() < found.terms.expiresAt else { return nil }
+        // What a token was exchanged for ends with it.
+        if let origin = found.terms.exchange?.origin {
+            guard try await live(origin) != nil else { return nil }
+        }
         return found
     }
 }

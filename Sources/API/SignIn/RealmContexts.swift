@@ -14,12 +14,16 @@ public struct RealmContexts: Sendable {
     private let limits = RateLimits()
     private let assertions = UsedAssertions()
     private let clients: KnownClients
+    private let remoteKeys: RemoteKeys
+    private let polls = DevicePolls()
     private let clock: RealmContext.Clock
 
     public init(
         places: Places, mint: @escaping Mints, keys: TokenKeys, commands: any CommandPort,
-        queries: any RealmQueries, clock: RealmContext.Clock
+        queries: any RealmQueries, clock: RealmContext.Clock,
+        fetchKeys: @escaping RemoteKeys.Fetch = { _ in nil }
     ) {
+        remoteKeys = RemoteKeys(passed: clock.passed, fetch: fetchKeys)
         self.places = places
         self.mint = mint
         self.keys = keys
@@ -36,6 +40,7 @@ public struct RealmContexts: Sendable {
         }
         return RealmContext(
             place: place, mint: mint, keys: keys, assertions: assertions, clients: clients,
+            remoteKeys: remoteKeys, polls: polls,
             commands: commands,
             queries: queries, limits: limits, rates: place.rates, clock: clock)
     }

@@ -25,14 +25,21 @@ extension Call<RealmContext> {
 
     /// A token request without the grant itself.
     func grantRequest(of client: PresentClient) throws(Problem) -> GrantRequest {
-        let resources = body["resource"]?.array?.compactMap(\.string) ?? []
+        var resources = body["resource"]?.array?.compactMap(\.string) ?? []
+        // An exchange may say the same in another word (RFC 8693 section 2.1).
+        for audience in body["audience"]?.array?.compactMap(\.string) ?? []
+        where body["grant_type"]?.string == GrantType.tokenExchange.rawValue
+            && !resources.contains(audience)
+        {
+            resources.append(audience)
+        }
         guard let scope = Scope.parse(body["scope"]?.string ?? "") else {
             throw Problem(.invalidScope, "The scope is misspelt.")
         }
         return GrantRequest(
             client: client.id, clientID: client.clientID, proof: client.proof,
             app: context.place.app, scope: scope, resources: resources, session: newID(),
-            from: signInPlace, now: context.clock.now())
+            from: signInPlace, now: context.clock.now(), keyProof: try tokenProof())
     }
 
     /// Where the caller is, without saying who.
@@ -47,10 +54,14 @@ extension Call<RealmContext> {
         let now = context.clock.now()
         let accessToken = try await accessToken(granted, at: now)
         var members: [String: JSON] = [
-            "access_token": .string(accessToken), "token_type": "Bearer",
+            "access_token": .string(accessToken),
+            "token_type": granted.key == nil ? "Bearer" : "DPoP",
             "expires_in": .integer(granted.lifetime),
             "scope": .string(granted.scope.joined(separator: " ")),
         ]
+        if granted.terms.exchange != nil {
+            members["issued_token_type"] = .string(TokenKind.access)
+        }
         if granted.terms.isOffline {
             members["refresh_token"] = .string(context.mint.refreshToken(granted))
         }

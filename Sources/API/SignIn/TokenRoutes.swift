@@ -35,11 +35,14 @@ enum TokenRoutes {
         answer: .ok("The tokens.", tokens, example: exampleTokens),
         refusals: Place.refusals + [
             .unsupportedGrantType, .unauthorizedClient, .invalidGrant, .invalidScope,
-            .invalidTarget, .invalidRequest, .rateLimited,
+            .invalidTarget, .invalidRequest, .rateLimited, .invalidProof, .nonceNeeded,
+            .authorizationPending, .slowDown, .expiredDeviceCode, .deviceDenied,
         ]
     ) { call throws(Problem) in
         let client = try call.presentClient
-        try call.count(.oauthToken, client: client.clientID)
+        // Devices of one client ask again and again, each at its own pace.
+        let isPolling = call.body["grant_type"]?.string == GrantType.deviceCode.rawValue
+        try call.count(.oauthToken, client: isPolling ? nil : client.clientID)
         guard let form = GrantForm.find(call.body["grant_type"]?.string ?? "") else {
             throw Problem(.unsupportedGrantType)
         }
@@ -119,7 +122,9 @@ enum TokenRoutes {
         .optional("token_type", .text(1...20), "How it is shown."),
         .optional(
             "business_partner_id", .text(1...100),
-            "What other systems know the person by, of clients of the profile `voo`."))
+            "What other systems know the person by, of clients of the profile `voo`."),
+        .optional("act", .openObject, "Who acts for the person (RFC 8693)."),
+        .optional("cnf", .openObject, "The key that it is bound to (RFC 9449)."))
 
     private static let tokenForm = Schema.object(
         ClientCredentials.members + [
@@ -135,6 +140,7 @@ enum TokenRoutes {
         .required("token_type", .text(1...20), "How it is shown."),
         .required("expires_in", .integer(0...(1 << 40)), "Seconds."),
         .optional("refresh_token", .text(1...4096), "With `offline_access`."),
+        .optional("issued_token_type", .text(1...255), "Of an exchange (RFC 8693)."),
         .required("scope", .text(0...2048), "What was given, by spaces."),
         .optional("id_token", .text(1...16384), "With `openid`: who signed in, and how."))
     private static let exampleTokens: JSON = [

@@ -14,9 +14,23 @@ struct PresentedToken: Sendable {
     let expiresAt: Timestamp
     let scope: [String]
     let audience: [String]
+    /// The thumbprint of the key that it is bound to.
+    var key: String?
 
     /// A token that was asked for a resource is for that, and for us only if we are named as well: who
     /// is shown it there must not be able to enrol a passkey here.
+    ///
+    /// Nor is one good here that came of no sign-in of ours: who got a person's token to call somebody
+    /// else, or was let in on another's word, does not look after the person's account.
+    func isOfSignIn(_ issuer: String) -> Bool {
+        switch session.terms.method {
+        case .tokenExchange, .jwtBearer: false
+        case nil, .authorizationCode, .refreshToken, .clientCredentials, .deviceCode, .nativeOTP,
+            .nativeMagicLink, .nativePasskey:
+            isFor(issuer)
+        }
+    }
+
     func isFor(_ issuer: String) -> Bool {
         audience.contains(issuer) || !audience.contains(where: session.terms.resources.contains)
     }
@@ -37,7 +51,7 @@ extension RealmContext {
                 issuedAt: token.issuedAt, expiresAt: min(token.expiresAt, session.terms.expiresAt),
                 scope: TokenMint.chosen(session.terms.scope, by: token.scopes),
                 audience: TokenMint.chosen(
-                    session.terms.resources, by: UInt64(token.resources)))
+                    session.terms.resources, by: UInt64(token.resources)), key: token.key)
         }
         // Three parts: whatever has no dot is spared the look for keys.
         guard text.utf8.contains(UInt8(ascii: ".")) else { return nil }
@@ -56,7 +70,8 @@ extension RealmContext {
         return PresentedToken(
             session: session, id: token.id, issuedAt: token.issuedAt,
             expiresAt: min(token.expiresAt, session.terms.expiresAt),
-            scope: token.scope.filter(session.terms.scope.contains), audience: token.audience)
+            scope: token.scope.filter(session.terms.scope.contains), audience: token.audience,
+            key: token.additional["cnf"]?["jkt"]?.string)
     }
 }
 

@@ -25,7 +25,8 @@ struct SignInStrength {
 
 extension SessionTerms {
     var authenticationContext: String? {
-        account == nil ? nil : SignInStrength(factors).context
+        // Where nothing was shown to us nobody knows.
+        account == nil || factors.isEmpty ? nil : SignInStrength(factors).context
     }
 
     var authenticationMethods: [String] { SignInStrength(factors).methods }

@@ -18,6 +18,9 @@ extension Call<RealmContext> {
         }
         let terms = granted.terms
         let isPersonal = terms.account != nil
+        var additional: [String: JSON] = ["sid": .string(granted.session.description)]
+        additional["act"] = terms.actClaim
+        if let key = granted.key { additional["cnf"] = ["jkt": .string(key)] }
         let token = AccessToken(
             issuer: context.place.issuer, subject: context.mint.subject(of: terms),
             // RFC 9068 section 3 asks for an audience always. Where the client named none, the token
@@ -27,7 +30,7 @@ extension Call<RealmContext> {
             scope: granted.scope, authenticatedAt: isPersonal ? terms.signedInAt : nil,
             authenticationContext: terms.authenticationContext,
             authenticationMethods: terms.authenticationMethods,
-            additional: ["sid": .string(granted.session.description)])
+            additional: additional)
         return try await signed(by: granted.style.accessTokenSignature) { key in
             try token.signed(by: key)
         }
@@ -39,7 +42,8 @@ extension Call<RealmContext> {
         _ granted: GrantedTokens, for accessToken: String, at now: Timestamp
     ) async throws(Problem) -> String? {
         let terms = granted.terms
-        guard let account = terms.account, granted.scope.contains("openid") else { return nil }
+        guard let account = terms.account, granted.scope.contains("openid"), terms.exchange == nil
+        else { return nil }
         var additional: [String: JSON] = [:]
         if !granted.idTokenClaims.isEmpty {
             additional = try await claims(of: account).filter {

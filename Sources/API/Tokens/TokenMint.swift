@@ -32,6 +32,8 @@ public struct TokenMint: Sendable {
         /// Which of the session's scopes and resources it has, a bit each.
         let scopes: UInt64
         let resources: UInt16
+        /// The thumbprint of the key that it is bound to.
+        var key: String?
     }
 
     func refreshToken(_ granted: GrantedTokens) -> String {
@@ -49,6 +51,7 @@ public struct TokenMint: Sendable {
         append(UInt64(clamping: expiresAt.seconds - issuedAt.seconds), 3, to: &bytes)
         append(mask(granted.scope, of: granted.terms.scope), 8, to: &bytes)
         append(mask(granted.resources, of: granted.terms.resources), 2, to: &bytes)
+        bytes += granted.key.flatMap { Base64URL.decode($0) } ?? []
         return write(bytes, Self.accessPrefix)
     }
 
@@ -60,7 +63,9 @@ public struct TokenMint: Sendable {
     }
 
     func readAccessToken(_ text: String) -> AccessToken? {
-        guard let bytes = read(text, Self.accessPrefix, length: 38),
+        guard
+            let bytes = read(text, Self.accessPrefix, length: 38)
+                ?? read(text, Self.accessPrefix, length: 70),
             let session = UUID(bytes: Array(bytes.prefix(16)))
         else { return nil }
         let expiresAt = Timestamp(seconds: Int64(clamping: number(bytes[20..<25])))
@@ -68,7 +73,8 @@ public struct TokenMint: Sendable {
             session: session, generation: Int(number(bytes[16..<20])),
             issuedAt: expiresAt.adding(seconds: -Int64(clamping: number(bytes[25..<28]))),
             expiresAt: expiresAt, scopes: number(bytes[28..<36]),
-            resources: UInt16(number(bytes[36..<38])))
+            resources: UInt16(number(bytes[36..<38])),
+            key: bytes.count > 38 ? Base64URL.encode(Array(bytes[38...])) : nil)
     }
 
     /// Those of a list that a token has.
@@ -83,12 +89,12 @@ public struct TokenMint: Sendable {
         }
     }
 
-    private func write(_ bytes: [UInt8], _ prefix: String) -> String {
+    func write(_ bytes: [UInt8], _ prefix: String) -> String {
         prefix + Base64URL.encode(bytes + derive(prefix, bytes).prefix(Self.tagLength))
     }
 
-    private func read(_ text: String, _ prefix: String, length: Int) -> [UInt8]? {
-        guard text.utf8.starts(with: prefix.utf8), text.utf8.count < 128,
+    func read(_ text: String, _ prefix: String, length: Int) -> [UInt8]? {
+        guard text.utf8.starts(with: prefix.utf8), text.utf8.count < 192,
             let all = Base64URL.decode(String(text.dropFirst(prefix.count))),
             all.count == length + Self.tagLength
         else { return nil }

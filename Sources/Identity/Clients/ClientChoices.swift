@@ -4,6 +4,8 @@ public enum GrantType: String, CaseIterable, Sendable {
     case refreshToken = "refresh_token"
     case clientCredentials = "client_credentials"
     case deviceCode = "urn:ietf:params:oauth:grant-type:device_code"
+    case jwtBearer = "urn:ietf:params:oauth:grant-type:jwt-bearer"
+    case tokenExchange = "urn:ietf:params:oauth:grant-type:token-exchange"
     case nativeOTP = "urn:cocoar:otp"
     case nativeMagicLink = "urn:cocoar:magic"
     case nativePasskey = "urn:cocoar:passkey"
@@ -13,7 +15,7 @@ public enum GrantType: String, CaseIterable, Sendable {
     public var isForUsers: Bool {
         switch self {
         case .authorizationCode, .refreshToken, .deviceCode, .nativeOTP, .nativeMagicLink,
-            .nativePasskey:
+            .nativePasskey, .jwtBearer, .tokenExchange:
             true
         case .clientCredentials: false
         }
@@ -32,13 +34,25 @@ public enum AuthenticationMethod: String, CaseIterable, Sendable {
     case secretBasic = "client_secret_basic"
     case secretPost = "client_secret_post"
     case privateKeyJWT = "private_key_jwt"
+    /// By a certificate of its own in TLS, which a proxy in front tells (RFC 8705).
+    case selfSignedTLS = "self_signed_tls_client_auth"
 
     public var usesSecret: Bool {
         switch self {
         case .secretBasic, .secretPost: true
-        case .none, .privateKeyJWT: false
+        case .none, .privateKeyJWT, .selfSignedTLS: false
         }
     }
+}
+
+/// What a client may exchange people's tokens for (RFC 8693).
+public enum ExchangeRule: String, CaseIterable, Sendable {
+    /// For nothing.
+    case none
+    /// For tokens that say that it acts for the person.
+    case delegation
+    /// For tokens that say nothing of it, as if the person called.
+    case impersonation
 }
 
 /// What a client's access tokens look like.

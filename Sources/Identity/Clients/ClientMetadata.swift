@@ -50,6 +50,16 @@ public struct ClientMetadata: Sendable, Equatable {
     /// Who is told, server to server, that somebody logged out.
     public internal(set) var logoutURI: String?
     public internal(set) var needsLogoutSession = false
+    /// Whether its assertions may name the token endpoint instead of the issuer.
+    public internal(set) var assertsForTokenURL = false
+    /// Whether its tokens are bound to a key (RFC 9449 section 5.2).
+    public internal(set) var bindsTokens = false
+    /// What it may exchange people's tokens for.
+    public internal(set) var exchange = ExchangeRule.none
+    /// Where the tokens may be good that it exchanges others for.
+    public internal(set) var exchangeTargets: [String] = []
+    /// The clients, by name, that may exchange tokens of this one wherever those are good.
+    public internal(set) var mayAct: [String] = []
     /// The app that this client belongs to.
     public internal(set) var appID: UUID?
 

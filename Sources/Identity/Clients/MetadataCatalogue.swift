@@ -75,7 +75,26 @@ extension MetadataField {
                 "introspects_all_tokens", \.introspectsAllTokens,
                 "Whether the client may introspect every token of the realm"),
             .app,
-        ] + authorization
+        ] + authorization + rights
+
+    /// How far its tokens reach, and how they are held.
+    private static let rights: [MetadataField] = [
+        .flag(
+            "client_assertion_for_token_url", \.assertsForTokenURL,
+            "Whether the client's assertions may name the token endpoint instead of the issuer"),
+        .flag(
+            "dpop_bound_access_tokens", \.bindsTokens,
+            "Whether the client always proves a key that its tokens are bound to"),
+        .exchange,
+        .texts(
+            "exchange_targets", \.exchangeTargets, limit: 20, format: "uri",
+            "Where the tokens may be good that the client exchanges others for",
+            rule: ResourceRule.check),
+        .texts(
+            "may_act", \.mayAct, limit: 20,
+            "The clients that may exchange this client's tokens, wherever those are good",
+            rule: { text throws(FieldFault.Reason) in try TextRule.clientID(text) }),
+    ]
 
     /// What the authorization endpoint, user info and logout look at.
     private static let authorization: [MetadataField] = [
@@ -127,6 +146,17 @@ extension MetadataField {
         text(name, path, format: "uri", about) { text throws(FieldFault.Reason) in
             try WebAddressRule.check(text)
         }
+    }
+
+    /// Left out where it is nothing, as it is for nearly all.
+    private static var exchange: MetadataField {
+        let field = choice(
+            "token_exchange", \.exchange, default: .none,
+            "What the client may exchange people's tokens for")
+        return MetadataField(
+            name: field.name, about: field.about, schema: field.schema, isPersonal: false,
+            get: { $0.exchange == .none ? nil : field.get($0) }, set: field.set,
+            check: field.check)
     }
 
     /// One text of names with spaces between them (RFC 6749 section 3.3).

@@ -1,3 +1,5 @@
+internal import JSON
+
 /// Rules between the members of a client's metadata.
 enum MetadataRules {
     static func check(_ metadata: ClientMetadata) throws(FieldFault) {
@@ -37,6 +39,13 @@ enum MetadataRules {
     private static func checkKeys(_ metadata: ClientMetadata) throws(FieldFault) {
         if metadata.jwks != nil, metadata.jwksURI != nil {
             throw FieldFault("jwks", .conflicts(with: "jwks_uri"))
+        }
+        if metadata.authenticationMethod == .selfSignedTLS {
+            // RFC 8705 section 2.2.2: each key with its certificate.
+            let keys = metadata.jwks?["keys"]?.array ?? []
+            guard keys.contains(where: { $0["x5c"]?.array?.first?.string != nil }) else {
+                throw FieldFault("jwks", .needed(by: "token_endpoint_auth_method"))
+            }
         }
         if metadata.authenticationMethod == .privateKeyJWT, metadata.jwks == nil,
             metadata.jwksURI == nil

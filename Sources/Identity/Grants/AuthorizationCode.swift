@@ -24,14 +24,17 @@ public struct AuthorizationCode: Sendable, Equatable {
     public var authenticatedAt: Timestamp
     public var factors: [AuthenticationFactor]
     public var expiresAt: Timestamp
+    /// The thumbprint of the key that its client has to prove (RFC 9449 section 10).
+    public var key: String?
 
     public init(
         id: UUID, client: UUID, account: UUID, browser: UUID, redirect: SecretDigest,
         namesRedirect: Bool = true, challenge: SecretDigest? = nil, scope: [String] = [],
         resources: [String] = [], nonce: String? = nil, idTokenClaims: [String] = [],
         userInfoClaims: [String] = [], authenticatedAt: Timestamp,
-        factors: [AuthenticationFactor], expiresAt: Timestamp
+        factors: [AuthenticationFactor], expiresAt: Timestamp, key: String? = nil
     ) {
+        self.key = key
         self.id = id
         self.client = client
         self.account = account

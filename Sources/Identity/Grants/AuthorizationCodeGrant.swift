@@ -107,6 +107,9 @@ public struct AuthorizationCodeGrant: Grant {
                 throw .invalidAuthorizationCode("redirect_uri_missing")
             }
         }
+        guard code.key == nil || code.key == desk.request.keyProof?.key else {
+            throw .invalidAuthorizationCode("other_key")
+        }
         // A verifier without a challenge is what a downgrade looks like (RFC 9700 section 4.8.2).
         guard verifier == code.challenge else {
             throw .invalidAuthorizationCode("wrong_verifier")

@@ -6,13 +6,15 @@ public enum ClientProof: Equatable, Sendable {
     case secret(SecretDigest, by: AuthenticationMethod)
     /// A signed assertion that verified under one of the client's own keys.
     case assertion(UsedAssertion)
+    /// A certificate that the client has registered.
+    case certificate
 }
 
 extension ClientProof {
     /// Whether this is the proof that a client registered to give, and a good one.
     public func isGood(for method: AuthenticationMethod, _ secret: SecretDigest?) -> Bool {
         switch (method, self) {
-        case (.none, .none), (.privateKeyJWT, .assertion): true
+        case (.none, .none), (.privateKeyJWT, .assertion), (.selfSignedTLS, .certificate): true
         case (.secretBasic, .secret(let digest, .secretBasic)),
             (.secretPost, .secret(let digest, .secretPost)):
             // Of random digests it tells nothing how long a comparison takes.

@@ -42,12 +42,15 @@ public struct GrantRequest: Sendable {
     public var session: UUID
     public var from: SignInPlace
     public var now: Timestamp
+    /// A proof of the key that the tokens shall be bound to (RFC 9449).
+    public var keyProof: UsedProof?
 
     public init(
         client: UUID, clientID: String, proof: ClientProof, app: UUID? = nil,
         scope: [String] = [], resources: [String] = [], session: UUID,
-        from: SignInPlace = SignInPlace(), now: Timestamp
+        from: SignInPlace = SignInPlace(), now: Timestamp, keyProof: UsedProof? = nil
     ) {
+        self.keyProof = keyProof
         self.client = client
         self.clientID = clientID
         self.proof = proof

@@ -32,7 +32,9 @@ public struct GrantDesk: Sendable {
             expiresAt: request.now.adding(seconds: lifetime),
             isOffline: (scope.contains("offline_access") || metadata.profile == .voo)
                 && metadata.grantTypes.contains(.refreshToken), from: request.from,
-            method: method)
+            method: method,
+            // Who authenticates by itself may come to have another key (RFC 9449 section 5).
+            key: metadata.authenticationMethod == .none ? request.keyProof?.key : nil)
         terms.sector = account == nil ? nil : metadata.sector
         amend(&terms)
         var decision = decision
@@ -49,7 +51,7 @@ public struct GrantDesk: Sendable {
                 GrantedTokens(
                     session: request.session, generation: 0, terms: terms, scope: scope,
                     resources: request.resources, lifetime: accessLifetime,
-                    style: TokenStyle(metadata))))
+                    style: TokenStyle(metadata), key: request.keyProof?.key)))
     }
 
     /// Seconds that an access token is good for. A client that signs people in without a browser is

@@ -6,6 +6,10 @@ public enum GrantRefusal: Error, Equatable, Sendable {
     case invalidClient
     /// The client showed that it is itself by something that it had used before.
     case usedAssertion
+    /// The proof of a key was used before.
+    case usedProof
+    /// The client's tokens are bound to a key, and none was proved.
+    case proofNeeded
     /// The realm does not offer the grant.
     case unsupportedGrant
     /// The client may not use the grant.
@@ -19,6 +23,20 @@ public enum GrantRefusal: Error, Equatable, Sendable {
     case invalidResource
     /// Wrong, expired, used, or never issued.
     case invalidCode
+    /// What somebody trusted has said was said before, or of nobody who is here.
+    case invalidAssertion
+    /// A token that was shown to be exchanged is not good, or not any more.
+    case invalidSubjectToken
+    /// The token is not this client's to exchange.
+    case exchangeNotAllowed
+    case invalidDeviceCode
+    case expiredDeviceCode
+    /// Nobody has decided yet.
+    case authorizationPending
+    /// Somebody said no.
+    case deviceDenied
+    /// A device has, or had, the code that is typed: another has to be made up.
+    case codeTaken
     /// A link that is wrong, expired, used, or was never mailed.
     case invalidLink
     /// The first factor was good, and the account has a second one.
@@ -49,10 +67,14 @@ extension GrantRefusal {
         case .secondFactorRequired: "second_factor_required"
         case .invalidSecondFactor: "invalid_second_factor"
         case .accountBlocked: "account_blocked"
+        case .invalidAssertion: "invalid_assertion"
+        case .exchangeNotAllowed: "exchange_not_allowed"
         case .invalidCeremony(let reason), .passkeyRefused(let reason),
             .invalidAuthorizationCode(let reason):
             reason
-        case .realmNotFound, .realmDisabled, .invalidClient, .usedAssertion, .unsupportedGrant,
+        case .realmNotFound, .realmDisabled, .invalidClient, .usedAssertion, .usedProof,
+            .proofNeeded, .invalidSubjectToken, .invalidDeviceCode, .expiredDeviceCode,
+            .authorizationPending, .deviceDenied, .codeTaken, .unsupportedGrant,
             .unauthorizedClient, .unknownScope, .scopeNotAllowed, .widerScope, .invalidResource,
             .unknownCeremony, .invalidRefreshToken, .unknownAuthorizationCode:
             nil

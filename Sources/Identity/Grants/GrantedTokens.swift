@@ -12,14 +12,18 @@ public struct GrantedTokens: Sendable, Equatable {
     /// Seconds.
     public let lifetime: Int64
     public let style: TokenStyle
+    /// The thumbprint of the key that the access token is bound to.
+    public let key: String?
     /// What the ID token of this answer says beside the usual.
     public var nonce: String?
     public var idTokenClaims: [String] = []
 
     public init(
         session: UUID, generation: Int, terms: SessionTerms, scope: [String],
-        resources: [String], lifetime: Int64, style: TokenStyle = TokenStyle()
+        resources: [String], lifetime: Int64, style: TokenStyle = TokenStyle(),
+        key: String? = nil
     ) {
+        self.key = key
         self.session = session
         self.generation = generation
         self.terms = terms

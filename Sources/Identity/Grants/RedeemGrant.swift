@@ -50,10 +50,19 @@ public struct RedeemGrant<Shown: Grant>: AnsweringCommand {
         if case .assertion(let assertion) = request.proof {
             settled.decision.take(assertion.claim(by: request.clientID), for: request.client)
         }
+        if let proof = request.keyProof {
+            settled.decision.take(proof.claim, for: request.client)
+        }
         return settled
     }
 
-    public func rejection(takenClaim kind: String) -> GrantRefusal { .usedAssertion }
+    public func rejection(takenClaim kind: String) -> GrantRefusal {
+        switch Claim.purpose(of: kind) {
+        case UsedProof.claimKind: .usedProof
+        case JWTBearerGrant.claimKind: .invalidAssertion
+        default: .usedAssertion
+        }
+    }
 
     private func settleGrant(_ facts: Facts) throws(GrantRefusal) -> Settled<Outcome> {
         let desk = try desk(facts)
@@ -88,6 +97,7 @@ public struct RedeemGrant<Shown: Grant>: AnsweringCommand {
             throw .unsupportedGrant
         }
         guard metadata.grantTypes.contains(Shown.type) else { throw .unauthorizedClient }
+        if metadata.bindsTokens, request.keyProof == nil { throw .proofNeeded }
         for resource in request.resources where !ResourceRule.isResource(resource) {
             throw .invalidResource
         }
@@ -113,7 +123,9 @@ extension GrantType {
     public var isNative: Bool {
         switch self {
         case .nativeOTP, .nativeMagicLink, .nativePasskey: true
-        case .authorizationCode, .refreshToken, .clientCredentials, .deviceCode: false
+        case .authorizationCode, .refreshToken, .clientCredentials, .deviceCode, .jwtBearer,
+            .tokenExchange:
+            false
         }
     }
 }

@@ -40,7 +40,7 @@ public struct RefreshGrant: Grant {
         guard let terms = session.state.terms, terms.client == desk.request.client,
             terms.isOffline, session.state.end == nil, now < terms.expiresAt,
             let account = facts.account, account.isWelcome, account.state.stamp == terms.stamp,
-            isFresh(session, desk)
+            isFresh(session, desk), terms.key == nil || terms.key == desk.request.keyProof?.key
         else { throw .invalidRefreshToken }
         let scope = try narrowed(desk.request, terms)
         let next = generation + 1
@@ -48,7 +48,8 @@ public struct RefreshGrant: Grant {
             session: session.stream, generation: next, terms: terms, scope: scope,
             resources: desk.request.resources.isEmpty
                 ? terms.resources : desk.request.resources,
-            lifetime: desk.accessLifetime, style: TokenStyle(desk.metadata))
+            lifetime: desk.accessLifetime, style: TokenStyle(desk.metadata),
+            key: desk.request.keyProof?.key)
         if generation == session.state.generation {
             return Settled(
                 Decision(

@@ -5,7 +5,7 @@ public enum Scope {
 
     /// What a client gets of what it asked for. Nothing asked: what it was registered with, without
     /// `offline_access`, which has to be asked for.
-    static func granted(
+    public static func granted(
         _ asked: [String], to metadata: ClientMetadata
     ) throws(GrantRefusal) -> [String] {
         let allowed = metadata.scope.isEmpty ? standard : metadata.scope

@@ -27,6 +27,8 @@ public struct Setting: Sendable {
         case colour
         /// By kind of mail, language and part; what they may be is known to whoever writes mails.
         case mailWords
+        /// By name: see `TrustedIssuer`.
+        case issuers(limit: Int)
         /// By policy and dimension: see `RateRule`.
         case rates
     }
@@ -60,6 +62,7 @@ public struct Setting: Sendable {
             guard let text = value.string else { throw .wrongType(expected: .text) }
             try check(text)
         case .rates: try RateRule.check(value)
+        case .issuers(let limit): try TrustedIssuer.check(value, limit)
         case .mailWords:
             guard value.object != nil else { throw .wrongType(expected: .object) }
             guard value.canonical().count <= 65_536 else { throw .tooLong(limit: 65_536) }
@@ -111,7 +114,7 @@ public struct Setting: Sendable {
                 digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit })
             else { throw .malformed }
         case .flag, .seconds, .count, .origins, .selection, .apps, .certificates, .rates,
-            .mailWords:
+            .mailWords, .issuers:
             break
         }
     }
@@ -150,7 +153,7 @@ public struct Setting: Sendable {
         case .colour:
             type = "string"
             schema["pattern"] = "^#[0-9a-fA-F]{6}$"
-        case .rates, .mailWords: type = "object"
+        case .rates, .mailWords, .issuers: type = "object"
         }
         schema["type"] = isRequired ? type : [type, "null"]
         if !fallback.isNull { schema["default"] = fallback }
@@ -176,6 +179,8 @@ public struct Setting: Sendable {
             case .certificates: "list of certificates, PEM or base 64"
             case .colour: "colour as #rrggbb"
             case .mailWords: #"JSON, such as {"EmailOtp": {"en": {"subject": "Your code"}}}"#
+            case .issuers:
+                #"JSON, such as {"https://id.example.org": {"jwks_uri": "https://id.example.org/keys"}}"#
             case .rates:
                 #"JSON, such as {"oauth-token": {"client": {"amount": 60, "seconds": 60}}}"#
             }

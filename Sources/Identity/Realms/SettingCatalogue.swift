@@ -84,6 +84,25 @@ public enum SettingCatalogue {
         "native_apps", .apps(limit: 20), perApp: true,
         "Apps on phones that may use the domain's passkeys and open its links")
 
+    public static let clientRegistration = Declare.choice(
+        "client_registration", ClientRegistration.closed, perApp: true,
+        "Which clients may register themselves")
+    public static let statementIssuers = Declare.object(
+        "software_statement_issuers", .issuers(limit: TrustedIssuer.mostIssuers),
+        "Whose statements about clients are believed: by issuer, with jwks or jwks_uri")
+
+    public static let proofNonces = Declare.flag(
+        "dpop_nonces", false,
+        "Whether proofs of a key must have a number in them that this server has given out")
+
+    public static let assertionIssuers = Declare.object(
+        "assertion_issuers", .issuers(limit: TrustedIssuer.mostIssuers),
+        "Who may say who is there, in the place of signing in: by issuer, with jwks or jwks_uri, and "
+            + "how it names people (subject: account or email)")
+    public static let deviceCodeLifetime = Declare.seconds(
+        "device_code_lifetime", 600, in: 60...hour, perApp: true,
+        "How long a device waits for somebody to let it in")
+
     public static let codeLifetime = Declare.seconds(
         "code_lifetime", 60, in: 10...600, "How long an authorization code can be redeemed")
     public static let accessTokenLifetime = Declare.seconds(
@@ -148,6 +167,8 @@ public enum SettingCatalogue {
             magicLinkLifetime.setting, inviteLifetime.setting, recentSignIn.setting,
             accountDeletionGrace.setting, logoutEndsOffline.setting, rateLimits.setting,
             nativeApps.setting, mailWords.setting,
+            clientRegistration.setting, statementIssuers.setting, proofNonces.setting,
+            assertionIssuers.setting, deviceCodeLifetime.setting,
         ] + passkeys + pages
 
     private static let pages = [

@@ -36,6 +36,10 @@ public struct SessionTerms: Sendable, Equatable {
     public var from: SignInPlace
     /// The grant that opened it.
     public var method: GrantType?
+    /// The thumbprint of the key that its refresh tokens are bound to (RFC 9449).
+    public var key: String?
+    /// What it was exchanged from, if it was.
+    public var exchange: TokenExchange?
     /// When its person signed in, where that was before it was opened.
     public var authenticatedAt: Timestamp?
     /// The browser session that it came of.
@@ -49,8 +53,9 @@ public struct SessionTerms: Sendable, Equatable {
         account: UUID?, stamp: Int, client: UUID, clientID: String, app: UUID?, scope: [String],
         resources: [String], factors: [AuthenticationFactor], openedAt: Timestamp,
         expiresAt: Timestamp, isOffline: Bool, from: SignInPlace = SignInPlace(),
-        method: GrantType? = nil
+        method: GrantType? = nil, key: String? = nil
     ) {
+        self.key = key
         self.account = account
         self.stamp = stamp
         self.client = client
@@ -121,8 +126,9 @@ public enum SessionEvent: Event {
             "session.opened",
             open: [
                 "account", "stamp", "client", "client_id", "app", "scope", "resources", "amr",
-                "opened_at", "expires_at", "offline", "source", "device", "method", "auth_time",
-                "browser", "sector", "claims",
+                "opened_at", "expires_at", "offline", "source", "device", "method", "key",
+                "exchanged", "actors", "impersonator",
+                "auth_time", "browser", "sector", "claims",
             ]),
         EventShape("session.refreshed", open: ["generation", "refreshed_at"]),
         EventShape("session.ended", open: ["reason", "notice", "issuer"]),
@@ -203,6 +209,8 @@ extension SessionTerms {
         fields["account"] = account.map { .uuid($0) }
         fields["app"] = app.map { .uuid($0) }
         fields["method"] = method.map { .string($0.rawValue) }
+        fields["key"] = key.map { .string($0) }
+        fields.merge(exchange?.fields ?? [:]) { own, _ in own }
         fields["auth_time"] = authenticatedAt.map { .integer($0.seconds) }
         fields["browser"] = browser.map { .uuid($0) }
         fields["sector"] = sector.map { .string($0) }
@@ -226,7 +234,8 @@ extension SessionTerms {
             clientID: clientID, app: fields.uuid("app"), scope: scope, resources: resources,
             factors: factors.compactMap(AuthenticationFactor.init), openedAt: openedAt,
             expiresAt: expiresAt, isOffline: isOffline, from: SignInPlace(recorded: fields),
-            method: fields.choice("method"))
+            method: fields.choice("method"), key: fields["key"]?.string)
+        exchange = TokenExchange(recorded: fields)
         authenticatedAt = fields.instant("auth_time")
         browser = fields.uuid("browser")
         sector = fields["sector"]?.string

@@ -18,6 +18,7 @@ extension Projection {
         embedded("mails", PackageResources.mails_sql),
         embedded("passkeys", PackageResources.passkeys_sql),
         embedded("realms", PackageResources.realms_sql),
+        embedded("registration_tokens", PackageResources.registration_tokens_sql),
         embedded("sessions", PackageResources.sessions_sql),
     ]
 

@@ -29,6 +29,9 @@ enum RouteCommands {
         "getAdminKey": "admin key show", "revokeAdminKey": "admin key revoke",
         "createInvites": "invite create", "listInvites": "invite list",
         "revokeInvite": "invite revoke",
+        "createRegistrationToken": "registration-token create",
+        "listRegistrationTokens": "registration-token list",
+        "revokeRegistrationToken": "registration-token revoke",
         "listAuditTrail": "audit list", "eraseSubject": "subject erase",
         "listSigningKeys": "signing-key list", "rotateSigningKey": "signing-key rotate",
     ]

@@ -26,6 +26,7 @@ struct Serve: Subcommand {
             lines.warning("sealer.no_checkpoint_directory", [:])
         }
         var options = Service.Options(settings, sockets)
+        options.outgoing = try OutgoingCalls(settings)
         options.mailCarrier = try SMTPCarrier(settings, lines)
         if options.mailCarrier == nil { lines.warning("mailer.no_mail_server", [:]) }
         let service = Service(store: try Store(settings, lines: lines), options: options)
@@ -59,7 +60,8 @@ extension Service.Options {
         checkpointDirectory = settings[Settings.checkpointDirectory]
         forwarding = Forwarding(
             trusted: settings[Settings.trustedProxies],
-            ports: [settings[Settings.listenPort]])
+            ports: [settings[Settings.listenPort]],
+            certificateHeader: settings[Settings.certificateHeader])
     }
 }
 

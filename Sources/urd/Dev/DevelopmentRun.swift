@@ -11,7 +11,7 @@ import Values
 /// What `urd dev` has the rest of Urd do.
 struct DevelopmentRun: DevelopmentSteps {
     let console: Console
-    /// Those of mailing.
+    /// Those of mailing, and of calling others.
     let settings: Settings
 
     func migrate(_ place: DevelopmentPlace) async throws {
@@ -34,6 +34,7 @@ struct DevelopmentRun: DevelopmentSteps {
         // Whoever develops has clients on the same machine.
         options.destinations = .any
         let lines = Log(threshold: .warning)
+        options.outgoing = try OutgoingCalls(settings)
         options.mailCarrier = try SMTPCarrier(settings, lines)
         if options.mailCarrier == nil {
             let inbox = Inbox()

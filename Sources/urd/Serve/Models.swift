@@ -62,6 +62,7 @@ struct ReadModelQueries: AdminQueries {
     let passkeyModel: Passkeys
     private let trail: AuditTrail
     let inviteModel: Invites
+    let registrationTokenModel: RegistrationTokens
     let consentModel: Consents
     let browserModel: BrowserSessions
 
@@ -81,6 +82,7 @@ struct ReadModelQueries: AdminQueries {
         passkeyModel = Passkeys(store.database)
         trail = AuditTrail(store.database)
         inviteModel = Invites(store.database)
+        registrationTokenModel = RegistrationTokens(store.database)
         consentModel = Consents(store.database)
         browserModel = BrowserSessions(store.database)
     }

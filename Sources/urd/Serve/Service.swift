@@ -28,6 +28,8 @@ struct Service: Sendable {
         var forwarding = Forwarding()
         /// Where clients may be called that say where they want to be.
         var destinations = Destinations.publicOnly()
+        /// Calls those whom clients and realms name; without it nobody is called.
+        var outgoing: OutgoingCalls?
     }
 
     let store: Store
@@ -95,7 +97,8 @@ struct Service: Sendable {
     }
 
     private func start(_ models: Models, _ health: Health) throws -> Servers {
-        let realms = RealmContexts(store: store, queries: models.queries, options.forwarding)
+        let realms = RealmContexts(
+            store: store, queries: models.queries, options.forwarding, options.outgoing)
         let router = Router(
             [
                 .init(API.table, context: AdminContext(store: store, queries: models.queries)),
@@ -157,7 +160,10 @@ struct Service: Sendable {
 }
 
 extension RealmContexts {
-    init(store: Store, queries: ReadModelQueries, _ forwarding: Forwarding) {
+    init(
+        store: Store, queries: ReadModelQueries, _ forwarding: Forwarding,
+        _ outgoing: OutgoingCalls?
+    ) {
         let start = ContinuousClock.now
         let clock = RealmContext.Clock(
             now: Log.systemTime, passed: { ContinuousClock.now - start })
@@ -167,7 +173,8 @@ extension RealmContexts {
             keys: TokenKeys(
                 commands: store.dispatcher, clock: clock,
                 revision: { queries.revision(of: $0) }, generate: newSigningKey),
-            commands: store.dispatcher, queries: queries, clock: clock)
+            commands: store.dispatcher, queries: queries, clock: clock,
+            fetchKeys: { await outgoing?.keys(at: $0) })
     }
 }
 

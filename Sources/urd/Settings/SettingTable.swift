@@ -36,6 +36,11 @@ extension Settings {
         "Proxies that are believed on where a request comes from and which host it is for; each "
             + "must set or remove Forwarded and X-Forwarded-For, -Host and -Proto itself")
 
+    static let certificateHeader = Setting.text(
+        "client-certificate-header", "name",
+        "Header in which trusted proxies tell a client's certificate (RFC 9440); each must set or "
+            + "remove it itself")
+
     static let maximumConnections = Setting.count(
         "maximum-connections", 1...1_000_000, default: 4096,
         "Connections at once; further ones are closed as they come")
@@ -89,6 +94,14 @@ extension Settings {
         "mail-sender", default: "urd@localhost.localdomain",
         "Sender of the mails of realms that set no mail_from")
 
+    static let outgoingNetworks = Setting.networks(
+        "outgoing-networks",
+        "Networks that are not public and may be called all the same, where a client or a realm "
+            + "names an address in them")
+    static let outgoingAuthorities = Setting.text(
+        "outgoing-ca-file", "path",
+        "Certificates in PEM that are trusted beside the system's, of servers that are called")
+
     static let logFormat = Setting.choice(
         "log-format", ["json", "journal"], default: "json",
         "JSON lines on the error output, or the same with the journal's priorities")
@@ -100,18 +113,21 @@ extension Settings {
         [
             databaseURL, databaseOwnerURL, databaseConnections, masterKeyFile, checkpointDirectory,
             listenAddress, listenPort, privateAddress, privatePort, listenThreads,
-            trustedProxies,
+            trustedProxies, certificateHeader,
             maximumConnections, maximumConnectionsPerSource, maximumHeader, maximumBody,
             idleTimeout, transferTimeout, requestDeadline, commandQueue, queryQueue, drain,
             readyLag,
             logFormat, logLevel,
-        ] + mailing
+        ] + mailing + outgoing
 
     /// What `urd dev` hears as well: with a mail server, mails go there and not to the inbox.
     static let mailing: [any AnySetting] = [
         smtpHost, smtpPort, smtpSecurity, smtpUser, smtpPassword, smtpAuthorities, smtpHello,
         mailSender,
     ]
+
+    /// How others are called; `urd dev` hears this as well.
+    static let outgoing: [any AnySetting] = [outgoingNetworks, outgoingAuthorities]
 
     /// What `dev.env` and the commands call by such names without being a setting of the server.
     static let otherVariables: Set<String> = [

@@ -27,7 +27,9 @@ struct SignInWorld {
 
     /// `isDeaf`: this node never hears of what changes in the realm.
     init(
-        _ settings: [String: JSON] = ["registration": "jit_on_otp"], isDeaf: Bool = false
+        _ settings: [String: JSON] = ["registration": "jit_on_otp"], isDeaf: Bool = false,
+        forwarding: Forwarding = Forwarding(),
+        fetchKeys: @escaping RemoteKeys.Fetch = { _ in nil }
     ) async throws {
         realm = try #require(RealmID("acme"))
         let key = HMACKey(Random.bytes(32))
@@ -42,12 +44,13 @@ struct SignInWorld {
         let realmClock = RealmContext.Clock(
             now: { clock.next() }, passed: { .seconds(clock.next().seconds) }, hesitate: { _ in })
         let contexts = RealmContexts(
-            places: Places(directory), mint: { _ in mint },
+            places: Places(directory, forwarding: forwarding), mint: { _ in mint },
             keys: TokenKeys(
                 commands: dispatcher, clock: realmClock,
                 revision: { _ in isDeaf ? 0 : log.revision },
                 generate: { try SigningKey.generate($0) }),
-            commands: dispatcher, queries: FoldedQueries(log: log), clock: realmClock)
+            commands: dispatcher, queries: FoldedQueries(log: log), clock: realmClock,
+            fetchKeys: fetchKeys)
         self.contexts = contexts
         router = Router(
             [
@@ -89,7 +92,9 @@ struct SignInWorld {
         let answer = Answered(await router.respond(to: request))
         let route = RouteTree(API.realmTable).find(request.path)?.route(for: request.method)
         let isJSON = answer.response.headers["Content-Type"] == "application/json"
-        if answer.status == .ok, isJSON, case .json(let schema, _)? = route?.answer.content {
+        if answer.status == route?.answer.status, isJSON,
+            case .json(let schema, _)? = route?.answer.content
+        {
             do {
                 try schema.check(answer.json)
             } catch {

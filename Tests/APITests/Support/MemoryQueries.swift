@@ -100,6 +100,22 @@ struct MemoryQueries: AdminQueries, Folding {
         return page(views, after: after, limit: limit, id: \.id)
     }
 
+    func registrationTokens(
+        in realm: RealmID, after: UUID?, limit: Int
+    ) async throws(LogFailure) -> [RegistrationTokenView] {
+        let folded = try await streams(
+            RegistrationToken.self, named: "registration_token.created", in: realm)
+        var views: [RegistrationTokenView] = []
+        for token in folded where !token.state.isRevoked {
+            guard let terms = token.state.terms else { continue }
+            views.append(
+                RegistrationTokenView(
+                    id: token.stream, terms: terms, used: token.state.used,
+                    createdAt: token.first))
+        }
+        return page(views, after: after, limit: limit, id: \.id)
+    }
+
     func auditTrail(
         of realm: RealmID, after position: Int64, limit: Int
     ) async throws(LogFailure) -> [AuditEntry] {

@@ -86,6 +86,9 @@ struct World {
         names["client_id"] = try #require(client.json["client_id"]?.string)
         let invites = try await make("/api/admin/realms/acme/invites", ["count": 1])
         names["invite_id"] = try #require(invites.json["items"]?.array?.first?["id"]?.string)
+        let token = try await make(
+            "/api/admin/realms/acme/registration-tokens", ["label": "Partners"])
+        names["token_id"] = try #require(token.json["id"]?.string)
         try await furnishPeople()
         let revoked = try await send(.post, "/api/admin/keys/\(revokedKey.id)/revoke")
         #expect(revoked.status == .ok)

@@ -24,7 +24,8 @@ struct GrantForm: Sendable {
 
     /// All that this server offers. A new grant is a file here, one in the domain, and this line.
     static let all: [GrantForm] = [
-        authorizationCode, otp, magicLink, passkey, refresh, clientCredentials,
+        authorizationCode, otp, magicLink, passkey, refresh, clientCredentials, device, jwtBearer,
+        tokenExchange,
     ]
 
     static func find(_ type: String) -> GrantForm? { all.first { $0.type.rawValue == type } }

@@ -9,6 +9,8 @@ enum ServerMetadata {
     private struct Key: Hashable, Sendable {
         let issuer: String
         let hasNativeGrants: Bool
+        var letsRegister = false
+        var seesCertificates = false
     }
 
     private static let written = Mutex(LeastRecent<Key, [UInt8]>(capacity: 4096))
@@ -16,9 +18,12 @@ enum ServerMetadata {
     static func document(of place: Place) -> [UInt8] {
         let key = Key(
             issuer: place.issuer,
-            hasNativeGrants: place.settings[SettingCatalogue.nativeGrants])
+            hasNativeGrants: place.settings[SettingCatalogue.nativeGrants],
+            letsRegister: place.settings[SettingCatalogue.clientRegistration] != .closed,
+            seesCertificates: place.seesCertificates)
         if let known = written.withLock({ $0.value(of: key) }) { return known }
-        let document = JSON.object(members(key)).canonical()
+        let document = JSON.object(members(key).merging(optional(key)) { own, _ in own })
+            .canonical()
         written.withLock { $0.set(document, for: key) }
         return document
     }
@@ -26,7 +31,9 @@ enum ServerMetadata {
     private static func members(_ key: Key) -> [String: JSON] {
         let issuer = key.issuer
         let grants = GrantForm.all.map(\.type).filter { key.hasNativeGrants || !$0.isNative }
-        let methods = AuthenticationMethod.allCases.map(\.rawValue)
+        let methods = AuthenticationMethod.allCases.filter {
+            key.seesCertificates || $0 != .selfSignedTLS
+        }.map(\.rawValue)
         let proven = methods.filter { $0 != AuthenticationMethod.none.rawValue }
         return [
             "issuer": .string(issuer),
@@ -36,6 +43,7 @@ enum ServerMetadata {
             "token_endpoint": .string("\(issuer)/connect/token"),
             "introspection_endpoint": .string("\(issuer)/connect/introspect"),
             "revocation_endpoint": .string("\(issuer)/connect/revoke"),
+            "device_authorization_endpoint": .string(issuer + DeviceRoutes.path),
             "userinfo_endpoint": .string("\(issuer)/connect/userinfo"),
             "jwks_uri": .string("\(issuer)/.well-known/jwks"),
             "grant_types_supported": texts(grants.map(\.rawValue)),
@@ -63,6 +71,7 @@ enum ServerMetadata {
             "acr_values_supported": texts([
                 AuthenticationLevel.single, AuthenticationLevel.multiple,
             ]),
+            "dpop_signing_alg_values_supported": texts(KeyProof.algorithms.map(\.rawValue)),
             "claims_supported": texts(
                 [
                     "iss", "sub", "aud", "azp", "exp", "iat", "auth_time", "acr", "amr", "at_hash",
@@ -75,6 +84,19 @@ enum ServerMetadata {
             "backchannel_logout_supported": true, "backchannel_logout_session_supported": true,
             "authorization_response_iss_parameter_supported": true,
         ]
+    }
+
+    /// What is there only where the realm lets it be.
+    private static func optional(_ key: Key) -> [String: JSON] {
+        var members: [String: JSON] = [:]
+        if key.letsRegister {
+            members["registration_endpoint"] = .string(key.issuer + ClientRegistrationRoutes.path)
+        }
+        if key.hasNativeGrants {
+            members["authorization_challenge_endpoint"] = .string(
+                key.issuer + ChallengeRoutes.path)
+        }
+        return members
     }
 
     private static func texts(_ texts: [String]) -> JSON { .array(texts.map { .string($0) }) }
@@ -93,6 +115,11 @@ enum ServerMetadata {
         .required("revocation_endpoint", .text(1...2048), "Where to give them back."),
         .required("userinfo_endpoint", .text(1...2048), "Who is signed in."),
         .required("jwks_uri", .text(1...2048), "What to verify them with."),
+        .required("device_authorization_endpoint", .text(1...2048), "Where devices get codes."),
+        .optional(
+            "authorization_challenge_endpoint", .text(1...2048),
+            "Where apps of the realm's own ask people themselves."),
+        .optional("registration_endpoint", .text(1...2048), "Where clients register themselves."),
     ]
 
     private static let lists: [Member] = [
@@ -112,6 +139,7 @@ enum ServerMetadata {
         ("introspection_endpoint_auth_signing_alg_values_supported", "And to sign."),
         ("revocation_endpoint_auth_methods_supported", "The same, to give tokens back."),
         ("revocation_endpoint_auth_signing_alg_values_supported", "And to sign."),
+        ("dpop_signing_alg_values_supported", "What proofs of keys may be signed with."),
         ("acr_values_supported", "How strong a sign-in can be."),
         ("claims_supported", "What tokens and user info say."),
     ].map { name, about in .required(name, .list(of: .text(1...255), 0...50), about) }

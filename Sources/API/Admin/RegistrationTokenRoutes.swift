@@ -1,0 +1,151 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// Tokens by which clients register themselves, where the realm asks for one.
+enum RegistrationTokenRoutes {
+    static let table: [Route<AdminContext>] = [create, list, revoke]
+
+    private static let tokenID = Parameter(
+        "token_id", in: .path, Fields.id, "The token's id.",
+        example: "0193a0e7-5e0c-8000-9000-2f6b1c1d9a30")
+
+    private static let create = Route<AdminContext>(
+        .post, "/api/admin/realms/{realm}/registration-tokens", id: "createRegistrationToken",
+        tag: "Registration tokens", summary: "Makes a token by which clients register themselves.",
+        detail: "Its text is shown this once.", right: .realm,
+        parameters: [.realm, .idempotencyKey],
+        body: Body(
+            schema: .named(
+                "NewRegistrationToken",
+                .object(
+                    .required("label", .text(1...100, Names.showable(100)), "For whom it is."),
+                    .optional(
+                        "uses", .integer(1...CreateRegistrationToken.mostUses),
+                        "How many clients may come by it; one, if nothing is said."),
+                    .optional(
+                        "scope", .text(0...2048, Names.scope),
+                        "What they may ask for beside what everybody may."),
+                    .optional(
+                        "expires_in_days", .integer(1...CreateRegistrationToken.mostDays),
+                        "How long it is good; seven, if nothing is said."))),
+            example: ["label": "Partners", "uses": 5, "expires_in_days": 7]),
+        answer: Answer.written(
+            .created, "The token.",
+            .named(
+                "FreshRegistrationToken",
+                .object(members + [.required("token", .text(50...100), "Shown this once.")])),
+            example: .object(
+                (example.object ?? [:]).merging([
+                    "token": .string(String(repeating: "A", count: 62))
+                ]) {
+                    $1
+                })),
+        refusals: [.noSuchRealm, .realmDisabled]
+    ) { call throws(Problem) in
+        let write = call.write(in: try call.realm)
+        let mint = try await reading { () throws(LogFailure) in
+            try await call.context.mint(write.realm)
+        }
+        let id = write.newID("registration token")
+        let done = try await call.run(
+            CreateRegistrationToken(
+                id: id, label: call.body["label"]?.string ?? "",
+                uses: call.body["uses"]?.integer ?? 1, scope: call.body["scope"]?.string ?? "",
+                days: call.body["expires_in_days"]?.integer ?? 7, now: call.context.now()),
+            as: write)
+        let token = try await call.state(RegistrationToken.self, of: id, after: done)
+        guard let terms = token.state.terms else { throw Problem(.internalError) }
+        let view = RegistrationTokenView(
+            id: id, terms: terms, used: token.state.used, createdAt: token.createdAt)
+        var members = json(view).object ?? [:]
+        members["token"] = .string(mint.initialAccessToken(id))
+        return Response.json(.created, .object(members)).at(done)
+    }
+
+    private static let list = Route<AdminContext>(
+        .get, "/api/admin/realms/{realm}/registration-tokens", id: "listRegistrationTokens",
+        tag: "Registration tokens", summary: "The tokens that were not taken back.",
+        right: .realm, parameters: [.realm, Lists.limit, Lists.after(Cursor.uuid)],
+        answer: Lists.answer(
+            "RegistrationTokenList",
+            of: .named("RegistrationToken", .object(members)), next: Cursor.uuid,
+            example: example),
+        refusals: [.noSuchRealm]
+    ) { call throws(Problem) in
+        let realm = try call.realm
+        let after = call.text("after").flatMap(Cursor.uuid)
+        let items = try await reading { () throws(LogFailure) in
+            try await call.context.queries.registrationTokens(
+                in: realm, after: after, limit: call.limit + 1)
+        }
+        if items.isEmpty { try await call.knownRealm() }
+        return Lists.page(call.limit, of: items, item: json) { Cursor.encode($0.id) }
+    }
+
+    private static let revoke = Route<AdminContext>(
+        .delete, "/api/admin/realms/{realm}/registration-tokens/{token_id}",
+        id: "revokeRegistrationToken", tag: "Registration tokens",
+        summary: "Lets no more clients come by a token.", right: .realm,
+        parameters: [.realm, tokenID, .idempotencyKey], answer: .gone("It is worth nothing."),
+        refusals: [.noSuchRealm, .realmDisabled, .noSuchRegistrationToken]
+    ) { call throws(Problem) in
+        let write = call.write(in: try call.realm)
+        let done = try await call.run(
+            RevokeRegistrationToken(id: try call.requiredID("token_id")), as: write)
+        return Response(status: .noContent).at(done)
+    }
+
+    private static let members: [Member] = [
+        .required("id", Fields.id, "Its id."),
+        .required("label", .text(1...100), "For whom it is."),
+        .required(
+            "uses", .integer(1...CreateRegistrationToken.mostUses),
+            "How many clients may come by it."),
+        .required(
+            "used", .integer(0...CreateRegistrationToken.mostUses), "How many did."),
+        .required("scope", .text(0...2048), "What they may ask for beside the usual."),
+        .required("created_at", Fields.time, "Since when it is there."),
+        .required("expires_at", Fields.time, "Until when it is good."),
+    ]
+
+    private static let example: JSON = [
+        "id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a30", "label": "Partners", "uses": 5, "used": 1,
+        "scope": "", "created_at": "2026-11-21T01:23:45.123456Z",
+        "expires_at": "2026-11-28T01:23:45Z",
+    ]
+
+    private static func json(_ token: RegistrationTokenView) -> JSON {
+        [
+            "id": .string(token.id.description), "label": .string(token.terms.label),
+            "uses": .integer(Int64(token.terms.uses)), "used": .integer(Int64(token.used)),
+            "scope": .string(token.terms.scope.joined(separator: " ")),
+            "created_at": .string(token.createdAt.description),
+            "expires_at": .string(token.terms.expiresAt.description),
+        ]
+    }
+}
+
+extension CreateRegistrationToken.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.noSuchRealm)
+        case .realmDisabled: Problem(.realmDisabled)
+        // A name that follows from a new id is of nothing that was there before.
+        case .idTaken: Problem(.internalError)
+        case .invalid(let fault): Problem(of: fault)
+        }
+    }
+}
+
+extension RevokeRegistrationToken.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.noSuchRealm)
+        case .realmDisabled: Problem(.realmDisabled)
+        case .notFound: Problem(.noSuchRegistrationToken)
+        }
+    }
+}

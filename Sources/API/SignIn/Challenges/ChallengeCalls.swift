@@ -1,0 +1,193 @@
+internal import Cryptography
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Mail
+internal import Values
+
+/// How far an app has come that asks somebody itself. The app carries it, sealed.
+struct ChallengeStep: Sendable {
+    var client: UUID
+    var scope: [String]
+    var resources: [String]
+    var challenge: SecretDigest?
+    /// The thumbprint of the key that the app has proved: it must prove it again.
+    var key: String?
+    var until: Timestamp
+    var email: String?
+    /// The code was good, and is not enough.
+    var needsSecondFactor = false
+
+    static let lifetime: Int64 = 900
+
+    var json: JSON {
+        var members: [String: JSON] = [
+            "client": .string(client.description), "until": .integer(until.seconds),
+            "scope": .array(scope.map { .string($0) }),
+            "resources": .array(resources.map { .string($0) }),
+        ]
+        members["challenge"] = challenge.map { .string(Base64URL.encode($0.bytes)) }
+        members["key"] = key.map { .string($0) }
+        members["email"] = email.map { .string($0) }
+        return .object(members)
+    }
+
+    init(
+        client: UUID, scope: [String], resources: [String], challenge: SecretDigest?,
+        key: String?, until: Timestamp
+    ) {
+        self.client = client
+        self.scope = scope
+        self.resources = resources
+        self.challenge = challenge
+        self.key = key
+        self.until = until
+    }
+
+    init?(_ json: JSON) {
+        guard let client = json["client"]?.string.flatMap({ UUID($0) }),
+            let until = json["until"]?.integer
+        else { return nil }
+        self.init(
+            client: client, scope: json["scope"]?.array?.compactMap(\.string) ?? [],
+            resources: json["resources"]?.array?.compactMap(\.string) ?? [],
+            challenge: json["challenge"]?.string.flatMap { Base64URL.decode($0) }
+                .flatMap { SecretDigest($0) },
+            key: json["key"]?.string, until: Timestamp(seconds: until))
+        email = json["email"]?.string
+    }
+}
+
+extension Call<RealmContext> {
+    /// Whoever types a code into an app trusts it with the account: so it must be the realm's own, which
+    /// is known before anything else is.
+    func requireFirstParty(_ client: PresentClient) throws(Problem) {
+        guard context.place.settings[SettingCatalogue.nativeGrants] else {
+            throw GrantRefusal.unsupportedGrant.problem
+        }
+        let metadata = client.metadata
+        guard metadata.grantTypes.contains(.authorizationCode),
+            metadata.grantTypes.contains(where: \.isNative), metadata.consent == .none
+        else { throw GrantRefusal.unauthorizedClient.problem }
+    }
+
+    func step(of client: PresentClient, key: String?) throws(Problem) -> ChallengeStep {
+        let now = context.clock.now()
+        if let text = body["auth_session"]?.string {
+            guard let step = context.mint.unseal(text, for: .challenge).flatMap(ChallengeStep.init),
+                step.client == client.id, step.key == key, now < step.until
+            else { throw Problem(.invalidAuthSession) }
+            return step
+        }
+        let request = try grantRequest(of: client)
+        for resource in request.resources where !ResourceRule.isResource(resource) {
+            throw Problem(.invalidTarget)
+        }
+        let scope: [String]
+        do throws(GrantRefusal) {
+            scope = try Scope.granted(request.scope, to: client.metadata)
+        } catch {
+            throw error.problem
+        }
+        return ChallengeStep(
+            client: client.id, scope: scope, resources: request.resources,
+            challenge: try codeChallenge(isNeeded: client.metadata.authenticationMethod == .none),
+            key: key, until: now.adding(seconds: ChallengeStep.lifetime))
+    }
+
+    private func codeChallenge(isNeeded: Bool) throws(Problem) -> SecretDigest? {
+        guard let text = body["code_challenge"]?.string else {
+            if isNeeded { throw Problem(.invalidRequest, "code_challenge is required.") }
+            return nil
+        }
+        guard body["code_challenge_method"]?.string == "S256",
+            let digest = Base64URL.decode(text).flatMap({ SecretDigest($0) })
+        else { throw Problem(.invalidRequest, "code_challenge_method can only be S256.") }
+        return digest
+    }
+
+    func mailCode(to name: String, _ step: inout ChallengeStep) async throws(Problem) {
+        let address = (try? MailAddress(trimmed(name)))?.text
+        try count(.nativeOTP, target: address.map { context.mint.mailbox($0).description })
+        guard let address else { return }
+        step.email = address
+        try await mailCode(.signIn, Person(email: address), mayJoin: true)
+    }
+
+    /// The code for the token endpoint, where what was typed is enough.
+    func signIn(
+        _ typed: String, _ step: inout ChallengeStep
+    ) async throws(Problem) -> String? {
+        guard let email = step.email else {
+            throw Problem(.invalidRequest, "username comes before otp_code.")
+        }
+        let mailbox = context.mint.mailbox(email)
+        try count(.emailOTPVerify, target: mailbox.description)
+        let session = newID()
+        guard let digest = context.mint.digest(ofCode: typed.filter { $0 != " " }, for: mailbox),
+            // No browser has it: nobody comes in by this session with a cookie.
+            let secret = SecretDigest(Random.bytes(32))
+        else { throw Problem(.internalError) }
+        let shown = OTPGrant(
+            mailbox: mailbox, digest: digest, account: newID(), second: secondFactor)
+        let client = try presentClient.clientID
+        let outcome: Result<OpenedBrowser, GrantRefusal>
+        do throws(Problem) {
+            outcome = try await ask(
+                SignInBrowser(
+                    shown, by: .code, session: session, digest: secret, app: context.place.app,
+                    from: signInPlace, now: context.clock.now()),
+                as: "client:\(client)", client: client)
+        } catch {
+            guard error.kind == .invalidGrant else { throw error }
+            return nil
+        }
+        switch outcome {
+        case .success(let opened): return try await code(opened, step)
+        case .failure(let refusal):
+            step.needsSecondFactor =
+                refusal == .secondFactorRequired || refusal == .invalidSecondFactor
+            return nil
+        }
+    }
+
+    private func code(
+        _ opened: OpenedBrowser, _ step: ChallengeStep
+    ) async throws(Problem) -> String {
+        let events = try await reading { () throws(LogFailure) in
+            try await context.commands.events.stream(
+                opened.session, after: 0, in: context.place.realm)
+        }
+        var browser = BrowserSession()
+        for recorded in events {
+            guard let event = BrowserSessionEvent(recorded) else { throw Problem(.logDamaged) }
+            browser.apply(event)
+        }
+        let now = context.clock.now()
+        let lifetime = context.place.settings[SettingCatalogue.codeLifetime]
+        guard let terms = browser.terms, let nowhere = SecretDigest.of("") else {
+            throw Problem(.internalError)
+        }
+        let code = AuthorizationCode(
+            id: newID(), client: step.client, account: opened.account, browser: opened.session,
+            redirect: nowhere, namesRedirect: false, challenge: step.challenge,
+            scope: step.scope, resources: step.resources, authenticatedAt: terms.openedAt,
+            factors: terms.factors, expiresAt: now.adding(seconds: lifetime), key: step.key)
+        guard let text = context.mint.authorizationCode(code) else {
+            throw Problem(.internalError)
+        }
+        return text
+    }
+
+    /// What is still missing, and how to go on: under a new name each time.
+    func insufficient(_ step: ChallengeStep) throws(Problem) -> Problem {
+        guard let session = context.mint.seal(step.json, for: .challenge) else {
+            throw Problem(.internalError)
+        }
+        var problem = Problem(.insufficientAuthorization)
+        problem.members["auth_session"] = .string(session)
+        if step.needsSecondFactor { problem.members["second_factor_required"] = true }
+        return problem
+    }
+}

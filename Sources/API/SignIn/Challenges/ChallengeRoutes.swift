@@ -1,0 +1,65 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// Apps of the realm's own that ask people themselves and come by a code without a browser
+/// (draft-ietf-oauth-first-party-apps).
+enum ChallengeRoutes {
+    static let table: [Route<RealmContext>] = [challenge]
+
+    static let path = "/connect/challenge"
+
+    private static let challenge = Route<RealmContext>(
+        .post, PathTemplate(stringLiteral: path), id: "challengeAuthorization", tag: "OAuth",
+        summary: "Asks an app of the realm's own for what signs somebody in, step by step.",
+        detail: """
+            First `username`, for which a code is mailed, then `otp_code`, and `totp_code` where the \
+            account has a second factor, each with the `auth_session` of the answer before. The last \
+            answer has a code for the token endpoint, which is redeemed without a redirect URI. What \
+            is answered to a name is the same whether there is such an account or not.
+            """,
+        right: .client, dialect: .oauth,
+        body: .form(
+            .object(
+                ClientCredentials.members + [
+                    .optional("scope", .text(1...2048), "What is asked for, by spaces."),
+                    .optional(
+                        "resource", .list(of: .text(1...2048), 0...8),
+                        "Where the tokens shall be good (RFC 8707)."),
+                    .optional("code_challenge", .text(43...43), "Needed at the first step."),
+                    .optional("code_challenge_method", .text(1...10), "S256."),
+                    .optional("auth_session", .text(1...8192), "From the answer before."),
+                    .optional("username", .text(1...320), "A mail address."),
+                    .optional("otp_code", .text(1...64), "The code that was mailed."),
+                    .totpCode,
+                ]), example: ["client_id": "phone", "username": "ann@example.org"]),
+        answer: .ok(
+            "Whoever was asked for is there.",
+            .object(.required("authorization_code", .text(1...8192), "For the token endpoint.")),
+            example: ["authorization_code": "…"]),
+        refusals: Place.refusals + [
+            .insufficientAuthorization, .invalidAuthSession, .unauthorizedClient,
+            .unsupportedGrantType, .invalidScope, .invalidTarget, .invalidProof, .nonceNeeded,
+            .rateLimited, .invalidRequest,
+        ]
+    ) { call throws(Problem) in
+        let client = try call.presentClient
+        try call.count(.oauthToken, client: client.clientID)
+        try call.requireFirstParty(client)
+        let proof = try call.tokenProof()
+        var step = try call.step(of: client, key: proof?.key)
+        if let proof { try await call.context.use(proof) }
+        async let pause: Void = call.context.hesitate()
+        if let typed = call.body["otp_code"]?.string {
+            let code = try await call.signIn(typed, &step)
+            if let code { return .json(.ok, ["authorization_code": .string(code)]) }
+        } else if let name = call.body["username"]?.string {
+            try await call.mailCode(to: name, &step)
+        }
+        // Of what was right so far its time tells nothing.
+        await pause
+        throw try call.insufficient(step)
+    }
+}

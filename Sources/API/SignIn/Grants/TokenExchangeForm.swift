@@ -1,0 +1,68 @@
+internal import EventSourcing
+internal import Identity
+internal import JSON
+internal import Values
+
+extension GrantForm {
+    static let tokenExchange = GrantForm([
+        .optional("subject_token", .text(1...16_384), "The token to be exchanged (RFC 8693)."),
+        .optional("subject_token_type", .text(1...255), "What it is: an access token."),
+        .optional("actor_token", .text(1...16_384), "Who is to act, if it is not the client."),
+        .optional("actor_token_type", .text(1...255), "What that is: an access token."),
+        .optional("requested_token_type", .text(1...255), "What is wanted: an access token."),
+        .optional(
+            "audience", .list(of: .text(1...2048), 0...8),
+            "Where the new token shall be good: the same as `resource`."),
+    ]) { call throws(Problem) -> TokenExchangeGrant in
+        let wanted = call.body["requested_token_type"]?.string ?? TokenKind.access
+        guard TokenKind.all.contains(wanted) else {
+            throw Problem(.invalidRequest, "Nothing but access tokens is given for tokens.")
+        }
+        guard let subject = try await call.shownToken("subject") else {
+            throw Problem(.invalidRequest, "subject_token and subject_token_type are required.")
+        }
+        return TokenExchangeGrant(
+            subject: subject, actor: try await call.shownToken("actor"))
+    }
+}
+
+/// What kinds of tokens are called in an exchange (RFC 8693 section 3).
+enum TokenKind {
+    static let access = "urn:ietf:params:oauth:token-type:access_token"
+    static let jwt = "urn:ietf:params:oauth:token-type:jwt"
+    static let all = [access, jwt]
+}
+
+extension Call<RealmContext> {
+    /// Nil where none is shown.
+    fileprivate func shownToken(_ role: String) async throws(Problem) -> ShownToken? {
+        let text = body["\(role)_token"]?.string
+        let type = body["\(role)_token_type"]?.string
+        guard let text, let type else {
+            guard text == nil, type == nil else {
+                throw Problem(
+                    .invalidRequest, "\(role)_token and \(role)_token_type come together.")
+            }
+            return nil
+        }
+        guard TokenKind.all.contains(type), let token = try await context.present(text) else {
+            throw GrantRefusal.invalidSubjectToken.problem
+        }
+        return ShownToken(
+            session: token.session.id, scope: token.scope,
+            // A token that names no reader is for nobody but who gave it.
+            audience: token.audience.filter { $0 != context.place.issuer },
+            expiresAt: token.expiresAt)
+    }
+}
+
+extension SessionTerms {
+    /// Who acts for the person (RFC 8693 section 4.1), the latest outermost.
+    var actClaim: JSON? {
+        exchange?.actors.reversed().reduce(nil) { inner, actor in
+            var act: [String: JSON] = ["sub": .string(actor)]
+            act["act"] = inner
+            return .object(act)
+        }
+    }
+}

@@ -1,0 +1,157 @@
+internal import Cryptography
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JOSE
+internal import Values
+
+/// What is wrong with a proof of a key: the token endpoint and the routes behind a token say it in ways of
+/// their own.
+enum ProofFault: Error {
+    case invalid(String)
+    /// Ours is missing, or is over.
+    case nonce
+}
+
+extension RealmContext {
+    /// The proof that a request brings (RFC 9449 section 4.3), nil without one. It has not been used up.
+    func keyProof(
+        of request: Request, with token: String? = nil
+    ) throws(ProofFault) -> UsedProof? {
+        let lines = request.headers.all("DPoP")
+        guard let text = lines.first else { return nil }
+        guard lines.count == 1 else { throw .invalid("There is more than one DPoP header.") }
+        let rules = KeyProof.Rules()
+        let proof: KeyProof
+        do throws(TokenRejection) {
+            proof = try KeyProof.check(text, rules: rules, at: clock.now())
+        } catch {
+            throw .invalid("The DPoP proof is not valid.")
+        }
+        guard proof.method == request.method.rawValue else {
+            throw .invalid("The DPoP proof is for another method.")
+        }
+        guard isOurs(proof.address, path: request.path) else {
+            throw .invalid("The DPoP proof is for another address.")
+        }
+        if let token {
+            guard proof.isFor(accessToken: token) else {
+                throw .invalid("The DPoP proof is for another token.")
+            }
+        }
+        if let nonce = proof.nonce {
+            guard mint.isProofNonce(nonce, at: clock.now()) else { throw .nonce }
+        } else if place.settings[SettingCatalogue.proofNonces] {
+            throw .nonce
+        }
+        return UsedProof(key: proof.key, id: proof.id, until: rules.lastUse(of: proof))
+    }
+
+    /// Under the name that the realm gives itself, whatever is behind the question mark.
+    private func isOurs(_ address: String, path: String) -> Bool {
+        guard let said = URLParts.parse(address), let own = URLParts.parse(place.issuer + path)
+        else { return false }
+        return said.scheme == own.scheme && said.host == own.host
+            && said.effectivePort == own.effectivePort && !said.hasUserInfo
+            && said.path.utf8.elementsEqual(own.path.utf8)
+    }
+
+    /// A token that is bound to a key is worth nothing without it, nor by the scheme of others.
+    func requireProof(
+        of token: PresentedToken, _ text: String, shownAs scheme: TokenScheme, _ request: Request
+    ) async throws(Problem) {
+        guard let key = token.key else {
+            guard scheme == .bearer else { throw Problem(.unprovenToken) }
+            return
+        }
+        guard scheme == .proven else { throw Problem(.unprovenToken) }
+        let proof: UsedProof
+        do throws(ProofFault) {
+            guard let found = try keyProof(of: request, with: text) else {
+                throw ProofFault.invalid("The DPoP proof is missing.")
+            }
+            proof = found
+        } catch {
+            switch error {
+            case .invalid(let sentence): throw Problem(.proofRefused, sentence)
+            case .nonce: throw withNonce(Problem(.proofNonceNeeded))
+            }
+        }
+        guard proof.key.utf8.elementsEqual(key.utf8) else {
+            throw Problem(.unprovenToken, "The access token is bound to another key.")
+        }
+        try await use(proof)
+    }
+
+    /// On every node it was used then.
+    func use(_ proof: UsedProof) async throws(Problem) {
+        var random = SystemRandom()
+        let now = clock.now()
+        do {
+            _ = try await commands.dispatch(
+                UseProof(proof), in: place.realm, id: .v7(at: now, using: &random), digest: [],
+                origin: Origin(actor: "system", at: now))
+        } catch is UseProof.Rejection {
+            throw Problem(.proofRefused, "The DPoP proof was used before.")
+        } catch let failure as LogFailure {
+            throw Problem(of: failure)
+        } catch {
+            throw Problem(.internalError)
+        }
+    }
+
+    func withNonce(_ problem: Problem) -> Problem {
+        var problem = problem
+        problem.headers.append(("DPoP-Nonce", mint.proofNonce(at: clock.now())))
+        return problem
+    }
+}
+
+extension Call<RealmContext> {
+    /// The key that a token request proves to hold. The request's outcome uses the proof up.
+    func tokenProof() throws(Problem) -> UsedProof? {
+        do throws(ProofFault) {
+            return try context.keyProof(of: request)
+        } catch {
+            switch error {
+            case .invalid(let sentence): throw Problem(.invalidProof, sentence)
+            case .nonce: throw context.withNonce(Problem(.nonceNeeded))
+            }
+        }
+    }
+}
+
+/// How an access token is shown in the header `Authorization`.
+enum TokenScheme: String, CaseIterable {
+    case bearer = "bearer "
+    /// With a proof beside it.
+    case proven = "dpop "
+
+    static func read(_ line: String) -> (scheme: TokenScheme, text: String)? {
+        for scheme in allCases {
+            let length = scheme.rawValue.utf8.count
+            if String(line.unicodeScalars.prefix(length)).lowercased() == scheme.rawValue {
+                return (scheme, String(line.unicodeScalars.dropFirst(length)))
+            }
+        }
+        return nil
+    }
+}
+
+extension TokenMint {
+    private static let nonceSpan: Int64 = 300
+
+    /// What a proof may be asked to have in it: good for five to ten minutes, on every node.
+    func proofNonce(at now: Timestamp) -> String { proofNonce(span: now.seconds / Self.nonceSpan) }
+
+    func isProofNonce(_ text: String, at now: Timestamp) -> Bool {
+        let span = now.seconds / Self.nonceSpan
+        return [span, span - 1].contains { span in
+            constantTimeEqual(Array(proofNonce(span: span).utf8), Array(text.utf8))
+        }
+    }
+
+    private func proofNonce(span: Int64) -> String {
+        Base64URL.encode(Array(derive("dpop nonce", Array(String(span).utf8)).prefix(18)))
+    }
+}

@@ -1,0 +1,182 @@
+internal import Cryptography
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JOSE
+internal import JSON
+internal import Values
+
+extension Call<RealmContext> {
+    /// The token in the header, whichever kind it is. Nil without the header.
+    private func bearerText() throws(Problem) -> String? {
+        let lines = request.headers.all("Authorization")
+        guard let line = lines.first else { return nil }
+        let scheme = "bearer "
+        guard lines.count == 1, line.utf8.count < 1024,
+            String(line.unicodeScalars.prefix(scheme.utf8.count)).lowercased() == scheme
+        else { throw Problem(.invalidToken) }
+        return String(line.unicodeScalars.dropFirst(scheme.utf8.count))
+    }
+
+    func initialAccessToken() throws(Problem) -> UUID? {
+        guard let text = try bearerText() else { return nil }
+        guard let token = context.mint.readInitialAccessToken(text) else {
+            throw Problem(.invalidToken)
+        }
+        return token
+    }
+
+    /// The client that the path names, if the caller has its token. Whether there is such a client
+    /// is told to nobody else.
+    func registeredClient() async throws(Problem) -> UUID {
+        try count(.oauthToken)
+        guard let text = try bearerText() else { throw Problem(.unauthenticated) }
+        guard let id = context.mint.readRegistrationAccessToken(text) else {
+            throw Problem(.invalidToken)
+        }
+        let name = try required("client_id")
+        let known = try await reading { () throws(LogFailure) in
+            try await context.clients.fresh(name, in: context.place.realm)
+        }
+        guard let known, known.id == id, !known.isDisabled else { throw Problem(.invalidToken) }
+        return id
+    }
+
+    func client(_ id: UUID) async throws(Problem) -> Folded<Client> {
+        let events = try await reading { () throws(LogFailure) in
+            try await context.commands.events.stream(id, after: 0, in: context.place.realm)
+        }
+        var client = Client()
+        for recorded in events {
+            guard let event = ClientEvent(recorded) else { throw Problem(.logDamaged) }
+            client.apply(event)
+        }
+        guard let first = events.first, let last = events.last else {
+            throw Problem(.internalError)
+        }
+        return Folded(state: client, createdAt: first.at, changedAt: last.at)
+    }
+
+    /// What a client is told of itself, with its secret if it has just got it.
+    func registration(
+        of id: UUID, _ secret: ClientSecret?
+    ) async throws(Problem) -> [String: JSON] {
+        let client = try await client(id)
+        let clientID = client.state.clientID
+        var members = client.state.metadata?.members ?? [:]
+        members["client_id"] = .string(clientID)
+        members["client_id_issued_at"] = .integer(client.createdAt.seconds)
+        if let secret, secret.digest == client.state.secret {
+            members["client_secret"] = .string(secret.text)
+            members["client_secret_expires_at"] = 0
+        }
+        members["registration_access_token"] = .string(
+            context.mint.registrationAccessToken(ofClient: id))
+        members["registration_client_uri"] = .string(
+            "\(context.place.issuer)\(ClientRegistrationRoutes.path)/\(clientID)")
+        return members
+    }
+
+    /// RFC 7592 section 2.2: a secret that is sent must be the client's.
+    func requireOwnSecret(_ secret: JSON?, of client: Client) throws(Problem) {
+        guard let secret, !secret.isNull else { return }
+        guard let text = secret.string, let known = client.secret,
+            constantTimeEqual(SHA256.hash(Array(text.utf8)), known.bytes)
+        else { throw Problem(.invalidRequest, "client_secret is not the client's.") }
+    }
+
+    /// What the client's maker says of it, where one is trusted who does.
+    func softwareStatement(in metadata: [String: JSON]) async throws(Problem) -> [String: JSON]? {
+        guard let value = metadata["software_statement"], !value.isNull else { return nil }
+        guard let text = value.string,
+            let issuer = try? SignedStatement.claimedIssuer(in: text)
+        else { throw Problem(.invalidSoftwareStatement) }
+        guard
+            let trusted = TrustedIssuer(
+                issuer, in: context.place.settings[SettingCatalogue.statementIssuers]),
+            let source = KeySource(trusted.jwks, trusted.jwksURI)
+        else { throw Problem(.unapprovedSoftwareStatement) }
+        let now = context.clock.now()
+        do throws(TokenRejection) {
+            return try await context.remoteKeys.check(source) { keys throws(TokenRejection) in
+                try SignedStatement.check(
+                    text, of: issuer, keys: keys, algorithms: Set(ClientKeys.algorithms), at: now)
+            }.claims.members
+        } catch {
+            throw Problem(.invalidSoftwareStatement)
+        }
+    }
+
+    /// Carries a command out for a client that speaks for itself.
+    func dispatch<C: Command>(
+        _ command: C, as actor: String
+    ) async throws(Problem) where C.Rejection: OwnClientRefusal {
+        let origin = Origin(
+            actor: actor, address: context.place.address,
+            userAgent: request.headers["User-Agent"].map { String($0.unicodeScalars.prefix(512)) },
+            at: context.clock.now())
+        do {
+            _ = try await context.commands.dispatch(
+                command, in: context.place.realm, id: newID(), digest: [], origin: origin)
+        } catch let refusal as C.Rejection {
+            throw refusal.ownProblem
+        } catch let failure as LogFailure {
+            throw Problem(of: failure)
+        } catch {
+            throw Problem(.internalError)
+        }
+    }
+}
+
+/// A refusal as a client hears it that registers itself: others hear of the same in other words.
+protocol OwnClientRefusal: Error {
+    var ownProblem: Problem { get }
+}
+
+extension FieldFault {
+    fileprivate var ownProblem: Problem {
+        let sentence = Problem(of: self).detail
+        return Problem(
+            field == "redirect_uris" ? .invalidRedirectURI : .invalidClientMetadata, sentence)
+    }
+}
+
+extension RegisterOwnClient.Rejection: OwnClientRefusal {
+    var ownProblem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.unknownHost)
+        case .realmDisabled: Problem(.realmClosed)
+        case .closed: Problem(.registrationClosed)
+        case .tokenNeeded: Problem(.unauthenticated, "An initial access token is needed here.")
+        case .statementNeeded:
+            Problem(.invalidSoftwareStatement, "A software statement is needed here.")
+        case .invalidToken: Problem(.invalidToken)
+        case .refused(.invalid(let fault)): fault.ownProblem
+        case .refused(.realmNotFound): Problem(.unknownHost)
+        case .refused(.realmDisabled): Problem(.realmClosed)
+        // The names are made up here, for this client.
+        case .refused(.idTaken), .refused(.clientIDTaken): Problem(.internalError)
+        }
+    }
+}
+
+extension UpdateClient.Rejection: OwnClientRefusal {
+    var ownProblem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.unknownHost)
+        case .realmDisabled: Problem(.realmClosed)
+        case .notFound: Problem(.invalidToken)
+        case .invalid(let fault): fault.ownProblem
+        }
+    }
+}
+
+extension DeleteClient.Rejection: OwnClientRefusal {
+    var ownProblem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.unknownHost)
+        case .realmDisabled: Problem(.realmClosed)
+        case .notFound: Problem(.invalidToken)
+        }
+    }
+}

@@ -1,0 +1,48 @@
+public import EventSourcing
+public import Values
+
+/// Says that a device may act for somebody: whoever is signed in, and nobody else.
+public struct ApproveDevice: Command {
+    public var device: UUID
+    public var account: UUID
+    public var factors: [AuthenticationFactor]
+    public var now: Timestamp
+
+    public init(device: UUID, account: UUID, factors: [AuthenticationFactor], now: Timestamp) {
+        self.device = device
+        self.account = account
+        self.factors = factors
+        self.now = now
+    }
+
+    public enum Rejection: Error, Equatable, Sendable {
+        case realmNotFound
+        case realmDisabled
+        /// No device waits under this code, or not any more.
+        case notFound
+        case accountBlocked
+    }
+
+    public struct Facts: Sendable {
+        let realm: Versioned<Realm>
+        let device: Versioned<Device>
+        let account: Versioned<Account>
+    }
+
+    public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
+        Facts(
+            realm: try await streams.read(Realm.self, Realm.stream),
+            device: try await streams.read(Device.self, device),
+            account: try await streams.read(Account.self, account))
+    }
+
+    public func decide(_ facts: Facts) throws(Rejection) -> Decision {
+        try facts.realm.requireOpen(
+            missing: Rejection.realmNotFound, disabled: .realmDisabled)
+        guard facts.device.state.openTerms(at: now) != nil else { throw .notFound }
+        guard facts.account.isWelcome else { throw .accountBlocked }
+        let approval = DeviceApproval(
+            account: account, stamp: facts.account.state.stamp, factors: factors, at: now)
+        return Decision(DeviceEvent.approved(approval), in: device)
+    }
+}

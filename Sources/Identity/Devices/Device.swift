@@ -1,0 +1,68 @@
+public import EventSourcing
+public import Values
+
+/// A device that waits for somebody to say, elsewhere, that it may act for him (RFC 8628). Its stream
+/// follows from the code that he types, under the realm's key.
+public struct Device: StreamState {
+    /// Nil until it asked.
+    public private(set) var terms: DeviceTerms?
+    public private(set) var approval: DeviceApproval?
+    public private(set) var isDenied = false
+    public private(set) var isRedeemed = false
+
+    public init() {}
+
+    public mutating func apply(_ event: DeviceEvent) {
+        switch event {
+        case .requested(let terms): self.terms = terms
+        case .approved(let approval): self.approval = approval
+        case .denied: isDenied = true
+        case .redeemed: isRedeemed = true
+        }
+    }
+
+    /// The terms, while somebody can still decide.
+    public func openTerms(at now: Timestamp) -> DeviceTerms? {
+        guard let terms, approval == nil, !isDenied, now < terms.expiresAt else { return nil }
+        return terms
+    }
+}
+
+/// What a device asked for.
+public struct DeviceTerms: Sendable, Equatable {
+    public var client: UUID
+    public var clientID: String
+    public var app: UUID?
+    public var scope: [String]
+    public var resources: [String]
+    public var expiresAt: Timestamp
+
+    public init(
+        client: UUID, clientID: String, app: UUID?, scope: [String], resources: [String],
+        expiresAt: Timestamp
+    ) {
+        self.client = client
+        self.clientID = clientID
+        self.app = app
+        self.scope = scope
+        self.resources = resources
+        self.expiresAt = expiresAt
+    }
+}
+
+/// Who said that a device may act for him, and how he had shown who he is.
+public struct DeviceApproval: Sendable, Equatable {
+    public var account: UUID
+    public var stamp: Int
+    public var factors: [AuthenticationFactor]
+    public var at: Timestamp
+
+    public init(
+        account: UUID, stamp: Int, factors: [AuthenticationFactor], at: Timestamp
+    ) {
+        self.account = account
+        self.stamp = stamp
+        self.factors = factors
+        self.at = at
+    }
+}

@@ -1,0 +1,86 @@
+public import EventSourcing
+public import JSON
+public import Values
+
+/// What happens to a device that asks for tokens.
+public enum DeviceEvent: Event {
+    case requested(DeviceTerms)
+    case approved(DeviceApproval)
+    case denied(account: UUID)
+    /// It got its tokens.
+    case redeemed
+
+    public static let catalogue = [
+        EventShape(
+            "device.requested",
+            open: ["client", "client_id", "app", "scope", "resources", "expires_at"]),
+        EventShape("device.approved", open: ["account", "stamp", "amr", "approved_at"]),
+        EventShape("device.denied", open: ["account"]),
+        EventShape("device.redeemed"),
+    ]
+
+    public var name: String {
+        switch self {
+        case .requested: "device.requested"
+        case .approved: "device.approved"
+        case .denied: "device.denied"
+        case .redeemed: "device.redeemed"
+        }
+    }
+
+    public var subject: UUID? {
+        switch self {
+        case .approved(let approval): approval.account
+        case .denied(let account): account
+        case .requested, .redeemed: nil
+        }
+    }
+
+    public var fields: [String: JSON] {
+        switch self {
+        case .requested(let terms):
+            var fields: [String: JSON] = [
+                "client": .uuid(terms.client), "client_id": .string(terms.clientID),
+                "scope": .texts(terms.scope), "resources": .texts(terms.resources),
+                "expires_at": .integer(terms.expiresAt.seconds),
+            ]
+            fields["app"] = terms.app.map { .uuid($0) }
+            return fields
+        case .approved(let approval):
+            return [
+                "account": .uuid(approval.account), "stamp": .integer(Int64(approval.stamp)),
+                "amr": .texts(approval.factors.map(\.rawValue)),
+                "approved_at": .integer(approval.at.seconds),
+            ]
+        case .denied(let account): return ["account": .uuid(account)]
+        case .redeemed: return [:]
+        }
+    }
+
+    public init?(name: String, fields: [String: JSON]) {
+        switch name {
+        case "device.requested":
+            guard let client = fields.uuid("client"), let clientID = fields["client_id"]?.string,
+                let scope = fields.texts("scope"), let resources = fields.texts("resources"),
+                let expiresAt = fields.instant("expires_at")
+            else { return nil }
+            self = .requested(
+                DeviceTerms(
+                    client: client, clientID: clientID, app: fields.uuid("app"), scope: scope,
+                    resources: resources, expiresAt: expiresAt))
+        case "device.approved":
+            guard let account = fields.uuid("account"), let stamp = fields["stamp"]?.integer,
+                let factors = fields.texts("amr"), let at = fields.instant("approved_at")
+            else { return nil }
+            self = .approved(
+                DeviceApproval(
+                    account: account, stamp: Int(clamping: stamp),
+                    factors: factors.compactMap(AuthenticationFactor.init), at: at))
+        case "device.denied":
+            guard let account = fields.uuid("account") else { return nil }
+            self = .denied(account: account)
+        case "device.redeemed": self = .redeemed
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,62 @@
+public import EventSourcing
+public import Values
+
+/// Lets a device ask for tokens that somebody grants elsewhere.
+public struct RequestDevice: AnsweringCommand {
+    /// The stream that follows from the code that is typed.
+    public var device: UUID
+    /// As at the token endpoint; its `session` means nothing here.
+    public var request: GrantRequest
+
+    public init(device: UUID, _ request: GrantRequest) {
+        self.device = device
+        self.request = request
+    }
+
+    public typealias Rejection = GrantRefusal
+    public typealias Outcome = DeviceTerms
+
+    public struct Facts: Sendable {
+        let realm: Versioned<Realm>
+        let settings: Settings
+        let client: Versioned<Client>
+        let device: Versioned<Device>
+    }
+
+    public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
+        let client = try await streams.read(Client.self, request.client)
+        let (realm, settings) = try await Realm.settings(
+            of: client.state.metadata?.appID ?? request.app, from: streams)
+        return Facts(
+            realm: realm, settings: settings, client: client,
+            device: try await streams.read(Device.self, device))
+    }
+
+    public func settle(_ facts: Facts) throws(GrantRefusal) -> Settled<DeviceTerms> {
+        try facts.realm.requireOpen(
+            missing: GrantRefusal.realmNotFound, disabled: .realmDisabled)
+        guard let metadata = facts.client.aliveMetadata, !facts.client.state.isDisabled,
+            facts.client.state.clientID == request.clientID,
+            request.proof.isGood(for: metadata.authenticationMethod, facts.client.state.secret)
+        else { throw .invalidClient }
+        guard metadata.grantTypes.contains(.deviceCode) else { throw .unauthorizedClient }
+        for resource in request.resources where !ResourceRule.isResource(resource) {
+            throw .invalidResource
+        }
+        let scope = try Scope.granted(request.scope, to: metadata)
+        // Somebody else had the code once.
+        guard !facts.device.exists else { throw .codeTaken }
+        let lifetime = facts.settings[SettingCatalogue.deviceCodeLifetime]
+        let terms = DeviceTerms(
+            client: request.client, clientID: request.clientID,
+            app: metadata.appID ?? request.app, scope: scope, resources: request.resources,
+            expiresAt: request.now.adding(seconds: lifetime))
+        var decision = Decision(DeviceEvent.requested(terms), in: device)
+        if case .assertion(let assertion) = request.proof {
+            decision.take(assertion.claim(by: request.clientID), for: request.client)
+        }
+        return Settled(decision, terms)
+    }
+
+    public func rejection(takenClaim kind: String) -> GrantRefusal { .usedAssertion }
+}

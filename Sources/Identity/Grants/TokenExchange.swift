@@ -1,0 +1,50 @@
+internal import JSON
+public import Values
+
+/// What became of a token that a client exchanged for another (RFC 8693).
+public struct TokenExchange: Sendable, Equatable {
+    /// The session of the token that was shown: with it this one ends.
+    public var origin: UUID
+    /// Who acts for the person, the latest first: what tokens say.
+    public var actors: [String]
+    /// Who acts as the person, where tokens do not say it.
+    public var impersonator: String?
+
+    public init(origin: UUID, actors: [String], impersonator: String? = nil) {
+        self.origin = origin
+        self.actors = actors
+        self.impersonator = impersonator
+    }
+
+    /// More of them can't be looked through by anybody.
+    static let mostActors = 5
+
+    var fields: [String: JSON] {
+        var fields: [String: JSON] = ["exchanged": .uuid(origin), "actors": .texts(actors)]
+        fields["impersonator"] = impersonator.map { .string($0) }
+        return fields
+    }
+
+    init?(recorded fields: [String: JSON]) {
+        guard let origin = fields.uuid("exchanged"), let actors = fields.texts("actors") else {
+            return nil
+        }
+        self.init(
+            origin: origin, actors: actors, impersonator: fields["impersonator"]?.string)
+    }
+}
+
+/// An access token of this realm that was shown to be exchanged, and is good.
+public struct ShownToken: Sendable, Equatable {
+    public var session: UUID
+    public var scope: [String]
+    public var audience: [String]
+    public var expiresAt: Timestamp
+
+    public init(session: UUID, scope: [String], audience: [String], expiresAt: Timestamp) {
+        self.session = session
+        self.scope = scope
+        self.audience = audience
+        self.expiresAt = expiresAt
+    }
+}

@@ -1,0 +1,56 @@
+public import JSON
+
+/// Somebody whose signed statements a realm believes, and the keys that he signs with: written into the
+/// setting, or at an address of his.
+public struct TrustedIssuer: Sendable, Equatable {
+    public static let mostIssuers = 20
+
+    /// How the subject of a statement names an account of the realm.
+    public enum SubjectRule: String, CaseIterable, Sendable {
+        /// It is the account's own id.
+        case account
+        /// Its claim `email` is the account's mail address, and `email_verified` is true.
+        case email
+    }
+
+    public let jwks: JSON?
+    public let jwksURI: String?
+    public let subject: SubjectRule
+
+    /// Nil where the setting, which was checked, has none of this name.
+    public init?(_ issuer: String, in setting: [String: JSON]) {
+        guard let value = setting.first(where: { $0.key.utf8.elementsEqual(issuer.utf8) })?.value
+        else { return nil }
+        jwks = value["jwks"]
+        jwksURI = value["jwks_uri"]?.string
+        subject = value["subject"]?.string.flatMap(SubjectRule.init(rawValue:)) ?? .account
+    }
+
+    static func check(_ setting: JSON, _ limit: Int) throws(FieldFault.Reason) {
+        guard let issuers = setting.object else { throw .wrongType(expected: .object) }
+        guard issuers.count <= limit else { throw .tooMany(limit: limit) }
+        for (issuer, value) in issuers {
+            guard (1...512).contains(issuer.utf8.count) else { throw .malformed }
+            guard let members = value.object else { throw .wrongType(expected: .object) }
+            guard members.keys.allSatisfy(["jwks", "jwks_uri", "subject"].contains) else {
+                throw .unsupported
+            }
+            try checkKeys(members)
+            if let subject = members["subject"] {
+                guard let text = subject.string else { throw .wrongType(expected: .text) }
+                guard SubjectRule(rawValue: text) != nil else { throw .unsupported }
+            }
+        }
+    }
+
+    private static func checkKeys(_ members: [String: JSON]) throws(FieldFault.Reason) {
+        switch (members["jwks"], members["jwks_uri"]) {
+        case (let keys?, nil): try KeySetRule.check(keys)
+        case (nil, let address?):
+            guard let text = address.string else { throw .wrongType(expected: .text) }
+            try WebAddressRule.check(text, mayBeLoopback: false)
+        case (nil, nil): throw .missing
+        case (.some, .some): throw .conflicts(with: "jwks_uri")
+        }
+    }
+}

@@ -1,0 +1,60 @@
+internal import JSON
+
+/// What a client may say of itself where no administrator looks at it. It is a list of what is allowed:
+/// a member that comes to the catalogue later is an administrator's until somebody puts it here.
+enum OwnMetadata {
+    /// Those of RFC 7591, OpenID Connect and their kin that give nobody a right.
+    static let names: Set<String> = [
+        "redirect_uris", "token_endpoint_auth_method", "grant_types", "response_types",
+        "application_type", "client_name", "client_uri", "logo_uri", "scope", "contacts",
+        "tos_uri", "policy_uri", "jwks_uri", "jwks", "software_id", "software_version",
+        "id_token_signed_response_alg", "userinfo_signed_response_alg", "subject_type",
+        "sector_identifier_uri", "request_object_signing_alg", "default_max_age",
+        "require_auth_time", "default_acr_values", "initiate_login_uri",
+        "post_logout_redirect_uris", "backchannel_logout_uri",
+        "backchannel_logout_session_required", "require_pushed_authorization_requests",
+        "require_signed_request_object",
+        "dpop_bound_access_tokens",
+    ]
+
+    /// How far somebody speaks for the client.
+    struct Allowance: Sendable {
+        var grants: Set<GrantType> = [.authorizationCode, .refreshToken, .deviceCode]
+        var scope: Set<String> = Set(Scope.standard)
+    }
+
+    /// The members that count. Names that nobody knows fall out (RFC 7591 section 2); what only an
+    /// administrator may give is refused by name, so that nobody believes to have it.
+    static func read(
+        _ members: [String: JSON], _ allowance: Allowance, keeping current: ClientMetadata? = nil
+    ) throws(FieldFault) -> [String: JSON] {
+        var read: [String: JSON] = [:]
+        for (name, value) in members.sorted(by: { $0.key < $1.key }) where !value.isNull {
+            guard let field = MetadataField.find(name) else { continue }
+            guard names.contains(name) else {
+                // Whoever sends back what it was told asks for nothing.
+                if let current, field.get(current) == value { continue }
+                throw FieldFault(name, .reserved)
+            }
+            read[name] = value
+        }
+        let grants = allowance.grants.union(current?.grantTypes ?? [])
+        for (index, value) in (read["grant_types"]?.array ?? []).enumerated() {
+            if let grant = value.string.flatMap(GrantType.init(rawValue:)), !grants.contains(grant)
+            {
+                throw FieldFault("grant_types", .reserved, at: index)
+            }
+        }
+        let scope = allowance.scope.union(current?.scope ?? [])
+        let asked = read["scope"]?.string?.split(separator: " ") ?? []
+        for (index, name) in asked.enumerated() where !scope.contains(String(name)) {
+            throw FieldFault("scope", .reserved, at: index)
+        }
+        if let current {
+            for field in MetadataField.all where !names.contains(field.name) {
+                read[field.name] = field.get(current)
+            }
+        }
+        return read
+    }
+}

@@ -1,0 +1,124 @@
+public import EventSourcing
+public import JSON
+public import Values
+
+/// Lets a client register itself, as far as the realm is open to it (RFC 7591).
+public struct RegisterOwnClient: Command {
+    /// The client's stream.
+    public var id: UUID
+    public var clientID: String
+    /// As the client sent it.
+    public var metadata: [String: JSON]
+    public var secret: SecretDigest?
+    /// The app at whose host it asked, to which it will belong.
+    public var app: UUID?
+    /// The token that it showed, which is authentic.
+    public var token: UUID?
+    /// What a maker says of it whom the realm trusts, where somebody does: it goes before the
+    /// client's own words.
+    public var statement: [String: JSON]?
+    public var now: Timestamp
+
+    public init(
+        id: UUID, clientID: String, metadata: [String: JSON], secret: SecretDigest? = nil,
+        app: UUID? = nil, token: UUID? = nil, statement: [String: JSON]? = nil, now: Timestamp
+    ) {
+        self.id = id
+        self.clientID = clientID
+        self.metadata = metadata
+        self.secret = secret
+        self.app = app
+        self.token = token
+        self.statement = statement
+        self.now = now
+    }
+
+    public enum Rejection: Error, Equatable, Sendable {
+        case realmNotFound
+        case realmDisabled
+        case closed
+        case tokenNeeded
+        case statementNeeded
+        /// The token is used up, over, taken back, or was never made.
+        case invalidToken
+        /// As for registering by others.
+        case refused(RegisterClient.Rejection)
+    }
+
+    public struct Facts: Sendable {
+        let settings: Settings
+        let place: ClientAndApp
+        let token: Versioned<RegistrationToken>?
+    }
+
+    public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
+        let place = try await ClientAndApp.read(id, app: app, from: streams)
+        let (_, settings) = try await Realm.settings(of: app, from: streams)
+        guard let token else { return Facts(settings: settings, place: place, token: nil) }
+        return Facts(
+            settings: settings, place: place,
+            token: try await streams.read(RegistrationToken.self, token))
+    }
+
+    public func decide(_ facts: Facts) throws(Rejection) -> Decision {
+        try facts.place.realm.requireOpen(
+            missing: Rejection.realmNotFound, disabled: .realmDisabled)
+        try admit(facts.settings[SettingCatalogue.clientRegistration])
+        var allowance = OwnMetadata.Allowance()
+        if let token = facts.token {
+            guard let terms = token.state.goodTerms(at: now) else { throw .invalidToken }
+            allowance.scope.formUnion(terms.scope)
+            allowance.grants.insert(.clientCredentials)
+        }
+        var asked = metadata
+        if let statement {
+            // What it says is the maker's word, and so is the scope in it.
+            asked.merge(statement.filter { OwnMetadata.names.contains($0.key) }) { _, said in said }
+            allowance.grants.insert(.clientCredentials)
+            let scope = statement["scope"]?.string?.split(separator: " ") ?? []
+            allowance.scope.formUnion(scope.map(String.init))
+        }
+        var members: [String: JSON]
+        do {
+            members = try OwnMetadata.read(asked, allowance)
+        } catch {
+            throw .refused(.invalid(error))
+        }
+        members["app_id"] = app.map { .uuid($0) }
+        let command = RegisterClient(
+            id: id, clientID: clientID, metadata: members, secret: secret)
+        let registered: Decision
+        do {
+            registered = try command.decide(facts.place)
+        } catch {
+            throw .refused(error)
+        }
+        guard let token else { return registered }
+        // The token comes first: those who come by the same one at once wait for it in a line.
+        var decision = Decision(RegistrationTokenEvent.used(client: id, at: now), in: token)
+        decision.append(registered)
+        return decision
+    }
+
+    private func admit(_ posture: ClientRegistration) throws(Rejection) {
+        switch posture {
+        case .closed: throw .closed
+        case .initialAccessToken:
+            if token == nil { throw .tokenNeeded }
+        case .softwareStatement:
+            if token == nil, statement == nil { throw .statementNeeded }
+        case .open: break
+        }
+    }
+
+    public func rejection(takenClaim kind: String) -> Rejection { .refused(.clientIDTaken) }
+
+    /// How the client says it will show who it is, so that a secret can be made before the command.
+    public static func authenticationMethod(
+        askedFor metadata: [String: JSON], _ statement: [String: JSON]?
+    ) -> AuthenticationMethod? {
+        let name = "token_endpoint_auth_method"
+        let said = statement?[name] ?? metadata[name] ?? .null
+        return ClientMetadata.authenticationMethod(askedFor: [name: said])
+    }
+}

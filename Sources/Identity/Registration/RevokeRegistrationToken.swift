@@ -1,0 +1,30 @@
+public import EventSourcing
+public import Values
+
+/// Lets no more clients come by a registration token. Those that came stay.
+public struct RevokeRegistrationToken: Command {
+    public var id: UUID
+
+    public init(id: UUID) {
+        self.id = id
+    }
+
+    public enum Rejection: Error, Equatable, Sendable {
+        case realmNotFound
+        case realmDisabled
+        case notFound
+    }
+
+    public func gather(
+        _ streams: some StreamReader
+    ) async throws(LogFailure) -> InRealm<RegistrationToken> {
+        try await .read(id, from: streams)
+    }
+
+    public func decide(_ facts: InRealm<RegistrationToken>) throws(Rejection) -> Decision {
+        try facts.realm.requireOpen(
+            missing: Rejection.realmNotFound, disabled: .realmDisabled)
+        guard facts.thing.exists, !facts.thing.state.isRevoked else { throw .notFound }
+        return Decision(RegistrationTokenEvent.revoked, in: id)
+    }
+}

@@ -1,0 +1,40 @@
+public import EventSourcing
+public import JSON
+public import Values
+
+/// Lets a client replace what it said of itself (RFC 7592 section 2.2). What an administrator has given
+/// it stays as it is.
+public struct UpdateOwnClient: Command {
+    public var id: UUID
+    /// As the client sent it.
+    public var metadata: [String: JSON]
+    /// A new secret, if it comes to need one.
+    public var secret: SecretDigest?
+
+    public init(id: UUID, metadata: [String: JSON], secret: SecretDigest? = nil) {
+        self.id = id
+        self.metadata = metadata
+        self.secret = secret
+    }
+
+    public typealias Rejection = UpdateClient.Rejection
+
+    public func gather(_ streams: some StreamReader) async throws(LogFailure) -> ClientAndApp {
+        let client = try await streams.read(Client.self, id)
+        return try await .read(id, app: client.state.metadata?.appID, from: streams)
+    }
+
+    public func decide(_ facts: ClientAndApp) throws(Rejection) -> Decision {
+        try facts.realm.requireOpen(
+            missing: Rejection.realmNotFound, disabled: .realmDisabled)
+        guard let current = facts.client.aliveMetadata else { throw .notFound }
+        var members: [String: JSON]
+        do {
+            members = try OwnMetadata.read(metadata, OwnMetadata.Allowance(), keeping: current)
+        } catch {
+            throw .invalid(error)
+        }
+        members["client_id"] = metadata["client_id"]
+        return try UpdateClient(id: id, metadata: members, secret: secret).decide(facts)
+    }
+}

@@ -1,0 +1,64 @@
+internal import JSON
+public import Values
+
+/// What somebody else says who is trusted: about a client (RFC 7591 section 2.3), or about a person
+/// (RFC 7523 section 2.1).
+public struct SignedStatement: Sendable, Hashable {
+    public static let longestText = 16 << 10
+
+    public let issuer: String
+    public let claims: Claims
+
+    /// Whose it claims to be, so that his keys can be looked up. Nothing is checked yet, and nothing
+    /// but that look-up may hang on it.
+    public static func claimedIssuer(in text: String) throws(TokenRejection) -> String {
+        let message = try CompactJWS(text, most: longestText)
+        let claims = try Claims(payload: message.payload)
+        return try claims.need(.issuer, claims.issuer)
+    }
+
+    /// About a client: it names no reader, and is used as often as the client is installed.
+    public static func check(
+        _ text: String, of issuer: String, keys: KeySet, algorithms: Set<Algorithm>,
+        at now: Timestamp, leeway: Int64 = 30
+    ) throws(TokenRejection) -> SignedStatement {
+        let verified = try JWS.verify(
+            text, by: keys,
+            rules: JWS.Rules(
+                algorithms: algorithms, types: TokenTypes(["JWT"], mayBeAbsent: true),
+                longest: longestText))
+        let claims = try Claims(payload: verified.payload)
+        guard try claims.need(.issuer, claims.issuer).hasSameBytes(as: issuer) else {
+            throw .wrongIssuer
+        }
+        if let expiresAt = claims.expiresAt, now >= expiresAt.adding(seconds: leeway) {
+            throw .expired
+        }
+        if let notBefore = claims.notBefore, notBefore > now.adding(seconds: leeway) {
+            throw .notYetValid
+        }
+        return SignedStatement(issuer: issuer, claims: claims)
+    }
+
+    /// About a person, for one reader and one use (RFC 7523 section 3). What it is good for until is
+    /// the end of it: until then it must not be taken again.
+    public static func checkAssertion(
+        _ text: String, rules: ClaimRules, keys: KeySet, algorithms: Set<Algorithm>,
+        at now: Timestamp
+    ) throws(TokenRejection) -> (statement: SignedStatement, id: String, until: Timestamp) {
+        let verified = try JWS.verify(
+            text, by: keys,
+            rules: JWS.Rules(
+                algorithms: algorithms, types: TokenTypes(["JWT"], mayBeAbsent: true),
+                longest: longestText))
+        let claims = try Claims(payload: verified.payload)
+        let expiresAt = try rules.check(claims, at: now)
+        _ = try claims.need(.subject, claims.subject)
+        let id = try claims.need(.id, claims.id)
+        guard id.utf8.count <= ClientAssertion.longestID else { throw .malformedClaim(.id) }
+        return (
+            SignedStatement(issuer: rules.issuer, claims: claims), id,
+            expiresAt.adding(seconds: ClaimRules.bounded(rules.leeway))
+        )
+    }
+}

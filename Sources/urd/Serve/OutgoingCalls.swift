@@ -1,0 +1,41 @@
+import HTTP
+import HTTPClient
+
+/// Calls to addresses that strangers name. Only what is public is called, over TLS alone, and no redirect
+/// is followed: a client must not have us ask our own network for something.
+struct OutgoingCalls: Sendable {
+    private static let largestDocument = 128 * 1024
+
+    private let client: WebClient
+
+    init(_ settings: Settings) throws {
+        var configuration = Configuration()
+        configuration.threads = 4
+        configuration.maximumWaiting = 64
+        configuration.connectTimeout = .seconds(3)
+        configuration.timeout = .seconds(5)
+        configuration.maximumBodyBytes = Self.largestDocument
+        configuration.allowsHTTP = false
+        configuration.caFile = settings[Settings.outgoingAuthorities]
+        configuration.userAgent = "urd"
+        configuration.destinations = .publicOnly(
+            except: settings[Settings.outgoingNetworks].compactMap { AddressRange("\($0)") })
+        do {
+            client = try WebClient(configuration)
+        } catch {
+            throw CommandFailure(
+                "no other server can be called: \(error.debugDescription)",
+                remedy: "See the outgoing-… settings (urd config print).")
+        }
+    }
+
+    /// A key set; nil where none is to be had, for whatever reason.
+    func keys(at address: String) async -> [UInt8]? {
+        var request = OutgoingRequest(url: address)
+        request.headers["Accept"] = "application/jwk-set+json, application/json"
+        guard let response = try? await client.send(request), response.status == .ok else {
+            return nil
+        }
+        return response.body
+    }
+}

@@ -1,0 +1,81 @@
+import HTTP
+import Identity
+import JSON
+import Testing
+import Values
+
+@testable import API
+
+private let deviceGrant = "urn:ietf:params:oauth:grant-type:device_code"
+
+@Suite struct `The page for devices` {
+    private func world() async throws -> SignInWorld {
+        let world = try await SignInWorld()
+        try await world.register(
+            "television",
+            [
+                "client_name": "Tele<b>vision", "token_endpoint_auth_method": "none",
+                "grant_types": [.string(deviceGrant)],
+            ])
+        return world
+    }
+
+    private func ask(_ world: SignInWorld) async throws -> JSON {
+        try await world.post(
+            "/connect/deviceauthorization",
+            form: [("client_id", "television"), ("scope", "openid email")]
+        ).json
+    }
+
+    private func poll(_ world: SignInWorld, _ device: JSON) async throws -> JSON {
+        world.clock.advance(seconds: 60)
+        return try await world.post(
+            "/connect/token",
+            form: [
+                ("grant_type", deviceGrant), ("client_id", "television"),
+                ("device_code", device["device_code"]?.string ?? ""),
+            ]
+        ).json
+    }
+
+    @Test func `lets a device in, after asking who is there and whether`() async throws {
+        let world = try await world()
+        let device = try await ask(world)
+        let code = try #require(device["user_code"]?.string)
+        let browser = PageBrowser(world)
+        try await browser.signIn(from: "/login?next=/device")
+        try await browser.get("/device?user_code=\(code)")
+        #expect(browser.shows("Tele&lt;b&gt;vision") && browser.shows(code))
+        #expect(try await poll(world, device)["error"] == "authorization_pending", "Only shown.")
+        try await browser.submit(
+            "/device", [("user_code", code.lowercased()), ("decision", "allow")])
+        #expect(browser.place == "/device?done=allow")
+        try await browser.follow()
+        #expect(try await poll(world, device)["scope"] == "openid email")
+        try await browser.get("/device")
+        try await browser.submit("/device", [("user_code", code), ("decision", "allow")])
+        #expect(browser.answer?.status == .badRequest, "It is decided.")
+    }
+
+    @Test func `sends a device away, and takes no form of others`() async throws {
+        let world = try await world()
+        let device = try await ask(world)
+        let code = device["user_code"]?.string ?? ""
+        let stranger = PageBrowser(world)
+        try await stranger.get("/device?user_code=\(code)")
+        #expect(stranger.place?.hasPrefix("/login?next=%2Fdevice") == true)
+        let browser = PageBrowser(world)
+        try await browser.signIn()
+        let forged = try await browser.submit(
+            "/device", [("user_code", code), ("decision", "allow")], token: "x")
+        #expect(forged.status == .forbidden)
+        try await browser.get("/device")
+        try await browser.submit("/device", [("user_code", "BCDF-GHJK")])
+        #expect(browser.answer?.status == .badRequest)
+        try await browser.submit("/device", [("user_code", code)])
+        #expect(browser.shows(code))
+        try await browser.submit("/device", [("user_code", code), ("decision", "deny")])
+        #expect(browser.place == "/device?done=deny")
+        #expect(try await poll(world, device)["error"] == "access_denied")
+    }
+}

@@ -1,0 +1,219 @@
+import Cryptography
+import EventSourcing
+import HTTP
+import Identity
+import JOSE
+import JSON
+import Testing
+import Values
+
+@testable import API
+
+private let verifier = "a-verifier-of-at-least-forty-three-characters-0"
+private let challenge = Base64URL.encode(SHA256.hash(Array(verifier.utf8)))
+
+/// An app of the realm's own that asks people itself.
+private struct OwnApp: Sendable {
+    let world: SignInWorld
+
+    init(_ metadata: [String: JSON] = [:], _ settings: [String: JSON] = [:]) async throws {
+        world = try await SignInWorld(
+            settings.merging(["registration": "jit_on_otp"]) { own, _ in own })
+        let usual: [String: JSON] = [
+            "grant_types": ["authorization_code", "urn:cocoar:otp", "refresh_token"],
+            "redirect_uris": ["org.example.own:/back"], "consent": "none",
+        ]
+        try await world.registerPhone("own", usual.merging(metadata) { $1 })
+    }
+
+    func ask(
+        _ members: [(name: String, value: String)], session: JSON? = nil, client: String = "own"
+    ) async throws -> Answered {
+        var form = [(name: "client_id", value: client)] + members
+        if let session = session?["auth_session"]?.string {
+            form.append(("auth_session", session))
+        } else {
+            form += [
+                ("code_challenge", challenge), ("code_challenge_method", "S256"),
+                ("scope", "openid email offline_access"),
+            ]
+        }
+        return try await world.post("/connect/challenge", form: form)
+    }
+
+    func code() async throws -> String {
+        let asked = try await ask([("username", "ann@example.org")]).json
+        let done = try await ask([("otp_code", try await world.mailedCode())], session: asked)
+        return try #require(done.json["authorization_code"]?.string)
+    }
+
+    func redeem(
+        _ code: String, verifier: String? = verifier, client: String = "own",
+        _ more: [(name: String, value: String)] = []
+    ) async throws -> Answered {
+        var form = [
+            (name: "grant_type", value: "authorization_code"), (name: "client_id", value: client),
+            (name: "code", value: code),
+        ]
+        if let verifier { form.append(("code_verifier", verifier)) }
+        return try await world.post("/connect/token", form: form + more)
+    }
+}
+
+@Suite struct `An app of the realm's own that asks people itself` {
+    @Test func `is asked for more until it is enough`() async throws {
+        let app = try await OwnApp()
+        let first = try await app.ask([])
+        #expect(first.status == .badRequest)
+        #expect(first.json["error"] == "insufficient_authorization")
+        let asked = try await app.ask([("username", " Ann@Example.org ")], session: first.json)
+        #expect(asked.json["error"] == "insufficient_authorization")
+        #expect(asked.json["auth_session"] != first.json["auth_session"])
+        let wrong = try await app.ask([("otp_code", "000000")], session: asked.json)
+        #expect(wrong.json["error"] == "insufficient_authorization")
+        let done = try await app.ask(
+            [("otp_code", try await app.world.mailedCode())], session: wrong.json)
+        #expect(done.status == .ok)
+        let code = try #require(done.json["authorization_code"]?.string)
+        let tokens = try await app.redeem(code)
+        #expect(tokens.status == .ok && tokens.json["refresh_token"] != nil)
+        let who = try await app.world.userInfo(tokens.json["access_token"]?.string ?? "")
+        #expect(who.json["email"] == "ann@example.org")
+        #expect(try await app.redeem(code).json["error"] == "invalid_grant", "Once.")
+        let dead = try await app.world.introspect(tokens.json["access_token"]?.string ?? "")
+        #expect(dead == ["active": false])
+    }
+
+    @Test func `needs the verifier and no redirect`() async throws {
+        let app = try await OwnApp()
+        let code = try await app.code()
+        for verifier in [nil, verifier + "x"] {
+            let answer = try await app.redeem(code, verifier: verifier)
+            #expect(answer.json["error"] == "invalid_grant")
+        }
+        let redirected = try await app.redeem(
+            try await OwnApp().code(), [("redirect_uri", "org.example.own:/back")])
+        #expect(redirected.json["error"] == "invalid_grant")
+        let bare = try await app.world.post(
+            "/connect/challenge", form: [("client_id", "own"), ("username", "ann@example.org")])
+        #expect(bare.json["error"] == "invalid_request")
+    }
+
+    @Test func `says the same of whoever is named`() async throws {
+        let app = try await OwnApp([:], ["registration": "off"])
+        let before = try await app.world.events()
+        for name in ["nobody@example.org", "no address", "ann@example.org"] {
+            let answer = try await app.ask([("username", name)])
+            #expect(answer.json["error"] == "insufficient_authorization")
+            #expect(
+                Set((answer.json.object ?? [:]).keys)
+                    == ["error", "error_description", "auth_session"])
+        }
+        #expect(try await app.world.events() == before)
+    }
+
+    @Test func `carries a session that is its own, and for a while`() async throws {
+        let app = try await OwnApp()
+        try await app.world.registerPhone(
+            "twin",
+            [
+                "grant_types": ["authorization_code", "urn:cocoar:otp"],
+                "redirect_uris": ["org.example.twin:/back"], "consent": "none",
+            ])
+        let asked = try await app.ask([("username", "ann@example.org")]).json
+        let code = try await app.world.mailedCode()
+        let stolen = try await app.ask([("otp_code", code)], session: asked, client: "twin")
+        #expect(stolen.json["error"] == "invalid_session")
+        for forged in ["x", (asked["auth_session"]?.string ?? "") + "A"] {
+            let answer = try await app.ask(
+                [("otp_code", code)], session: ["auth_session": .string(forged)])
+            #expect(answer.json["error"] == "invalid_session")
+        }
+        app.world.clock.advance(seconds: 901)
+        let late = try await app.ask([("otp_code", code)], session: asked)
+        #expect(late.json["error"] == "invalid_session")
+        let early = try await app.ask([("otp_code", code)])
+        #expect(early.json["error"] == "invalid_request", "Whose code is it?")
+    }
+
+    @Test func `is the realm's own before anything else is looked at`() async throws {
+        for metadata in [
+            ["consent": "needed"], ["grant_types": ["authorization_code", "refresh_token"]],
+            ["grant_types": ["urn:cocoar:otp"]],
+        ] as [[String: JSON]] {
+            let app = try await OwnApp(metadata)
+            let before = try await app.world.events()
+            let answer = try await app.ask([("username", "ann@example.org")])
+            #expect(answer.json["error"] == "unauthorized_client", "\(metadata)")
+            #expect(try await app.world.events() == before)
+        }
+        let closed = try await OwnApp([:], ["native_grants": false])
+        #expect(try await closed.ask([]).json["error"] == "unsupported_grant_type")
+        let said = try await closed.world.get("/.well-known/openid-configuration").json
+        #expect(said["authorization_challenge_endpoint"] == nil)
+    }
+
+    @Test func `does not let anybody guess without end`() async throws {
+        let app = try await OwnApp()
+        let asked = try await app.ask([("username", "ann@example.org")]).json
+        let code = try await app.world.mailedCode()
+        for _ in 0..<3 {
+            _ = try await app.ask([("otp_code", code == "000000" ? "1" : "000000")], session: asked)
+        }
+        let late = try await app.ask([("otp_code", code)], session: asked)
+        #expect(late.json["error"] == "insufficient_authorization", "Three guesses a code.")
+    }
+}
+
+@Suite struct `A code that is bound to a key` {
+    @Test func `is redeemed with that key alone`() async throws {
+        let app = try await OwnApp()
+        let (key, thief) = (try SigningKey.generate(.es256), try SigningKey.generate(.es256))
+        func proof(_ path: String, _ key: SigningKey) throws -> String {
+            try KeyProof.signed(
+                by: key, method: "POST", address: "http://id.acme.example\(path)",
+                id: "\(UUID.random())", issuedAt: app.world.clock.next())
+        }
+        func send(
+            _ path: String, _ form: [(name: String, value: String)], _ key: SigningKey?
+        ) async throws -> Answered {
+            var headers: Headers = [
+                "Host": "id.acme.example", "Content-Type": "application/x-www-form-urlencoded",
+            ]
+            headers["DPoP"] = try key.map { try proof(path, $0) }
+            return try await app.world.send(
+                Request(
+                    method: .post, path: path, query: nil, headers: headers,
+                    body: Array(Form.encode(form).utf8), source: "203.0.113.7", id: "request-11"))
+        }
+        let asked = try await send(
+            "/connect/challenge",
+            [
+                ("client_id", "own"), ("username", "ann@example.org"),
+                ("code_challenge", challenge), ("code_challenge_method", "S256"),
+                ("scope", "openid"),
+            ], key
+        ).json
+        let typed = [
+            (name: "client_id", value: "own"),
+            (name: "auth_session", value: asked["auth_session"]?.string ?? ""),
+            (name: "otp_code", value: try await app.world.mailedCode()),
+        ]
+        for other in [nil, thief] {
+            let answer = try await send("/connect/challenge", typed, other)
+            #expect(answer.json["error"] == "invalid_session")
+        }
+        let done = try await send("/connect/challenge", typed, key)
+        let code = try #require(done.json["authorization_code"]?.string)
+        let redeem = [
+            (name: "grant_type", value: "authorization_code"), (name: "client_id", value: "own"),
+            (name: "code", value: code), (name: "code_verifier", value: verifier),
+        ]
+        let tokens = try await send("/connect/token", redeem, key)
+        #expect(tokens.json["token_type"] == "DPoP")
+        let second = try await OwnApp()
+        let free = try await second.code()
+        let bound = try #require(second.world.mint.readAuthorizationCode(free))
+        #expect(bound.key == nil)
+    }
+}

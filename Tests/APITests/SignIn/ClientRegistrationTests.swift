@@ -1,0 +1,243 @@
+import EventSourcing
+import HTTP
+import Identity
+import JOSE
+import JSON
+import Testing
+import Values
+
+@testable import API
+
+private let plain: [String: JSON] = [
+    "client_name": "Mine", "redirect_uris": ["https://mine.example/back"],
+]
+
+extension SignInWorld {
+    func call(
+        _ method: HTTP.Method, _ path: String, bearer: String? = nil, _ body: JSON? = nil
+    ) async throws -> Answered {
+        var headers: Headers = ["Host": "id.acme.example"]
+        if body != nil { headers["Content-Type"] = "application/json" }
+        headers["Authorization"] = bearer.map { "Bearer \($0)" }
+        return try await send(
+            Request(
+                method: method, path: path, query: nil, headers: headers,
+                body: body?.canonical() ?? [], source: "203.0.113.7", id: "request-5"))
+    }
+
+    func registerItself(
+        _ members: [String: JSON] = [:], bearer: String? = nil
+    ) async throws -> Answered {
+        try await call(
+            .post, "/connect/register", bearer: bearer, .object(plain.merging(members) { $1 }))
+    }
+
+    /// A token by which so many clients register themselves.
+    func registrationToken(uses: Int64 = 1, scope: String = "") async throws -> String {
+        let id = UUID.random()
+        try await carryOut(
+            CreateRegistrationToken(
+                id: id, label: "Partners", uses: uses, scope: scope, now: clock.next()))
+        return mint.initialAccessToken(id)
+    }
+}
+
+@Suite struct `A client that registers itself over HTTP` {
+    @Test func `gets its name, its secret and the token for its registration`() async throws {
+        let world = try await SignInWorld(["client_registration": "open"])
+        let made = try await world.registerItself(["unheard_of": ["x": 1]])
+        #expect(made.status.code == 201)
+        #expect(made.json["client_secret_expires_at"] == 0)
+        #expect(made.json["unheard_of"] == nil)
+        let id = try #require(made.json["client_id"]?.string)
+        let uri = "http://id.acme.example/connect/register/\(id)"
+        #expect(made.json["registration_client_uri"]?.string == uri)
+        let secret = try #require(made.json["client_secret"]?.string)
+        // The secret is one: the endpoint knows the client by it, and asks it for something else.
+        let answer = try await world.post(
+            "/connect/token", form: [("grant_type", "client_credentials")],
+            basic: "\(id):\(secret)")
+        #expect(answer.json["error"] == "unauthorized_client")
+        let wrong = try await world.post(
+            "/connect/token", form: [("grant_type", "client_credentials")],
+            basic: "\(id):\(secret)x")
+        #expect(wrong.json["error"] == "invalid_client")
+    }
+
+    @Test func `reads, changes and removes what it said`() async throws {
+        let world = try await SignInWorld(["client_registration": "open"])
+        let made = try await world.registerItself()
+        let id = try #require(made.json["client_id"]?.string)
+        let token = try #require(made.json["registration_access_token"]?.string)
+        let path = "/connect/register/\(id)"
+        let read = try await world.call(.get, path, bearer: token)
+        #expect(read.status == .ok && read.json["client_name"] == "Mine")
+        #expect(read.json["client_secret"] == nil)
+        var members = plain
+        members["client_id"] = .string(id)
+        members["client_name"] = "Ours"
+        members["client_secret"] = made.json["client_secret"]
+        let changed = try await world.call(.put, path, bearer: token, .object(members))
+        #expect(changed.json["client_name"] == "Ours")
+        for (name, value) in [
+            ("client_id", "other"), ("client_id", .null), ("client_secret", "guess"),
+            ("registration_access_token", "x"), ("client_id_issued_at", 1),
+        ] as [(String, JSON)] {
+            var wrong = members
+            wrong[name] = value
+            let refused = try await world.call(.put, path, bearer: token, .object(wrong))
+            #expect(refused.json["error"] == "invalid_request", "\(name)")
+        }
+        #expect(try await world.call(.delete, path, bearer: token).status == .noContent)
+        for method in [HTTP.Method.get, .delete] {
+            let gone = try await world.call(method, path, bearer: token)
+            #expect(gone.status == .unauthorized && gone.json["error"] == "invalid_token")
+        }
+    }
+
+    @Test func `has a token that is for its own registration alone`() async throws {
+        let world = try await SignInWorld(["client_registration": "open"])
+        let (one, two) = (try await world.registerItself(), try await world.registerItself())
+        let path = "/connect/register/\(one.json["client_id"]?.string ?? "")"
+        let other = try #require(two.json["registration_access_token"]?.string)
+        let own = try #require(one.json["registration_access_token"]?.string)
+        for token in [other, own + "A", "x", try await world.registrationToken()] {
+            let answer = try await world.call(.get, path, bearer: token)
+            #expect(answer.status == .unauthorized && answer.json["error"] == "invalid_token")
+        }
+        // Of a client that is not there nobody hears either.
+        let unknown = try await world.call(.get, "/connect/register/phone", bearer: own)
+        #expect(unknown.status == .unauthorized)
+        let none = try await world.call(.get, path)
+        #expect(none.status == .unauthorized)
+        #expect(none.response.headers["WWW-Authenticate"] == #"Bearer realm="urd""#)
+        // Nor is it good for anything else.
+        #expect(try await world.userInfo(own).status == .unauthorized)
+        #expect(try await world.introspect(own) == ["active": false])
+    }
+
+    @Test func `is refused in the words of RFC 7591`() async throws {
+        let world = try await SignInWorld(["client_registration": "open"])
+        for (members, code) in [
+            (["redirect_uris": ["https://mine.example/#x"]], "invalid_redirect_uri"),
+            (["redirect_uris": ["javascript:alert(1)"]], "invalid_redirect_uri"),
+            (["redirect_uris": []], "invalid_redirect_uri"),
+            (["audiences": ["https://api.example"]], "invalid_client_metadata"),
+            (["introspects_all_tokens": true], "invalid_client_metadata"),
+            (["grant_types": ["urn:cocoar:otp"]], "invalid_client_metadata"),
+            (["grant_types": 1], "invalid_client_metadata"),
+            (["scope": "jobs"], "invalid_client_metadata"),
+            (["software_statement": "a.b.c"], "invalid_software_statement"),
+        ] as [([String: JSON], String)] {
+            let answer = try await world.registerItself(members)
+            #expect(
+                answer.status == .badRequest && answer.json["error"]?.string == code, "\(members)")
+        }
+        #expect(try await !world.events().dropFirst(5).contains("client.registered"))
+    }
+
+    @Test func `finds a closed realm closed, and not in its metadata`() async throws {
+        let world = try await SignInWorld()
+        let answer = try await world.registerItself()
+        #expect(answer.status == .forbidden && answer.json["error"] == "access_denied")
+        let path = "/.well-known/openid-configuration"
+        #expect(try await world.get(path).json["registration_endpoint"] == nil)
+        let open = try await SignInWorld(["client_registration": "initial_access_token"])
+        #expect(
+            try await open.get(path).json["registration_endpoint"]
+                == "http://id.acme.example/connect/register")
+        #expect(try await open.registerItself().status == .unauthorized)
+    }
+
+    @Test func `comes by a token as often as it is for, however many come at once`() async throws {
+        let world = try await SignInWorld(["client_registration": "initial_access_token"])
+        let token = try await world.registrationToken(uses: 3, scope: "jobs")
+        let answers = try await withThrowingTaskGroup(of: Answered.self) { group in
+            for _ in 0..<30 {
+                group.addTask {
+                    try await world.registerItself(
+                        ["grant_types": ["client_credentials"], "scope": "jobs"], bearer: token)
+                }
+            }
+            return try await group.reduce(into: [Answered]()) { $0.append($1) }
+        }
+        let made = answers.filter { $0.status.code == 201 }
+        #expect(made.count == 3)
+        #expect(
+            answers.allSatisfy { $0.status.code == 201 || $0.json["error"] == "invalid_token" })
+        let id = made.first?.json["client_id"]?.string ?? ""
+        let secret = made.first?.json["client_secret"]?.string ?? ""
+        let tokens = try await world.post(
+            "/connect/token", form: [("grant_type", "client_credentials")],
+            basic: "\(id):\(secret)")
+        #expect(tokens.json["scope"] == "jobs")
+    }
+
+    @Test func `is counted, and told when it is too much`() async throws {
+        let world = try await SignInWorld([
+            "client_registration": "open",
+            "rate_limits": [
+                "client-registration": ["source": ["amount": 2, "seconds": 3600]]
+            ],
+        ])
+        #expect(try await world.registerItself().status.code == 201)
+        #expect(try await world.registerItself().status.code == 201)
+        let third = try await world.registerItself()
+        #expect(third.status == .tooManyRequests && third.json["policy"] == "client-registration")
+    }
+}
+
+@Suite struct `A statement about a client` {
+    private let maker = "https://maker.example"
+
+    private func statement(
+        _ claims: [String: JSON] = [:], by key: SigningKey
+    ) throws -> String {
+        let all: [String: JSON] = ["iss": .string(maker), "client_name": "Maker's"]
+        return try JWS.sign(
+            JSON.object(all.merging(claims) { $1 }).canonical(), by: key, type: "JWT")
+    }
+
+    @Test func `is believed of those whom the realm trusts`() async throws {
+        let key = try SigningKey.generate(.es256)
+        let world = try await SignInWorld([
+            "client_registration": "software_statement",
+            "software_statement_issuers": [
+                maker: ["jwks": KeySet([key.verificationKey]).document]
+            ],
+        ])
+        let text = try statement(by: key)
+        let made = try await world.registerItself(["software_statement": .string(text)])
+        #expect(made.status.code == 201 && made.json["client_name"] == "Maker's")
+        #expect(made.json["software_statement"]?.string == text)
+        #expect(try await world.registerItself().json["error"] == "invalid_software_statement")
+        let stranger = try SigningKey.generate(.es256)
+        for (claims, signer, code) in [
+            (["iss": "https://other.example"], key, "unapproved_software_statement"),
+            ([:], stranger, "invalid_software_statement"),
+            (["exp": 1], key, "invalid_software_statement"),
+            (["nbf": 9_999_999_999], key, "invalid_software_statement"),
+            (["iss": .null], key, "invalid_software_statement"),
+        ] as [([String: JSON], SigningKey, String)] {
+            let answer = try await world.registerItself([
+                "software_statement": .string(try statement(claims, by: signer))
+            ])
+            #expect(answer.json["error"]?.string == code)
+        }
+    }
+
+    @Test func `is checked under keys that its maker publishes`() async throws {
+        let key = try SigningKey.generate(.rs256)
+        let document = KeySet([key.verificationKey]).document.canonical()
+        let world = try await SignInWorld(
+            [
+                "client_registration": "software_statement",
+                "software_statement_issuers": [maker: ["jwks_uri": "https://maker.example/keys"]],
+            ],
+            fetchKeys: { $0 == "https://maker.example/keys" ? document : nil })
+        let made = try await world.registerItself([
+            "software_statement": .string(try statement(by: key))
+        ])
+        #expect(made.status.code == 201)
+    }
+}

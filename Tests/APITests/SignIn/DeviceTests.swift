@@ -1,0 +1,185 @@
+import EventSourcing
+import HTTP
+import Identity
+import JSON
+import Testing
+import Values
+
+@testable import API
+
+private let deviceGrant = "urn:ietf:params:oauth:grant-type:device_code"
+
+/// A television, and somebody with a phone.
+private struct Living: Sendable {
+    let world: SignInWorld
+    let token: String
+
+    init() async throws {
+        world = try await SignInWorld()
+        try await world.register(
+            "television",
+            [
+                "client_name": "Television", "token_endpoint_auth_method": "none",
+                "grant_types": [.string(deviceGrant), "refresh_token"],
+            ])
+        try await world.registerPhone("app", [:])
+        token = try #require(try await world.signIn("app").json["access_token"]?.string)
+    }
+
+    func ask(_ client: String = "television", scope: String = "openid email") async throws -> JSON {
+        try await world.post(
+            "/connect/deviceauthorization", form: [("client_id", client), ("scope", scope)]
+        ).json
+    }
+
+    func poll(_ device: JSON, client: String = "television") async throws -> Answered {
+        try await world.post(
+            "/connect/token",
+            form: [
+                ("grant_type", deviceGrant), ("client_id", client),
+                ("device_code", device["device_code"]?.string ?? ""),
+            ])
+    }
+
+    func look(_ code: String, token: String? = nil) async throws -> Answered {
+        try await world.send(
+            Request(
+                method: .get, path: "/api/account/device",
+                query: Form.encode([("user_code", code)]),
+                headers: [
+                    "Host": "id.acme.example", "Authorization": "Bearer \(token ?? self.token)",
+                ], body: [], source: "203.0.113.7", id: "request-8"))
+    }
+
+    func decide(_ code: String, _ approve: Bool = true, token: String? = nil) async throws
+        -> Answered
+    {
+        try await world.call(
+            .post, "/api/account/device", bearer: token ?? self.token,
+            ["UserCode": .string(code), "Approve": .bool(approve)])
+    }
+}
+
+@Suite struct `A device that is let in from elsewhere` {
+    @Test func `gets its tokens once somebody said yes`() async throws {
+        let living = try await Living()
+        let device = try await living.ask()
+        let code = try #require(device["user_code"]?.string)
+        #expect(code.count == 9 && code.allSatisfy { "BCDFGHJKLMNPQRSTVWXZ-".contains($0) })
+        #expect(device["verification_uri"] == "http://id.acme.example/device")
+        #expect(
+            device["verification_uri_complete"]?.string
+                == "http://id.acme.example/device?user_code=\(code)")
+        #expect(device["interval"] == 5)
+        let pending = try await living.poll(device)
+        #expect(pending.status == .badRequest)
+        #expect(pending.json["error"] == "authorization_pending")
+        let shown = try await living.look(code.lowercased().replacing("-", with: " "))
+        #expect(shown.json["ClientName"] == "Television")
+        #expect(shown.json["Scopes"] == ["openid", "email"])
+        #expect(try await living.decide(code).status == .noContent)
+        #expect(try await living.decide(code).status == .notFound, "It is decided.")
+        living.world.clock.advance(seconds: 20)
+        let tokens = try await living.poll(device)
+        #expect(tokens.status == .ok && tokens.json["scope"] == "openid email")
+        let who = try await living.world.userInfo(tokens.json["access_token"]?.string ?? "")
+        #expect(who.json["email"] == "ann@example.org")
+        living.world.clock.advance(seconds: 20)
+        #expect(try await living.poll(device).json["error"] == "invalid_grant")
+    }
+
+    @Test func `is told no, or to be patient`() async throws {
+        let living = try await Living()
+        let device = try await living.ask()
+        _ = try await living.poll(device)
+        #expect(try await living.poll(device).json["error"] == "slow_down")
+        living.world.clock.advance(seconds: 6)
+        #expect(try await living.poll(device).json["error"] == "slow_down", "Ten by now.")
+        living.world.clock.advance(seconds: 16)
+        #expect(try await living.poll(device).json["error"] == "authorization_pending")
+        let code = device["user_code"]?.string ?? ""
+        #expect(try await living.decide(code, false).status == .noContent)
+        living.world.clock.advance(seconds: 30)
+        #expect(try await living.poll(device).json["error"] == "access_denied")
+        let second = try await living.ask()
+        living.world.clock.advance(seconds: 700)
+        #expect(try await living.poll(second).json["error"] == "expired_token")
+        let late = try await living.decide(second["user_code"]?.string ?? "")
+        #expect(late.status == .notFound)
+    }
+
+    @Test func `is the one that asked, by the code that it alone has`() async throws {
+        let living = try await Living()
+        try await living.world.register(
+            "other",
+            ["token_endpoint_auth_method": "none", "grant_types": [.string(deviceGrant)]])
+        let device = try await living.ask()
+        #expect(try await living.poll(device, client: "other").json["error"] == "invalid_grant")
+        for code in ["urd_dc_AAAA", device["user_code"]?.string ?? "", "x"] {
+            let forged = try await living.poll(["device_code": .string(code)])
+            #expect(forged.json["error"] == "invalid_grant")
+        }
+        #expect(try await living.ask("phone")["error"] == "unauthorized_client")
+        #expect(try await living.ask(scope: "jobs")["error"] == "invalid_scope")
+    }
+
+    @Test func `is not let in by a token that some client was given`() async throws {
+        let living = try await Living()
+        let first = try await living.ask()
+        _ = try await living.decide(first["user_code"]?.string ?? "")
+        let tokens = try await living.poll(first).json
+        let token = try #require(tokens["access_token"]?.string)
+        let second = try await living.ask(scope: "openid email offline_access")
+        let code = second["user_code"]?.string ?? ""
+        #expect(try await living.look(code, token: token).status == .forbidden)
+        #expect(try await living.decide(code, token: token).status == .forbidden)
+        #expect(try await living.poll(second).json["error"] == "authorization_pending")
+    }
+
+    @Test func `is not found by guessing`() async throws {
+        let living = try await Living()
+        for _ in 0..<10 {
+            #expect(try await living.look(UserCode.random().text).status == .notFound)
+        }
+        let device = try await living.ask()
+        let code = device["user_code"]?.string ?? ""
+        #expect(try await living.look(code).status == .tooManyRequests)
+        #expect(try await living.decide(code).status == .tooManyRequests)
+    }
+
+    @Test func `is let in once, however often it asks at once`() async throws {
+        let living = try await Living()
+        let device = try await living.ask()
+        _ = try await living.decide(device["user_code"]?.string ?? "")
+        let world = living.world
+        let id = try #require(world.mint.readDeviceCode(device["device_code"]?.string ?? ""))
+        let known = try #require(
+            try await FoldedQueries(log: world.log).knownClient("television", in: world.realm))
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<50 {
+                group.addTask {
+                    // Past the pace that the endpoint holds them to.
+                    try? await world.carryOut(
+                        RedeemGrant(
+                            DeviceGrant(device: id),
+                            GrantRequest(
+                                client: known.id, clientID: "television", proof: .none,
+                                session: UUID.random(), now: world.clock.next())))
+                }
+            }
+        }
+        #expect(try await world.events().count { $0 == "device.redeemed" } == 1)
+    }
+}
+
+@Suite struct `A code that people type` {
+    @Test func `is read however it is typed`() throws {
+        let code = UserCode.random()
+        for text in [code.text, code.plain, code.text.lowercased(), " \(code.text) "] {
+            #expect(UserCode(typed: text) == code)
+        }
+        for text in ["", "ABCD-EFGH", "BCDF-GHJ", "BCDF-GHJKL", "BCDF-GHJÄ", "１２３４５６７８"] {
+            #expect(UserCode(typed: text) == nil, "\(text)")
+        }
+    }
+}

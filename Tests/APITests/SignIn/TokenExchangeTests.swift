@@ -1,0 +1,146 @@
+import EventSourcing
+import HTTP
+import Identity
+import JOSE
+import JSON
+import Testing
+import Values
+
+@testable import API
+
+private let exchangeGrant = "urn:ietf:params:oauth:grant-type:token-exchange"
+private let accessType = "urn:ietf:params:oauth:token-type:access_token"
+private let here = "https://gateway.example"
+private let there = "https://orders.example"
+
+private struct Gateway: Sendable {
+    let world: SignInWorld
+    let tokens: JSON
+
+    init(_ rule: String = "delegation", format: String = "reference") async throws {
+        world = try await SignInWorld()
+        try await world.registerPhone(
+            "app", ["scope": "openid email orders offline_access"])
+        try await world.register(
+            "gateway",
+            [
+                "grant_types": [.string(exchangeGrant)], "token_exchange": .string(rule),
+                "audiences": [.string(here)], "exchange_targets": [.string(there)],
+                "access_token_format": .string(format),
+                "access_token_signed_response_alg": "ES256",
+            ], secret: "hush")
+        tokens =
+            try await world.signIn(
+                "app", scope: "openid email orders offline_access", resource: [here]
+            ).json
+    }
+
+    var token: String { tokens["access_token"]?.string ?? "" }
+
+    func exchange(
+        _ more: [(name: String, value: String)] = [("resource", there)], token: String? = nil,
+        type: String = accessType
+    ) async throws -> Answered {
+        try await world.post(
+            "/connect/token",
+            form: [
+                ("grant_type", exchangeGrant), ("subject_token", token ?? self.token),
+                ("subject_token_type", type),
+            ] + more, basic: "gateway:hush")
+    }
+}
+
+@Suite struct `A client that exchanges a token` {
+    @Test(arguments: ["reference", "jwt"])
+    func `gets one that says who acts, and reaches no further`(_ format: String) async throws {
+        let gateway = try await Gateway(format: format)
+        let answer = try await gateway.exchange([("resource", there), ("scope", "orders")])
+        #expect(answer.status == .ok && answer.json["scope"] == "orders")
+        #expect(answer.json["issued_token_type"]?.string == accessType)
+        #expect(answer.json["refresh_token"] == nil && answer.json["id_token"] == nil)
+        let token = try #require(answer.json["access_token"]?.string)
+        let known = try await gateway.world.introspect(token)
+        let subject = try await gateway.world.introspect(gateway.token)
+        #expect(known["sub"] == subject["sub"] && known["client_id"] == "gateway")
+        #expect(known["act"] == ["sub": "gateway"] && known["aud"] == [.string(there)])
+        #expect((known["exp"]?.integer ?? .max) <= (subject["exp"]?.integer ?? 0))
+        if format == "jwt" {
+            let parts = token.split(separator: ".").map(String.init)
+            let claims = try JSON.parse(try #require(Base64URL.decode(parts[1])))
+            #expect(claims["act"] == ["sub": "gateway"])
+        }
+        let wider = try await gateway.exchange([("resource", there), ("scope", "profile")])
+        #expect(wider.json["error"] == "invalid_scope")
+        let elsewhere = try await gateway.exchange([("audience", "https://bank.example")])
+        #expect(elsewhere.json["error"] == "invalid_target")
+    }
+
+    @Test func `may act as the person, and stands in the log for it`() async throws {
+        let gateway = try await Gateway("impersonation")
+        let answer = try await gateway.exchange([("audience", there)])
+        let token = try #require(answer.json["access_token"]?.string)
+        #expect(try await gateway.world.introspect(token)["act"] == nil)
+        let events = try await gateway.world.log.events(
+            from: 1, limit: .max, in: gateway.world.realm)
+        let opened = try #require(events.last { $0.name == "session.opened" })
+        #expect(opened.open["impersonator"] == "gateway" && opened.actor == "client:gateway")
+    }
+
+    @Test func `has it as long as the person is signed in`() async throws {
+        let gateway = try await Gateway()
+        let token = try #require(
+            try await gateway.exchange().json["access_token"]?.string)
+        #expect(try await gateway.world.introspect(token)["active"] == true)
+        _ = try await gateway.world.post(
+            "/connect/revoke",
+            form: [
+                ("client_id", "app"), ("token", gateway.tokens["refresh_token"]?.string ?? ""),
+            ])
+        #expect(try await gateway.world.introspect(token) == ["active": false])
+        let again = try await gateway.exchange()
+        #expect(again.json["error"] == "invalid_request", "It is revoked.")
+    }
+
+    @Test func `does not look after the account with it`() async throws {
+        let gateway = try await Gateway("impersonation")
+        let answer = try await gateway.exchange([("scope", "openid email")], token: gateway.token)
+        let token = try #require(answer.json["access_token"]?.string)
+        for (method, path) in [
+            (HTTP.Method.get, "/api/account/sessions"), (.post, "/api/account/logout-everywhere"),
+            (.delete, "/api/account"),
+        ] {
+            let refused = try await gateway.world.call(method, path, bearer: token)
+            #expect(refused.status == .unauthorized)
+        }
+    }
+
+    @Test func `is refused what is not its to exchange`() async throws {
+        let gateway = try await Gateway()
+        let other = try await gateway.world.signIn("app", resource: ["https://bank.example"])
+        let foreign = try await gateway.exchange(
+            token: other.json["access_token"]?.string)
+        #expect(foreign.json["error"] == "invalid_request")
+        for (token, type) in [
+            (gateway.tokens["refresh_token"]?.string ?? "", accessType),
+            (gateway.tokens["id_token"]?.string ?? "", accessType),
+            (gateway.token, "urn:ietf:params:oauth:token-type:refresh_token"),
+            (gateway.token + "A", accessType), ("x", accessType),
+        ] {
+            let answer = try await gateway.exchange(token: token, type: type)
+            #expect(answer.json["error"] == "invalid_request")
+        }
+        let kind = try await gateway.exchange([
+            ("requested_token_type", "urn:ietf:params:oauth:token-type:saml2")
+        ])
+        #expect(kind.json["error"] == "invalid_request")
+        let half = try await gateway.exchange([("actor_token", gateway.token)])
+        #expect(half.json["error"] == "invalid_request")
+        let service = try await gateway.world.post(
+            "/connect/token",
+            form: [
+                ("grant_type", exchangeGrant), ("subject_token", gateway.token),
+                ("subject_token_type", accessType),
+            ], basic: SignInWorld.serviceBasic)
+        #expect(service.json["error"] == "unauthorized_client")
+    }
+}

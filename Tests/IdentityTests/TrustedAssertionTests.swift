@@ -1,0 +1,214 @@
+import EventSourcing
+import Identity
+import JSON
+import LogTesting
+import Testing
+import Values
+
+@Suite struct `The word of somebody who is trusted` {
+    private let metadata: [String: JSON] = [
+        "token_endpoint_auth_method": "none",
+        "grant_types": ["urn:ietf:params:oauth:grant-type:jwt-bearer"],
+    ]
+
+    private func realm(isConfirmed: Bool = true) throws -> Scenario {
+        givenRealm().given(try registered(metadata, secret: nil), in: client)
+            .given(registeredAccount(isConfirmed: isConfirmed), in: account)
+            .given(MailboxEvent.assigned(account), in: mailbox)
+    }
+
+    private func redeem(
+        _ subject: JWTBearerGrant.Subject = .account(account)
+    ) -> RedeemGrant<JWTBearerGrant> {
+        RedeemGrant(
+            JWTBearerGrant(
+                subject: subject, issuer: "https://a.example", id: "j1",
+                until: noon.adding(seconds: 60)),
+            GrantRequest(
+                client: client, clientID: "web", proof: .none, scope: ["openid"],
+                session: session, now: noon))
+    }
+
+    private let claim = Claim(
+        "trusted_assertion", "17 https://a.example j1", until: noon.adding(seconds: 60))
+
+    private var opened: Decision {
+        var decision = Decision(
+            SessionEvent.opened(
+                SessionTerms(
+                    account: account, stamp: 0, client: client, clientID: "web", app: nil,
+                    scope: ["openid"], resources: [], factors: [], openedAt: noon,
+                    expiresAt: noon.adding(seconds: 365 * 86_400), isOffline: false,
+                    method: .jwtBearer)), in: session)
+        decision.take(claim, for: account)
+        return decision
+    }
+
+    @Test func `opens a session for whom it names, once`() async throws {
+        try await realm().when(redeem()).then(opened)
+        try await realm().when(redeem(.mailbox(mailbox))).then(opened)
+        try await realm().when(redeem()).thenRejected(.invalidAssertion, whenTaken: claim)
+    }
+
+    @Test func `is not enough for an address that nobody has proved, or for nobody`() async throws {
+        for (scenario, subject) in [
+            (try realm(isConfirmed: false), .mailbox(mailbox)),
+            (try realm(), .mailbox(UUID(high: 80, low: 80))),
+            (try realm(), .account(UUID(high: 80, low: 80))),
+            (try realm().given(AccountEvent.disabled(), in: account), .account(account)),
+        ] as [(Scenario, JWTBearerGrant.Subject)] {
+            let verdict = try await scenario.when(redeem(subject))
+            guard case .success(let decision) = verdict.result else {
+                Issue.record("It is not on record.")
+                continue
+            }
+            #expect(decision.events.map(\.name) == ["session.refused"])
+        }
+    }
+}
+
+@Suite struct `A token that is exchanged` {
+    private let gateway = UUID(high: 90, low: 90)
+    private let origin = UUID(high: 91, low: 91)
+    private let acting = UUID(high: 92, low: 92)
+    private let here = "https://gateway.example"
+    private let there = "https://orders.example"
+
+    private func metadata(_ more: [String: JSON] = [:]) throws -> ClientEvent {
+        let usual: [String: JSON] = [
+            "grant_types": ["urn:ietf:params:oauth:grant-type:token-exchange"],
+            "token_exchange": "delegation", "audiences": [.string(here)],
+            "exchange_targets": [.string(there)],
+        ]
+        return .registered(
+            clientID: "gateway", metadata: try ClientMetadata(usual.merging(more) { $1 }),
+            secret: try digest(9))
+    }
+
+    private func shown(
+        scope: [String] = ["openid", "orders", "offline_access"], audience: [String]? = nil,
+        session: UUID? = nil
+    ) -> ShownToken {
+        ShownToken(
+            session: session ?? origin, scope: scope, audience: audience ?? [here],
+            expiresAt: noon.adding(seconds: 300))
+    }
+
+    private func terms(_ exchange: TokenExchange? = nil) -> SessionTerms {
+        var terms = SessionTerms(
+            account: account, stamp: 0, client: client, clientID: "web", app: nil,
+            scope: ["openid", "orders", "offline_access"], resources: [here],
+            factors: [.passkey], openedAt: noon.adding(seconds: -60),
+            expiresAt: noon.adding(seconds: 86_400), isOffline: true, method: .nativePasskey)
+        terms.exchange = exchange
+        return terms
+    }
+
+    private func realm(
+        _ more: [String: JSON] = [:], phone: [String: JSON] = [:], _ exchange: TokenExchange? = nil
+    ) throws -> Scenario {
+        try givenNativeRealm(metadata: phone).given(try metadata(more), in: gateway)
+            .given(registeredAccount(), in: account)
+            .given(SessionEvent.opened(terms(exchange)), in: origin)
+    }
+
+    private func redeem(
+        _ subject: ShownToken? = nil, actor: ShownToken? = nil, scope: [String] = [],
+        resources: [String]? = nil, at now: Timestamp = noon
+    ) throws -> RedeemGrant<TokenExchangeGrant> {
+        RedeemGrant(
+            TokenExchangeGrant(subject: subject ?? shown(), actor: actor),
+            GrantRequest(
+                client: gateway, clientID: "gateway",
+                proof: .secret(try digest(9), by: .secretBasic), scope: scope,
+                resources: resources ?? [there], session: session, now: now))
+    }
+
+    private func expected(
+        scope: [String] = ["openid", "orders"], _ exchange: TokenExchange
+    ) -> SessionEvent {
+        var expected = SessionTerms(
+            account: account, stamp: 0, client: gateway, clientID: "gateway", app: nil,
+            scope: scope, resources: [there], factors: [.passkey],
+            openedAt: noon, expiresAt: noon.adding(seconds: 300),
+            isOffline: false, method: .tokenExchange)
+        expected.exchange = exchange
+        expected.authenticatedAt = noon.adding(seconds: -60)
+        return .opened(expected)
+    }
+
+    @Test func `says who acts, where that is the client's right`() async throws {
+        try await realm().when(redeem())
+            .then(expected(TokenExchange(origin: origin, actors: ["gateway"])), in: session)
+        try await realm(["token_exchange": "impersonation"]).when(redeem()).then(
+            expected(TokenExchange(origin: origin, actors: [], impersonator: "gateway")),
+            in: session)
+        // What was said before is not washed off.
+        try await realm(
+            ["token_exchange": "impersonation"], TokenExchange(origin: client, actors: ["desk"])
+        ).when(redeem()).then(
+            expected(TokenExchange(origin: origin, actors: ["desk"], impersonator: "gateway")),
+            in: session)
+    }
+
+    @Test func `may name somebody else who acts, who has shown that`() async throws {
+        let own = SessionTerms(
+            account: nil, stamp: 0, client: gateway, clientID: "gateway", app: nil, scope: [],
+            resources: [], factors: [], openedAt: noon, expiresAt: noon.adding(seconds: 600),
+            isOffline: false, method: .clientCredentials)
+        let known = try realm().given(SessionEvent.opened(own), in: acting)
+        let actor = shown(scope: [], audience: [], session: acting)
+        try await known.when(redeem(actor: actor))
+            .then(expected(TokenExchange(origin: origin, actors: ["gateway"])), in: session)
+        try await known.given(SessionEvent.ended(.revoked), in: acting).when(redeem(actor: actor))
+            .thenRejected(.invalidSubjectToken)
+        try await realm().when(redeem(actor: actor)).thenRejected(.invalidSubjectToken)
+    }
+
+    @Test func `reaches no further and asks for no more`() async throws {
+        let exchange = TokenExchange(origin: origin, actors: ["gateway"])
+        try await realm().when(redeem(scope: ["orders"]))
+            .then(expected(scope: ["orders"], exchange), in: session)
+        try await realm(["scope": "orders"]).when(redeem())
+            .then(expected(scope: ["orders"], exchange), in: session)
+        try await realm().when(redeem(scope: ["email"])).thenRejected(.widerScope)
+        try await realm().when(redeem(scope: ["offline_access"])).thenRejected(.scopeNotAllowed)
+        try await realm(["scope": "orders"]).when(redeem(scope: ["openid"]))
+            .thenRejected(.scopeNotAllowed)
+        try await realm().when(redeem(resources: ["https://bank.example"]))
+            .thenRejected(.invalidResource)
+    }
+
+    @Test func `is one that the client was given to exchange`() async throws {
+        let elsewhere = shown(audience: ["https://bank.example"])
+        func refused(_ scenario: Scenario, _ subject: ShownToken) async throws -> JSON? {
+            let verdict = try await scenario.when(redeem(subject, resources: []))
+            guard case .success(let decision) = verdict.result else { return nil }
+            return decision.events.first { $0.name == "session.refused" }?.open["reason"]
+        }
+        #expect(try await refused(realm(), elsewhere) == "exchange_not_allowed")
+        #expect(try await refused(realm(), shown(audience: [])) == "exchange_not_allowed")
+        let trusting = try realm(phone: ["may_act": ["gateway"]])
+        #expect(try await refused(trusting, elsewhere) == nil)
+        let chain = TokenExchange(origin: client, actors: ["a", "b", "c", "d", "e"])
+        #expect(try await refused(realm([:], chain), shown()) == "exchange_not_allowed")
+        try await realm(["token_exchange": "none"]).when(redeem())
+            .thenRejected(.unauthorizedClient)
+    }
+
+    @Test func `is good no more once anything about it is over`() async throws {
+        let late = noon.adding(seconds: 300)
+        try await realm().when(redeem(at: late)).thenRejected(.invalidSubjectToken)
+        try await realm().given(SessionEvent.ended(.revoked), in: origin).when(redeem())
+            .thenRejected(.invalidSubjectToken)
+        for event in [AccountEvent.disabled(), .stampRotated()] {
+            try await realm().given(event, in: account).when(redeem())
+                .thenRejected(.invalidSubjectToken)
+        }
+        for event in [ClientEvent.disabled, .deleted] {
+            try await realm().given(event, in: client).when(redeem())
+                .thenRejected(.invalidSubjectToken)
+        }
+        try await realm().when(redeem(shown(session: acting))).thenRejected(.invalidSubjectToken)
+    }
+}
