@@ -143,7 +143,7 @@ let package = Package(
                 "JOSE", "OneTimeCodes", "QRCode", "Values", "JSON", "Cryptography",
             ],
             path: "Tests/TokenTool", swiftSettings: strict),
-        tests("urd", ["urd", "API", "JSON"]),
+        tests("urd", ["urd", "API", "JSON", "Cryptography"]),
         .target(
             name: "PostgresTesting", dependencies: ["EventStore", "Postgres"],
             path: "Tests/PostgresTesting", swiftSettings: strict),

@@ -27,6 +27,7 @@ public enum API {
         + LogoutRoutes.table + OverviewRoutes.table + SecurityRoutes.table + TOTPPageRoutes.table
         + SessionPageRoutes.table + DataRoutes.table + RegisterRoutes.table + ConsentRoutes.table
         + DevicePageRoutes.table
+        + PassphraseLogin.table + PassphraseRoutes.table
 
     /// Every route of every table.
     static let outlines: [Outline] = table.map(\.outline) + realmTable.map(\.outline)

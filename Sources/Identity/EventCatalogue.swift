@@ -12,6 +12,7 @@ public enum EventCatalogue {
         + LogoutNoticeEvent.catalogue
         + BrowserSessionEvent.catalogue
         + RegistrationTokenEvent.catalogue + DeviceEvent.catalogue
+        + PassphraseEvent.catalogue
 
     /// What every request looks at, so that nodes keep it: see `Projections/configurations.sql`.
     public static func isConfiguration(_ name: String) -> Bool {

@@ -49,6 +49,7 @@ private func samples() throws -> [any Event] {
         AdminKeyEvent.created(name: "Ada", digest: try digest(1), scope: .all),
         AdminKeyEvent.revoked,
     ] + (try signInSamples()) + (try factorSamples()) + (try browserSamples())
+        + passphraseSamples()
 }
 
 private func signInSamples() throws -> [any Event] {

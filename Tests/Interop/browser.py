@@ -61,7 +61,7 @@ class Page(http.server.ThreadingHTTPServer):
 class Browser:
     """One tab at one page."""
 
-    def __init__(self, address):
+    def __init__(self, address, origin=None):
         program = next((path for name in PROGRAMS if (path := shutil.which(name))), None)
         assert program, "there is no Chromium: deploy/install-packages.sh test"
         self.folder = tempfile.mkdtemp(prefix="urd-browser-", dir="/tmp")
@@ -88,7 +88,7 @@ class Browser:
                 "Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
             self.call("Runtime.enable")
             self.call("WebAuthn.enable")
-            self.until_loaded(address)
+            self.until_loaded(origin or address)
         except BaseException:
             self.close()
             raise

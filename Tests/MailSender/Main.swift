@@ -77,6 +77,8 @@ import Values
         case .passkeyRemoved: .passkeyRemoved(device: device, at: moment)
         case .totpEnrolled: .totpEnrolled(at: moment)
         case .totpRemoved: .totpRemoved(at: moment)
+        case .passphraseSet: .passphraseSet(at: moment)
+        case .passphraseRemoved: .passphraseRemoved(at: moment)
         case .signedOutEverywhere: .signedOutEverywhere(at: moment)
         case .accountDisabled: .accountDisabled(at: moment)
         case .accountDeletion: .accountDeletion(at: moment)

@@ -11,7 +11,8 @@ private func all() throws -> [MailKind] {
         .emailOtp(code: "123456", minutes: 10), .magicLink(link, minutes: 15),
         .emailVerification(link, minutes: 60), .passkeyEnrolled(device: "iPhone 17", at: moment),
         .passkeyRemoved(device: "iPhone 17", at: moment), .totpEnrolled(at: moment),
-        .totpRemoved(at: moment), .signedOutEverywhere(at: moment), .accountDisabled(at: moment),
+        .totpRemoved(at: moment), .passphraseSet(at: moment), .passphraseRemoved(at: moment),
+        .signedOutEverywhere(at: moment), .accountDisabled(at: moment),
         .accountDeletion(at: moment),
     ]
 }

@@ -132,18 +132,19 @@ import Values
     /// Each attempt of a person, and how the session ended: by itself, or with all of its account.
     @Test func `of the login history`() async throws {
         var expected: [String] = []
-        for (index, event) in events.enumerated() where event.type.hasPrefix("session.") {
+        for (index, event) in events.enumerated()
+        where event.type.hasPrefix("session.") || event.type.hasPrefix("browser.") {
             let fields = try #require(try JSON.parse(Array(event.data.utf8)).object)
             let account = fields["account"]?.string
             switch event.type {
-            case "session.opened":
+            case "session.opened", "browser.opened":
                 guard let account else { continue }
                 let end = events[(index + 1)...].first { later in
-                    later.stream == event.stream && later.type == "session.ended"
+                    later.stream == event.stream && later.type.hasSuffix(".ended")
                         || later.stream.description == account && Self.ends.contains(later.type)
                 }
                 expected.append("\(index + 1) \(account) \(event.stream) \(end?.type ?? "")")
-            case "session.refused":
+            case "session.refused", "browser.refused":
                 expected.append("\(index + 1) \(account ?? "") refused")
             default: break
             }
@@ -174,6 +175,7 @@ import Values
         switch reason {
         case "disabled", "mailbox_changed", "deleted": "account.\(reason)"
         case "signed_out_everywhere": "account.stamp_rotated"
+        case "signed_out": "browser.ended"
         default: "session.ended"
         }
     }

@@ -212,8 +212,9 @@ struct RandomHistory {
     /// A mail is asked for by one stream and followed by its own.
     mutating func mail() -> Happening {
         if mails.isEmpty || chance(40) {
-            let type = ["link.issued", "totp.confirmed", "totp.removed"].randomElement(
-                using: &random)
+            let type = ["link.issued", "totp.confirmed", "totp.removed", "passphrase.set"]
+                .randomElement(
+                    using: &random)
             if let type, chance(50) {
                 return happening(
                     type, fresh(), #"{"account":"\#(fresh())","mail":"\#(newMail())"}"#)
@@ -313,18 +314,5 @@ struct RandomHistory {
     /// A number to cut the history into batches.
     mutating func number(_ range: ClosedRange<Int>) -> Int {
         Int.random(in: range, using: &random)
-    }
-}
-
-/// SplitMix64.
-struct Numbers: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

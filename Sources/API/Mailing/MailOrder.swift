@@ -27,6 +27,7 @@ struct MailOrder {
             }
         case "passkey.enrolled", "passkey.removed": ofPasskey(event)
         case "totp.confirmed", "totp.removed": ofTOTP(event)
+        case "passphrase.set", "passphrase.removed": ofPassphrase(event)
         default: nil
         }
     }
@@ -49,6 +50,16 @@ struct MailOrder {
         case .removed(let owner, _):
             MailOrder(kind: .totpRemoved(at: event.at), account: owner)
         case .offered, .used, .refused, .recoveryCodeUsed, .recoveryCodesRenewed, nil: nil
+        }
+    }
+
+    private static func ofPassphrase(_ event: Recorded) -> MailOrder? {
+        switch PassphraseEvent(event) {
+        case .set(_, let owner, _, _):
+            MailOrder(kind: .passphraseSet(at: event.at), account: owner)
+        case .removed(let owner, _):
+            MailOrder(kind: .passphraseRemoved(at: event.at), account: owner)
+        case .refused, .used, nil: nil
         }
     }
 

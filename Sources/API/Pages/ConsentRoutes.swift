@@ -52,7 +52,7 @@ enum ConsentRoutes {
                 HTML.element(.h1) {
                     say(
                         "\(asked.clientName) asks for access to your account",
-                        "\(asked.clientName) bittet um Zugriff auf dein Konto")
+                        "\(asked.clientName) bittet um Zugriff auf Ihr Konto")
                 }
                 HTML.element(.p, .class("soft break")) {
                     say("Signed in as ", "Angemeldet als ")
@@ -75,8 +75,8 @@ enum ConsentRoutes {
                 }
                 HTML.element(.p, .class("hint")) {
                     say(
-                        "You can take this back at any time in your account, under Devices and apps.",
-                        "Du kannst das jederzeit in deinem Konto unter „Geräte und Apps“ zurücknehmen."
+                        "You can take this back at any time in your account, under Devices.",
+                        "Sie können das jederzeit in Ihrem Konto unter „Geräte“ zurücknehmen."
                     )
                 }
                 HTML.element(.div, .class("links")) {
@@ -90,7 +90,7 @@ enum ConsentRoutes {
                         Parts.link(say("Terms", "Nutzungsbedingungen"), to: terms)
                     }
                     Parts.link(
-                        say("Not you? Sign in as somebody else", "Nicht du? Anders anmelden"),
+                        say("Not you? Sign in as somebody else", "Nicht Sie? Anders anmelden"),
                         to: onward.link("/login"))
                 }
             }
@@ -101,13 +101,13 @@ enum ConsentRoutes {
         HTML.element(.li) {
             switch scope {
             case "openid":
-                say("recognise you when you come back", "dich wiedererkennen, wenn du wiederkommst")
-            case "email": say("see your e-mail address", "deine E-Mail-Adresse sehen")
-            case "profile": say("see your name", "deinen Namen sehen")
+                say("recognise you when you come back", "Sie wiedererkennen, wenn Sie wiederkommen")
+            case "email": say("see your e-mail address", "Ihre E-Mail-Adresse sehen")
+            case "profile": say("see your name", "Ihren Namen sehen")
             case "offline_access":
                 say(
                     "keep this access while you are away",
-                    "diesen Zugriff behalten, wenn du nicht da bist")
+                    "diesen Zugriff behalten, wenn Sie nicht da sind")
             default:
                 say("use ", "nutzen: ")
                 HTML.element(.code, .class("break")) { scope }
@@ -133,7 +133,8 @@ enum ConsentRoutes {
                 HTML.element(.p) {
                     say(
                         "It was open for too long. Go back to the app and begin again.",
-                        "Sie war zu lange offen. Geh zurück zur App und beginne noch einmal.")
+                        "Sie war zu lange offen. Gehen Sie zurück zur App und beginnen Sie noch einmal."
+                    )
                 }
             }
         }

@@ -25,7 +25,7 @@ extension Problem {
                 say("This page has expired", "Diese Seite ist abgelaufen"),
                 say(
                     "Go back, reload the page and try again. Cookies must be allowed for it.",
-                    "Geh zurück, lade die Seite neu und versuche es noch einmal. Cookies müssen dafür erlaubt sein."
+                    "Gehen Sie zurück, laden Sie die Seite neu und versuchen Sie es noch einmal. Cookies müssen dafür erlaubt sein."
                 )
             )
         case .notFound, .methodNotAllowed:
@@ -39,7 +39,7 @@ extension Problem {
                 say("Too many attempts", "Zu viele Versuche"),
                 say(
                     "Please wait a few minutes, then try again.",
-                    "Bitte warte ein paar Minuten und versuche es dann noch einmal.")
+                    "Bitte warten Sie ein paar Minuten und versuchen Sie es dann noch einmal.")
             )
         case .forbidden:
             (
@@ -52,13 +52,13 @@ extension Problem {
                     say("Something went wrong", "Etwas ist schiefgegangen"),
                     say(
                         "It is not your fault. Please try again in a moment.",
-                        "Es liegt nicht an dir. Bitte versuche es gleich noch einmal.")
+                        "Es liegt nicht an Ihnen. Bitte versuchen Sie es gleich noch einmal.")
                 )
                 : (
                     say("That did not work", "Das hat nicht geklappt"),
                     say(
                         "The request could not be read. Please start again.",
-                        "Die Anfrage war nicht lesbar. Bitte beginne noch einmal von vorn.")
+                        "Die Anfrage war nicht lesbar. Bitte beginnen Sie noch einmal von vorn.")
                 )
         }
     }

@@ -20,7 +20,7 @@ enum LogoutRoutes {
                 HTML.element(.p) {
                     say(
                         "You will be signed out with this browser.",
-                        "Du wirst in diesem Browser abgemeldet.")
+                        "Sie werden in diesem Browser abgemeldet.")
                 }
                 visit.form("/logout") { Parts.button(say("Sign out", "Abmelden")) }
                 HTML.element(.p, .class("links")) {
@@ -54,11 +54,11 @@ enum LogoutRoutes {
         let say = visit.say
         return visit.page(say("Signed out", "Abgemeldet")) {
             Page.card {
-                HTML.element(.h1) { say("You are signed out", "Du bist abgemeldet") }
+                HTML.element(.h1) { say("You are signed out", "Sie sind abgemeldet") }
                 HTML.element(.p) {
                     say(
                         "If this is not your own device, close the browser now.",
-                        "Wenn das nicht dein eigenes Gerät ist, schließe jetzt den Browser.")
+                        "Wenn das nicht Ihr eigenes Gerät ist, schließen Sie jetzt den Browser.")
                 }
                 Parts.link(say("Sign in again", "Wieder anmelden"), to: "/login", look: "button")
             }

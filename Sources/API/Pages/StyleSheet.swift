@@ -19,6 +19,7 @@ enum StyleSheet {
         h1{font-size:1.5rem;line-height:1.25;letter-spacing:-.01em;margin:0 0 .5rem}
         h2{font-size:1.125rem;line-height:1.3;margin:0 0 .25rem}
         h3{font-size:1rem;margin:1rem 0 .25rem}
+        h1+h2,h1+form,h1+.note,h1+.links{margin-top:1.25rem}
         p{margin:0 0 1rem}
         a{color:var(--link);text-underline-offset:.2em}
         :focus-visible{outline:3px solid var(--link);outline-offset:2px;border-radius:6px}
@@ -97,6 +98,7 @@ enum StyleSheet {
         padding:.875rem 0;border-top:1px solid var(--line)}
         .items .what{flex:1 1 14rem;min-width:0;overflow-wrap:anywhere}
         .items .what>*{margin:0;display:block}
+        .items+form,.items+div{margin-top:1rem}
         .items button,.short{width:auto;min-height:2.75rem;padding:.375rem 1rem}
         .row{display:flex;flex-wrap:wrap;gap:.75rem;align-items:flex-end}
         .row .field{flex:1 1 12rem;margin:0}
@@ -107,6 +109,8 @@ enum StyleSheet {
         nav.tabs{display:flex;flex-wrap:wrap;gap:.25rem .5rem;margin:0 0 1.25rem}
         nav.tabs a{padding:.5rem .875rem;border-radius:.625rem;color:var(--ink);
         text-decoration:none;font-weight:600;min-height:2.75rem;display:flex;align-items:center}
+        @media (max-width:30rem){nav.tabs{gap:.125rem}nav.tabs a{padding:.375rem .625rem;
+        font-size:.9375rem}}
         nav.tabs a:hover{background:var(--hover)}
         nav.tabs a[aria-current]{background:var(--accent);color:var(--on-accent)}
         .qr{display:block;width:13rem;height:13rem;margin:1rem auto;background:#fff;

@@ -113,6 +113,7 @@ extension GrantRefusal: Refusal {
         // Another code is made up instead.
         case .codeTaken: Problem(.internalError)
         case .invalidLink: Problem(.invalidGrant, "Invalid or expired link.")
+        case .invalidPassphrase: Problem(.invalidGrant, "Invalid passphrase.")
         case .secondFactorRequired:
             Problem(
                 .invalidGrant, "Two-factor authentication is required; supply totp_code.")

@@ -17,6 +17,7 @@ public struct RealmContext: RouteContext {
     let limits: RateLimits
     let rates: RateTable
     let clock: Clock
+    var passphrases = PassphraseWork.none
 
     /// The time, the time that only goes on, and the pause before an answer that must not tell by its
     /// speed what was found.

@@ -17,13 +17,16 @@ public struct RealmContexts: Sendable {
     private let remoteKeys: RemoteKeys
     private let polls = DevicePolls()
     private let clock: RealmContext.Clock
+    private let passphrases: PassphraseWork
 
     public init(
         places: Places, mint: @escaping Mints, keys: TokenKeys, commands: any CommandPort,
         queries: any RealmQueries, clock: RealmContext.Clock,
-        fetchKeys: @escaping RemoteKeys.Fetch = { _ in nil }
+        fetchKeys: @escaping RemoteKeys.Fetch = { _ in nil },
+        passphrases: PassphraseWork = .none
     ) {
         remoteKeys = RemoteKeys(passed: clock.passed, fetch: fetchKeys)
+        self.passphrases = passphrases
         self.places = places
         self.mint = mint
         self.keys = keys
@@ -42,7 +45,8 @@ public struct RealmContexts: Sendable {
             place: place, mint: mint, keys: keys, assertions: assertions, clients: clients,
             remoteKeys: remoteKeys, polls: polls,
             commands: commands,
-            queries: queries, limits: limits, rates: place.rates, clock: clock)
+            queries: queries, limits: limits, rates: place.rates, clock: clock,
+            passphrases: passphrases)
     }
 }
 

@@ -3,6 +3,7 @@ public enum BrowserMethod: String, CaseIterable, Sendable {
     case code = "email_code"
     case link = "email_link"
     case passkey
+    case passphrase
 }
 
 extension Settings {
@@ -12,6 +13,7 @@ extension Settings {
         case .code: self[SettingCatalogue.loginCode]
         case .link: self[SettingCatalogue.loginLink]
         case .passkey: self[SettingCatalogue.loginPasskey]
+        case .passphrase: self[SettingCatalogue.loginPassphrase]
         }
     }
 }

@@ -39,6 +39,8 @@ public enum GrantRefusal: Error, Equatable, Sendable {
     case codeTaken
     /// A link that is wrong, expired, used, or was never mailed.
     case invalidLink
+    /// Wrong, not set, or not taken now.
+    case invalidPassphrase
     /// The first factor was good, and the account has a second one.
     case secondFactorRequired
     case invalidSecondFactor
@@ -64,6 +66,7 @@ extension GrantRefusal {
         switch self {
         case .invalidCode: "invalid_code"
         case .invalidLink: "invalid_link"
+        case .invalidPassphrase: "invalid_passphrase"
         case .secondFactorRequired: "second_factor_required"
         case .invalidSecondFactor: "invalid_second_factor"
         case .accountBlocked: "account_blocked"

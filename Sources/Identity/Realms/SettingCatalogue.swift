@@ -65,6 +65,9 @@ public enum SettingCatalogue {
     public static let loginPasskey = Declare.flag(
         "login_passkey", true, perApp: true,
         "Whether people may sign in on a page by a passkey, where the realm has a domain for them")
+    public static let loginPassphrase = Declare.flag(
+        "login_passphrase", false, perApp: true,
+        "Whether people may set a passphrase, and sign in on a page by it")
     public static let browserSessionLifetime = Declare.seconds(
         "browser_session_lifetime", 14 * day, in: 300...(365 * day), perApp: true,
         "How long somebody stays signed in with a browser")
@@ -173,7 +176,7 @@ public enum SettingCatalogue {
 
     private static let pages = [
         loginCode.setting, loginLink.setting, loginPasskey.setting,
-        browserSessionLifetime.setting,
+        loginPassphrase.setting, browserSessionLifetime.setting,
     ]
 
     public static func find(_ name: String) -> Setting? { byName[name] }

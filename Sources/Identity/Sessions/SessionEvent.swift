@@ -7,6 +7,7 @@ public enum AuthenticationFactor: String, Sendable {
     case mailedCode = "otp"
     case mailedLink = "mail"
     case passkey = "hwk"
+    case passphrase = "pwd"
     /// One more than the first.
     case multiple = "mfa"
 

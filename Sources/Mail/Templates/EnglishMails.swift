@@ -31,7 +31,8 @@ extension MailText {
                 button: "Confirm address",
                 closing: "If you did not give this address to {product}, you can ignore this mail: "
                     + "nothing happens without your confirmation.")
-        case .passkeyEnrolled, .passkeyRemoved, .totpEnrolled, .totpRemoved, .signedOutEverywhere,
+        case .passkeyEnrolled, .passkeyRemoved, .totpEnrolled, .totpRemoved, .passphraseSet,
+            .passphraseRemoved, .signedOutEverywhere,
             .accountDisabled, .accountDeletion:
             englishNotice(kind)
         }
@@ -71,6 +72,20 @@ extension MailText {
                 preview: "Was this you?", heading: "The authenticator app was removed",
                 introduction: "Signing in to your {product} account no longer asks for a code of "
                     + "your authenticator app. It was removed on {time}.",
+                closing: wasNotMe)
+        case .passphraseSet:
+            MailText(
+                subject: "The passphrase of your {product} account was set",
+                preview: "Was this you?", heading: "A new passphrase",
+                introduction: "The passphrase of your {product} account was set or changed on "
+                    + "{time}.",
+                closing: wasNotMe)
+        case .passphraseRemoved:
+            MailText(
+                subject: "The passphrase of your {product} account was removed",
+                preview: "Was this you?", heading: "The passphrase was removed",
+                introduction: "Nobody can sign in to your {product} account by a passphrase any "
+                    + "more. It was removed on {time}.",
                 closing: wasNotMe)
         case .signedOutEverywhere:
             MailText(

@@ -32,7 +32,8 @@ extension MailText {
                 button: "Adresse bestätigen",
                 closing: "Haben Sie diese Adresse nicht bei {product} angegeben, können Sie diese "
                     + "E-Mail ignorieren: Ohne Ihre Bestätigung geschieht nichts.")
-        case .passkeyEnrolled, .passkeyRemoved, .totpEnrolled, .totpRemoved, .signedOutEverywhere,
+        case .passkeyEnrolled, .passkeyRemoved, .totpEnrolled, .totpRemoved, .passphraseSet,
+            .passphraseRemoved, .signedOutEverywhere,
             .accountDisabled, .accountDeletion:
             germanNotice(kind)
         }
@@ -72,6 +73,20 @@ extension MailText {
                 preview: "Waren Sie das?", heading: "Die Authenticator-App wurde entfernt",
                 introduction: "Die Anmeldung bei {product} fragt nicht mehr nach einem Code Ihrer "
                     + "Authenticator-App. Sie wurde am {time} entfernt.",
+                closing: warIchNicht)
+        case .passphraseSet:
+            MailText(
+                subject: "Passphrase für Ihr Konto bei {product} gesetzt",
+                preview: "Waren Sie das?", heading: "Eine neue Passphrase",
+                introduction: "Die Passphrase für Ihr Konto bei {product} wurde am {time} gesetzt "
+                    + "oder geändert.",
+                closing: warIchNicht)
+        case .passphraseRemoved:
+            MailText(
+                subject: "Passphrase für Ihr Konto bei {product} entfernt",
+                preview: "Waren Sie das?", heading: "Die Passphrase wurde entfernt",
+                introduction: "Bei Ihrem Konto bei {product} kann man sich nicht mehr mit einer "
+                    + "Passphrase anmelden. Sie wurde am {time} entfernt.",
                 closing: warIchNicht)
         case .signedOutEverywhere:
             MailText(

@@ -9,6 +9,8 @@ public enum MailKind: Sendable, Hashable {
     case passkeyRemoved(device: String, at: Timestamp)
     case totpEnrolled(at: Timestamp)
     case totpRemoved(at: Timestamp)
+    case passphraseSet(at: Timestamp)
+    case passphraseRemoved(at: Timestamp)
     case signedOutEverywhere(at: Timestamp)
     case accountDisabled(at: Timestamp)
     /// The account is to be deleted; until then its owner can change his mind.
@@ -23,6 +25,8 @@ public enum MailKind: Sendable, Hashable {
         case passkeyRemoved = "PasskeyRemoved"
         case totpEnrolled = "TotpEnrolled"
         case totpRemoved = "TotpRemoved"
+        case passphraseSet = "PassphraseSet"
+        case passphraseRemoved = "PassphraseRemoved"
         case signedOutEverywhere = "SignedOutEverywhere"
         case accountDisabled = "AccountDisabled"
         case accountDeletion = "AccountDeletion"
@@ -37,6 +41,8 @@ public enum MailKind: Sendable, Hashable {
         case .passkeyRemoved: .passkeyRemoved
         case .totpEnrolled: .totpEnrolled
         case .totpRemoved: .totpRemoved
+        case .passphraseSet: .passphraseSet
+        case .passphraseRemoved: .passphraseRemoved
         case .signedOutEverywhere: .signedOutEverywhere
         case .accountDisabled: .accountDisabled
         case .accountDeletion: .accountDeletion

@@ -59,7 +59,8 @@ public struct MailTemplates: Sendable {
         switch kind {
         case .emailOtp(let code, _): .code(singleLine(code, maximum: 64))
         case .magicLink(let link, _), .emailVerification(let link, _): .link(link.url, button)
-        case .passkeyEnrolled, .passkeyRemoved, .totpEnrolled, .totpRemoved, .signedOutEverywhere,
+        case .passkeyEnrolled, .passkeyRemoved, .totpEnrolled, .totpRemoved, .passphraseSet,
+            .passphraseRemoved, .signedOutEverywhere,
             .accountDisabled, .accountDeletion:
             .none
         }
@@ -97,6 +98,7 @@ private struct MailValues {
             values[.device] = personName(device) ?? "Passkey"
             values[.time] = language.time(moment)
         case .totpEnrolled(let moment), .totpRemoved(let moment),
+            .passphraseSet(let moment), .passphraseRemoved(let moment),
             .signedOutEverywhere(let moment), .accountDisabled(let moment),
             .accountDeletion(let moment):
             values[.time] = language.time(moment)

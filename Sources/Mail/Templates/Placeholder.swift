@@ -12,7 +12,8 @@ public enum Placeholder: String, Sendable, Hashable, CaseIterable {
         case .magicLink, .emailVerification:
             known.formUnion(isSecret ? [.minutes] : [.minutes, .url])
         case .passkeyEnrolled, .passkeyRemoved: known.formUnion([.device, .time])
-        case .totpEnrolled, .totpRemoved, .signedOutEverywhere, .accountDisabled, .accountDeletion:
+        case .totpEnrolled, .totpRemoved, .passphraseSet, .passphraseRemoved, .signedOutEverywhere,
+            .accountDisabled, .accountDeletion:
             known.insert(.time)
         }
         return known

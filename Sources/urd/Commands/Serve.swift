@@ -58,6 +58,7 @@ extension Service.Options {
         drain = settings[Settings.drain]
         readyLag = settings[Settings.readyLag]
         checkpointDirectory = settings[Settings.checkpointDirectory]
+        breachedPassphrases = settings[Settings.breachedPassphrases]
         forwarding = Forwarding(
             trusted: settings[Settings.trustedProxies],
             ports: [settings[Settings.listenPort]],

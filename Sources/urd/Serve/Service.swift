@@ -30,6 +30,8 @@ struct Service: Sendable {
         var destinations = Destinations.publicOnly()
         /// Calls those whom clients and realms name; without it nobody is called.
         var outgoing: OutgoingCalls?
+        /// The file of those that nobody may set.
+        var breachedPassphrases: String?
     }
 
     let store: Store
@@ -98,7 +100,8 @@ struct Service: Sendable {
 
     private func start(_ models: Models, _ health: Health) throws -> Servers {
         let realms = RealmContexts(
-            store: store, queries: models.queries, options.forwarding, options.outgoing)
+            store: store, queries: models.queries, options.forwarding, options.outgoing,
+            passphrases: .onThreads(list: options.breachedPassphrases))
         let router = Router(
             [
                 .init(API.table, context: AdminContext(store: store, queries: models.queries)),
@@ -162,7 +165,7 @@ struct Service: Sendable {
 extension RealmContexts {
     init(
         store: Store, queries: ReadModelQueries, _ forwarding: Forwarding,
-        _ outgoing: OutgoingCalls?
+        _ outgoing: OutgoingCalls?, passphrases: PassphraseWork = .none
     ) {
         let start = ContinuousClock.now
         let clock = RealmContext.Clock(
@@ -174,7 +177,7 @@ extension RealmContexts {
                 commands: store.dispatcher, clock: clock,
                 revision: { queries.revision(of: $0) }, generate: newSigningKey),
             commands: store.dispatcher, queries: queries, clock: clock,
-            fetchKeys: { await outgoing?.keys(at: $0) })
+            fetchKeys: { await outgoing?.keys(at: $0) }, passphrases: passphrases)
     }
 }
 

@@ -101,6 +101,9 @@ extension Settings {
     static let outgoingAuthorities = Setting.text(
         "outgoing-ca-file", "path",
         "Certificates in PEM that are trusted beside the system's, of servers that are called")
+    static let breachedPassphrases = Setting.text(
+        "breached-passphrases", "path",
+        "Passphrases that nobody may set: SHA-1 digests in hexadecimal, one a line, in their order")
 
     static let logFormat = Setting.choice(
         "log-format", ["json", "journal"], default: "json",
@@ -116,7 +119,7 @@ extension Settings {
             trustedProxies, certificateHeader,
             maximumConnections, maximumConnectionsPerSource, maximumHeader, maximumBody,
             idleTimeout, transferTimeout, requestDeadline, commandQueue, queryQueue, drain,
-            readyLag,
+            readyLag, breachedPassphrases,
             logFormat, logLevel,
         ] + mailing + outgoing
 

@@ -18,7 +18,7 @@ struct AccountFrame: Sendable {
             switch self {
             case .overview: say("Overview", "Übersicht")
             case .security: say("Security", "Sicherheit")
-            case .sessions: say("Devices and apps", "Geräte und Apps")
+            case .sessions: say("Devices", "Geräte")
             case .activity: say("Activity", "Aktivität")
             case .data: say("Data", "Daten")
             }
@@ -39,7 +39,7 @@ struct AccountFrame: Sendable {
     ) -> Response {
         let name = tab.name(say)
         return visit.page(title ?? name, status: status, isWide: true, script: script) {
-            HTML.element(.nav, .class("tabs"), .label(say("Your account", "Dein Konto"))) {
+            HTML.element(.nav, .class("tabs"), .label(say("Your account", "Ihr Konto"))) {
                 for other in Tab.allCases {
                     HTML.element(
                         .a, .href(other.rawValue),
@@ -61,15 +61,20 @@ enum AccountNote: String, CaseIterable {
     case passkeyRenamed = "passkey-renamed"
     case passkeyRemoved = "passkey-removed"
     case appRemoved = "authenticator-removed"
+    case passphraseSet = "passphrase-set"
+    case passphraseRemoved = "passphrase-removed"
 
     func text(_ say: Words) -> String {
         switch self {
         case .signedOut: say("Signed out there.", "Dort abgemeldet.")
         case .accessRemoved:
             say("The app has no access any more.", "Die App hat keinen Zugriff mehr.")
-        case .passkeyAdded: say("Your passkey is ready.", "Dein Passkey ist bereit.")
+        case .passkeyAdded: say("Your passkey is ready.", "Ihr Passkey ist bereit.")
         case .passkeyRenamed: say("The passkey was renamed.", "Der Passkey wurde umbenannt.")
         case .passkeyRemoved: say("The passkey was removed.", "Der Passkey wurde entfernt.")
+        case .passphraseSet: say("The passphrase is set.", "Die Passphrase ist gesetzt.")
+        case .passphraseRemoved:
+            say("The passphrase was removed.", "Die Passphrase wurde entfernt.")
         case .appRemoved:
             say("The authenticator app was removed.", "Die Authenticator-App wurde entfernt.")
         }

@@ -25,7 +25,7 @@ enum DataRoutes {
         let claims = try await call.claims(of: frame.account, ["email", "profile"])
         return frame.page(.data, status: wrong == nil ? .ok : .badRequest) {
             Page.card {
-                HTML.element(.h1) { say("Your data", "Deine Daten") }
+                HTML.element(.h1) { say("Your data", "Ihre Daten") }
                 HTML.element(.h2) { say("E-mail address", "E-Mail-Adresse") }
                 HTML.element(.p, .class("break")) { claims["email"]?.string ?? "" }
                 frame.visit.form("/account/email") {
@@ -34,7 +34,7 @@ enum DataRoutes {
                         value: typed, autocomplete: "email",
                         hint: say(
                             "We send a code there. Then you are signed out everywhere.",
-                            "Wir schicken einen Code dorthin. Danach bist du überall abgemeldet."),
+                            "Wir schicken einen Code dorthin. Danach sind Sie überall abgemeldet."),
                         wrong: wrong
                     ).html
                     Parts.button(say("Change address", "Adresse ändern"), look: "second short")
@@ -45,7 +45,7 @@ enum DataRoutes {
                 HTML.element(.p, .class("soft")) {
                     say(
                         "All that is known of you here, as a file for programs (JSON).",
-                        "Alles, was hier über dich bekannt ist, als Datei für Programme (JSON).")
+                        "Alles, was hier über Sie bekannt ist, als Datei für Programme (JSON).")
                 }
                 Parts.link(
                     say("Download my data", "Meine Daten herunterladen"),
@@ -56,7 +56,7 @@ enum DataRoutes {
                 HTML.element(.p, .class("soft")) {
                     say(
                         "Your account and all that is personal in it are deleted for good.",
-                        "Dein Konto und alles Persönliche darin werden endgültig gelöscht.")
+                        "Ihr Konto und alles Persönliche darin werden endgültig gelöscht.")
                 }
                 Parts.link(
                     say("Delete my account", "Mein Konto löschen"), to: "/account/delete",
@@ -85,7 +85,8 @@ enum DataRoutes {
             return try await page(
                 call, frame, typed: call.body["email"]?.string ?? "",
                 wrong: frame.say(
-                    "Enter a whole mail address.", "Gib eine vollständige E-Mail-Adresse ein."))
+                    "Enter a whole mail address.", "Geben Sie eine vollständige E-Mail-Adresse ein."
+                ))
         }
         async let pause: Void = call.context.hesitate()
         let mint = call.context.mint
@@ -111,7 +112,7 @@ enum DataRoutes {
             .data, say("Enter the code", "Code eingeben"), status: isWrong ? .badRequest : .ok
         ) {
             Page.card {
-                HTML.element(.h1) { say("Check your mail", "Sieh in deine E-Mails") }
+                HTML.element(.h1) { say("Check your mail", "Sehen Sie in Ihre E-Mails") }
                 HTML.element(.p) {
                     say("If nobody uses ", "Falls niemand ")
                     HTML.element(.strong, .class("break")) { address }
@@ -173,17 +174,17 @@ enum DataRoutes {
         let days = call.context.place.settings[SettingCatalogue.accountDeletionGrace] / 86_400
         return frame.page(.data, say("Delete account", "Konto löschen")) {
             Page.card {
-                HTML.element(.h1) { say("Delete your account?", "Dein Konto löschen?") }
+                HTML.element(.h1) { say("Delete your account?", "Ihr Konto löschen?") }
                 HTML.element(.p) {
                     say(
                         "You are signed out everywhere at once and cannot sign in any more.",
-                        "Du wirst sofort überall abgemeldet und kannst dich nicht mehr anmelden.")
+                        "Sie werden sofort überall abgemeldet und können sich nicht mehr anmelden.")
                 }
                 HTML.element(.p) {
                     days > 0
                         ? say(
                             "After \(days) days all that is personal is destroyed for good. Until then, write to whoever runs this site if you change your mind.",
-                            "Nach \(days) Tagen wird alles Persönliche endgültig zerstört. Bis dahin kannst du dich an den Betreiber wenden, wenn du es dir anders überlegst."
+                            "Nach \(days) Tagen wird alles Persönliche endgültig zerstört. Bis dahin können Sie sich an den Betreiber wenden, wenn Sie es sich anders überlegen."
                         )
                         : say(
                             "All that is personal is destroyed for good.",
@@ -214,7 +215,7 @@ enum DataRoutes {
                 HTML.element(.p) {
                     say(
                         "Your account will be deleted. We have sent you a mail about it.",
-                        "Dein Konto wird gelöscht. Wir haben dir eine E-Mail dazu geschickt.")
+                        "Ihr Konto wird gelöscht. Wir haben Ihnen eine E-Mail dazu geschickt.")
                 }
             }
         }

@@ -16,11 +16,11 @@ enum OverviewRoutes {
         let claims = try await call.claims(of: frame.account, ["email", "profile"])
         let passkeys = try await call.passkeys(of: frame.account).count
         let factor = try await call.twoFactor(of: frame.account)
-        return frame.page(.overview, say("Your account", "Dein Konto")) {
+        return frame.page(.overview, say("Your account", "Ihr Konto")) {
             Page.card {
                 HTML.element(.h1) {
                     claims["given_name"]?.string.map { say("Hello, \($0)", "Hallo, \($0)") }
-                        ?? say("Your account", "Dein Konto")
+                        ?? say("Your account", "Ihr Konto")
                 }
                 HTML.element(.p, .class("soft break")) {
                     say("Signed in as ", "Angemeldet als ")
@@ -29,7 +29,7 @@ enum OverviewRoutes {
                 visit(frame)
             }
             Page.card {
-                HTML.element(.h2) { say("How you sign in", "Wie du dich anmeldest") }
+                HTML.element(.h2) { say("How you sign in", "Wie Sie sich anmelden") }
                 HTML.element(.ul, .class("items")) {
                     item(
                         say("Passkeys", "Passkeys"),
@@ -77,7 +77,7 @@ enum OverviewRoutes {
                 HTML.element(.p, .class("soft")) {
                     say(
                         "The latest sign-ins to your account. Is one of them not yours? Sign out everywhere.",
-                        "Die letzten Anmeldungen an deinem Konto. Ist eine nicht von dir? Melde dich überall ab."
+                        "Die letzten Anmeldungen an Ihrem Konto. Ist eine nicht von Ihnen? Melden Sie sich überall ab."
                     )
                 }
                 HTML.element(.ul, .class("items")) {

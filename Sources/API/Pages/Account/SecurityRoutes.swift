@@ -25,6 +25,8 @@ enum SecurityRoutes {
         }
         let listed = passkeys
         let factor = try await call.twoFactor(of: frame.account)
+        let passphrase = try await call.folded(
+            Passphrase.self, Passphrase.stream(of: frame.account))
         let party = call.pageParty
         return frame.page(
             .security, status: status, script: party == nil ? nil : AssetRoutes.scriptPath
@@ -36,7 +38,7 @@ enum SecurityRoutes {
                 HTML.element(.p, .class("soft")) {
                     say(
                         "Sign in with your fingerprint, face or screen lock. Nobody can steal it by mail or a false page.",
-                        "Melde dich mit Fingerabdruck, Gesicht oder Bildschirmsperre an. Niemand kann das per E-Mail oder falscher Seite stehlen."
+                        "Melden Sie sich mit Fingerabdruck, Gesicht oder Bildschirmsperre an. Das kann niemand per E-Mail oder über eine gefälschte Seite stehlen."
                     )
                 }
                 HTML.element(.ul, .class("items")) {
@@ -45,6 +47,9 @@ enum SecurityRoutes {
                 if party != nil { enrol(frame) }
             }
             TOTPPageRoutes.card(factor, frame)
+            if call.context.place.settings.offers(.passphrase) || passphrase.hash != nil {
+                PassphraseRoutes.card(passphrase, frame)
+            }
         }
     }
 
@@ -106,7 +111,7 @@ enum SecurityRoutes {
                 ) {
                     say(
                         "No passkey was made. Reload the page and try again.",
-                        "Es wurde kein Passkey angelegt. Lade die Seite neu und versuche es noch einmal."
+                        "Es wurde kein Passkey angelegt. Laden Sie die Seite neu und versuchen Sie es noch einmal."
                     )
                 }
             }
@@ -174,8 +179,7 @@ enum SecurityRoutes {
         {
             let enrolling = Enrolling(
                 account: frame.account, client: nil,
-                session: SignedIn(
-                    client: nil, app: call.context.place.app, at: frame.browser.authenticatedAt),
+                session: call.signedIn(frame.browser),
                 party: party, page: "page \(frame.browser.id)")
             do throws(Problem) {
                 try await call.enroll(id, ceremony, attestation, enrolling, party)
@@ -186,7 +190,7 @@ enum SecurityRoutes {
         }
         let wrong = frame.say(
             "This passkey could not be added. Please try again.",
-            "Dieser Passkey ließ sich nicht hinzufügen. Bitte versuche es noch einmal.")
+            "Dieser Passkey ließ sich nicht hinzufügen. Bitte versuchen Sie es noch einmal.")
         return try await page(call, frame, wrong: wrong, status: .badRequest)
     }
 
@@ -222,8 +226,7 @@ enum SecurityRoutes {
         try await call.carryOut(
             DeletePasskey(
                 passkey: passkey, account: frame.account,
-                session: SignedIn(
-                    client: nil, app: call.context.place.app, at: frame.browser.authenticatedAt),
+                session: call.signedIn(frame.browser),
                 mail: call.newID(), now: call.context.clock.now()), for: frame.browser)
         return .seeOther(.security, .passkeyRemoved)
     }

@@ -18,7 +18,7 @@ enum SessionPageRoutes {
             try await call.context.queries.browserSessions(of: frame.account, in: realm, at: now)
         }
         let apps = try await call.connectedApps(of: frame.account)
-        return frame.page(.sessions) {
+        return frame.page(.sessions, say("Devices and apps", "Geräte und Apps")) {
             Page.card {
                 HTML.element(.h1) { say("Devices and apps", "Geräte und Apps") }
                 HTML.element(.h2) { say("Browsers", "Browser") }
@@ -32,7 +32,7 @@ enum SessionPageRoutes {
                     HTML.element(.p, .class("soft")) {
                         say(
                             "No app has access to your account.",
-                            "Keine App hat Zugriff auf dein Konto.")
+                            "Keine App hat Zugriff auf Ihr Konto.")
                     }
                 }
                 HTML.element(.ul, .class("items")) { for app in apps { line(app, frame) } }

@@ -19,7 +19,7 @@ enum TOTPPageRoutes {
             HTML.element(.p, .class("soft")) {
                 say(
                     "Asks for a code of an app on your phone after a code or link by mail.",
-                    "Fragt nach Code oder Link per E-Mail noch nach einem Code einer App auf deinem Telefon."
+                    "Fragt nach Code oder Link per E-Mail noch nach einem Code einer App auf Ihrem Telefon."
                 )
             }
             if factor.enrolled == nil {
@@ -98,7 +98,8 @@ enum TOTPPageRoutes {
                 HTML.element(.p) {
                     say(
                         "Scan this picture with the app, then enter the code that it shows.",
-                        "Scanne dieses Bild mit der App und gib dann den Code ein, den sie zeigt.")
+                        "Scannen Sie dieses Bild mit der App und geben Sie dann den Code ein, den sie zeigt."
+                    )
                 }
                 HTML.element(
                     .img, .class("qr"), .source("\(path)/qr.svg"),
@@ -108,7 +109,7 @@ enum TOTPPageRoutes {
                         )),
                     .width(208), .height(208))
                 HTML.element(.p, .class("soft small")) {
-                    say("No camera? Type this: ", "Keine Kamera? Tippe das ein: ")
+                    say("No camera? Type this: ", "Keine Kamera? Tippen Sie das ein: ")
                     HTML.element(.code, .class("break")) { grouped(offered.secret) }
                 }
                 frame.visit.form("\(path)/confirm") {
@@ -212,11 +213,11 @@ enum TOTPPageRoutes {
         let say = frame.say
         return frame.page(.security, say("Recovery codes", "Wiederherstellungscodes")) {
             Page.card {
-                HTML.element(.h1) { say("Your recovery codes", "Deine Wiederherstellungscodes") }
+                HTML.element(.h1) { say("Your recovery codes", "Ihre Wiederherstellungscodes") }
                 HTML.element(.p) {
                     say(
                         "Keep them in a safe place. Each signs you in once when the app is not at hand. They are shown only now.",
-                        "Bewahre sie sicher auf. Jeder meldet dich einmal an, wenn die App nicht zur Hand ist. Sie werden nur jetzt gezeigt."
+                        "Bewahren Sie sie sicher auf. Jeder meldet Sie einmal an, wenn die App nicht zur Hand ist. Sie werden nur jetzt gezeigt."
                     )
                 }
                 HTML.element(.ul, .class("codes")) {

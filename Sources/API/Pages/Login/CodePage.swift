@@ -38,13 +38,13 @@ struct CodePage {
             leadsAway: onward.sealed != nil
         ) {
             Page.card {
-                HTML.element(.h1) { say("Check your mail", "Sieh in deine E-Mails") }
+                HTML.element(.h1) { say("Check your mail", "Sehen Sie in Ihre E-Mails") }
                 HTML.element(.p) {
-                    say("If you can sign in with ", "Falls du dich mit ")
+                    say("If you can sign in with ", "Falls Sie sich mit ")
                     HTML.element(.strong, .class("break")) { email }
                     say(
                         ", a 6-digit code is on its way to you.",
-                        " anmelden kannst, ist ein sechsstelliger Code unterwegs zu dir.")
+                        " anmelden können, ist ein sechsstelliger Code unterwegs zu Ihnen.")
                 }
                 visit.form("/login/code") {
                     onward.fields
@@ -87,11 +87,11 @@ struct CodePage {
             say("Second step", "Zweiter Schritt"), status: status, leadsAway: leadsAway
         ) {
             Page.card {
-                HTML.element(.h1) { say("Confirm it is you", "Bestätige, dass du es bist") }
+                HTML.element(.h1) { say("Confirm it is you", "Bestätigen Sie, dass Sie es sind") }
                 HTML.element(.p) {
                     say(
                         "Enter the code that your authenticator app shows now.",
-                        "Gib den Code ein, den deine Authenticator-App gerade zeigt.")
+                        "Geben Sie den Code ein, den Ihre Authenticator-App gerade zeigt.")
                 }
                 visit.form(action) {
                     hidden()
@@ -109,25 +109,27 @@ struct CodePage {
             autocomplete: "one-time-code", isFocused: true, limit: 32,
             hint: say(
                 "No app at hand? Enter one of your recovery codes instead.",
-                "App nicht zur Hand? Gib stattdessen einen deiner Wiederherstellungscodes ein."),
+                "App nicht zur Hand? Geben Sie stattdessen einen Ihrer Wiederherstellungscodes ein."
+            ),
             wrong: isWrong
                 ? say(
                     "That code is not valid. Wait for the next one and try again.",
-                    "Dieser Code gilt nicht. Warte auf den nächsten und versuche es noch einmal.")
+                    "Dieser Code gilt nicht. Warten Sie auf den nächsten und versuchen Sie es noch einmal."
+                )
                 : nil)
     }
 
     static func linkMailed(_ visit: Visit, _ onward: Onward, _ email: String) -> Response {
         let say = visit.say
-        return visit.page(say("Check your mail", "Sieh in deine E-Mails")) {
+        return visit.page(say("Check your mail", "Sehen Sie in Ihre E-Mails")) {
             Page.card {
-                HTML.element(.h1) { say("Check your mail", "Sieh in deine E-Mails") }
+                HTML.element(.h1) { say("Check your mail", "Sehen Sie in Ihre E-Mails") }
                 HTML.element(.p) {
-                    say("If you can sign in with ", "Falls du dich mit ")
+                    say("If you can sign in with ", "Falls Sie sich mit ")
                     HTML.element(.strong, .class("break")) { email }
                     say(
                         ", a link is on its way to you. Open it on this device.",
-                        " anmelden kannst, ist ein Link unterwegs zu dir. Öffne ihn auf diesem Gerät."
+                        " anmelden können, ist ein Link unterwegs zu Ihnen. Öffnen Sie ihn auf diesem Gerät."
                     )
                 }
                 HTML.element(.div, .class("links")) {

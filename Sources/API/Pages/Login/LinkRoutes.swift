@@ -68,7 +68,7 @@ enum LinkRoutes {
             Page.card {
                 HTML.element(.h1) { say("Sign in", "Anmelden") }
                 HTML.element(.p) {
-                    say("This link signs you in as ", "Dieser Link meldet dich an als ")
+                    say("This link signs you in as ", "Dieser Link meldet Sie an als ")
                     HTML.element(.strong, .class("break")) { email }
                     "."
                 }
@@ -81,7 +81,7 @@ enum LinkRoutes {
                 HTML.element(.p, .class("hint")) {
                     say(
                         "Is that not you, or did you not ask for it? Then close this page.",
-                        "Bist du das nicht, oder hast du nicht darum gebeten? Dann schließe diese Seite."
+                        "Sind Sie das nicht, oder haben Sie nicht darum gebeten? Dann schließen Sie diese Seite."
                     )
                 }
             }

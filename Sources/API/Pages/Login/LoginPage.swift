@@ -43,11 +43,11 @@ struct LoginPage {
                     HTML.element(.p) {
                         say(
                             "To go on, please confirm that it is you.",
-                            "Bitte bestätige, dass du es bist, um weiterzumachen.")
+                            "Bitte bestätigen Sie, dass Sie es sind, um weiterzumachen.")
                     }
                 }
                 if hasPasskeys { passkey }
-                if settings.offers(.code) || settings.offers(.link) { mail }
+                if [.code, .link, .passphrase].contains(where: settings.offers) { mail }
                 if settings[SettingCatalogue.registration].hasPage { register }
             }
         }
@@ -69,7 +69,7 @@ struct LoginPage {
                     ) {
                         say(
                             "That did not work. Try again, or sign in by mail.",
-                            "Das hat nicht geklappt. Versuche es noch einmal, oder melde dich per E-Mail an."
+                            "Das hat nicht geklappt. Versuchen Sie es noch einmal, oder melden Sie sich per E-Mail an."
                         )
                     }
                     HTML.element(.p, .class("or")) { say("or", "oder") }
@@ -86,16 +86,35 @@ struct LoginPage {
                 value: email, autocomplete: "username webauthn", isFocused: true,
                 wrong: wrongEmail
             ).html
+            if settings.offers(.passphrase) { passphrase }
             if settings.offers(.code) {
                 Parts.button(
                     say("E-mail me a code", "Code per E-Mail senden"), name: "by",
-                    value: BrowserMethod.code.rawValue, look: hasPasskeys ? "second" : nil)
+                    value: BrowserMethod.code.rawValue,
+                    look: hasPasskeys || settings.offers(.passphrase) ? "second" : nil)
             }
             if settings.offers(.link) {
                 Parts.button(
                     say("E-mail me a link", "Link per E-Mail senden"), name: "by",
                     value: BrowserMethod.link.rawValue, look: "second")
             }
+        }
+    }
+
+    /// May be left empty: the buttons below need none.
+    private var passphrase: HTML {
+        HTML {
+            Field(
+                name: "passphrase", label: say("Passphrase", "Passphrase"), type: "password",
+                autocomplete: "current-password", isRequired: false, limit: 400,
+                hint: settings.offers(.code)
+                    ? say(
+                        "None yet, or forgotten? Have a code mailed instead; then set a new one in your account, under Security.",
+                        "Noch keine, oder vergessen? Lassen Sie sich stattdessen einen Code schicken; dann setzen Sie in Ihrem Konto unter „Sicherheit“ eine neue."
+                    ) : nil
+            ).html
+            Parts.button(
+                say("Sign in", "Anmelden"), name: "by", value: BrowserMethod.passphrase.rawValue)
         }
     }
 

@@ -31,6 +31,7 @@ enum LoginRoutes {
         body: .page(
             Onward.members + [
                 .optional("email", .text(0...320), "The mail address."),
+                .optional("passphrase", .text(0...1024), "The passphrase, if by that."),
                 .optional("by", .text(0...20), "How to sign in."),
             ]), answer: .page, refusals: refusals
     ) { call throws(Problem) in
@@ -41,14 +42,16 @@ enum LoginRoutes {
         guard let address = call.typedAddress() else {
             page.wrongEmail = visit.say(
                 "Enter a whole mail address, such as ann@example.org.",
-                "Gib eine vollständige E-Mail-Adresse ein, etwa anna@example.org.")
+                "Geben Sie eine vollständige E-Mail-Adresse ein, etwa anna@example.org.")
             return page.response(.badRequest)
         }
-        async let pause: Void = call.context.hesitate()
         let method = call.body["by"]?.string.flatMap(BrowserMethod.init) ?? .code
         guard call.context.place.settings.offers(method) else { throw Problem(.noSuchRoute) }
+        // How long that takes is the same whoever it is.
+        if method == .passphrase { return try await PassphraseLogin.begin(call, page, address) }
+        async let pause: Void = call.context.hesitate()
         switch method {
-        case .code, .passkey:
+        case .code, .passkey, .passphrase:
             try await call.beginCode(address)
             await pause
             return CodePage(visit: visit, onward: onward, email: address).response()

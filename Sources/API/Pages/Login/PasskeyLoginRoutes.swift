@@ -49,7 +49,7 @@ enum PasskeyLoginRoutes {
         var page = LoginPage(call, visit, onward)
         page.notice = visit.say(
             "This passkey could not be used. Try again, or sign in by mail.",
-            "Dieser Passkey ließ sich nicht verwenden. Versuche es noch einmal, oder melde dich per E-Mail an."
+            "Dieser Passkey ließ sich nicht verwenden. Versuchen Sie es noch einmal, oder melden Sie sich per E-Mail an."
         )
         await pause
         return page.response(.badRequest)

@@ -110,7 +110,8 @@ struct RegisterPage {
                     isIncomplete
                         ? say(
                             "Something is missing or cannot be right. Please look again.",
-                            "Etwas fehlt oder kann nicht stimmen. Bitte sieh noch einmal nach.")
+                            "Etwas fehlt oder kann nicht stimmen. Bitte sehen Sie noch einmal nach."
+                        )
                         : nil)
                 visit.form("/register") {
                     onward.fields
@@ -125,7 +126,7 @@ struct RegisterPage {
                             name: "invite", label: say("Invite code", "Einladungscode"),
                             value: invite, limit: 40,
                             hint: say(
-                                "It stands in your invitation.", "Er steht in deiner Einladung.")
+                                "It stands in your invitation.", "Er steht in Ihrer Einladung.")
                         ).html
                     }
                     Parts.button(say("Continue", "Weiter"))

@@ -1,0 +1,77 @@
+internal import Cryptography
+internal import Identity
+internal import Values
+
+/// What a passphrase must be. It is taken as it was typed: no rule asks for signs of some kind, which
+/// makes people choose what all choose.
+enum PassphraseRule {
+    /// In Unicode scalars.
+    static let length = 15...256
+
+    enum Fault: Equatable {
+        case tooShort, tooLong, known
+    }
+
+    static func check(_ text: String, of email: String?) -> Fault? {
+        let count = text.unicodeScalars.count
+        if count < length.lowerBound { return .tooShort }
+        if count > length.upperBound { return .tooLong }
+        // Somebody who guesses begins with what he knows of the account.
+        if let email, text.lowercased() == email.lowercased() { return .known }
+        let letters = Set(text.unicodeScalars)
+        return letters.count < 5 ? .known : nil
+    }
+}
+
+extension Call<RealmContext> {
+    /// Compares what was typed with what the log keeps. It takes as long whoever it is.
+    func compare(
+        _ typed: String, for mailbox: UUID
+    ) async throws(Problem) -> PassphraseProof.Comparison {
+        let hash = try await passphraseHash(of: mailbox)
+        let isRight: Bool
+        do {
+            isRight = try await context.passphrases.verify(
+                SecretBytes(Array(typed.utf8.prefix(4096))), hash)
+        } catch {
+            throw Problem(.busy)
+        }
+        guard let hash else { return .nothing }
+        return isRight ? .right(hash: hash) : .wrong(hash: hash)
+    }
+
+    func passphraseHash(of mailbox: UUID) async throws(Problem) -> String? {
+        guard let account = try await folded(Mailbox.self, mailbox).account else { return nil }
+        return try await folded(Passphrase.self, Passphrase.stream(of: account)).hash
+    }
+}
+
+extension TokenMint {
+    /// Shows for some minutes that somebody typed the right passphrase with this browser, while the
+    /// second factor is asked for.
+    func secondStepTicket(
+        _ mailbox: UUID, _ hash: String, form: String, until expiry: Timestamp
+    ) -> String {
+        let seconds = UInt64(clamping: expiry.seconds)
+        let bytes = (0..<8).map { UInt8(truncatingIfNeeded: seconds >> (56 - 8 * UInt64($0))) }
+        let tag = derive(
+            "second step",
+            mailbox.bytes + bytes + SHA256.hash(Array(hash.utf8))
+                + Array(form.utf8))
+        return Base64URL.encode(bytes + tag)
+    }
+
+    func isTicket(
+        _ text: String, _ mailbox: UUID, _ hash: String, form: String, at now: Timestamp
+    ) -> Bool {
+        guard text.utf8.count < 128, let bytes = Base64URL.decode(text), bytes.count == 40 else {
+            return false
+        }
+        let seconds = bytes.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        let expiry = Timestamp(seconds: Int64(clamping: seconds))
+        guard now < expiry else { return false }
+        return constantTimeEqual(
+            Array(text.utf8),
+            Array(secondStepTicket(mailbox, hash, form: form, until: expiry).utf8))
+    }
+}

@@ -1,0 +1,123 @@
+internal import Cryptography
+internal import HTML
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// The passphrase of somebody's own account.
+enum PassphraseRoutes {
+    static let table: [Route<RealmContext>] = [set, remove]
+
+    static func card(_ passphrase: Passphrase, _ frame: AccountFrame) -> HTML {
+        let say = frame.say
+        return Page.card {
+            HTML.element(.h2) { say("Passphrase", "Passphrase") }
+            HTML.element(.p, .class("soft")) {
+                say(
+                    "A few words that nobody else would put together.",
+                    "Ein paar Wörter, die sonst niemand so zusammenstellt.")
+            }
+            if let setAt = passphrase.setAt {
+                HTML.element(.p) {
+                    HTML.element(.span, .class("badge")) { say("On", "An") }
+                    say(" since ", " seit ")
+                    say.moment(setAt)
+                }
+            }
+            frame.visit.form("/account/passphrase") {
+                Field(
+                    name: "passphrase", label: say("New passphrase", "Neue Passphrase"),
+                    type: "password", autocomplete: "new-password", limit: 400,
+                    hint: say(
+                        "At least \(PassphraseRule.length.lowerBound) characters.",
+                        "Mindestens \(PassphraseRule.length.lowerBound) Zeichen.")
+                ).html
+                Parts.button(
+                    passphrase.hash == nil
+                        ? say("Set passphrase", "Passphrase setzen")
+                        : say("Change passphrase", "Passphrase ändern"), look: "second short")
+            }
+            if passphrase.hash != nil {
+                HTML.element(.div, .class("links")) {
+                    frame.visit.form("/account/passphrase/remove") {
+                        Parts.button(
+                            say("Remove passphrase", "Passphrase entfernen"), look: "plain")
+                    }
+                }
+            }
+        }
+    }
+
+    private static let set = AccountRoute.change(
+        "/account/passphrase", id: "setPassphrase", "Sets one's passphrase.",
+        [.optional("passphrase", .text(0...1024), "What was typed.")], from: .security
+    ) { call, frame throws(Problem) in
+        guard call.context.place.settings.offers(.passphrase) else { throw Problem(.noSuchRoute) }
+        try call.count(.twoFactor, target: frame.account.description)
+        let text = call.body["passphrase"]?.string ?? ""
+        let email = try await call.claims(of: frame.account, ["email"])["email"]?.string
+        var fault = PassphraseRule.check(text, of: email)
+        let secret = SecretBytes(Array(text.utf8))
+        let hash: String
+        do {
+            if fault == nil, try await call.context.passphrases.isKnown(secret) { fault = .known }
+            if let fault { return try await refused(fault, call, frame) }
+            hash = try await call.context.passphrases.hash(secret)
+        } catch {
+            throw Problem(.busy)
+        }
+        try await call.carryOut(
+            SetPassphrase(
+                account: frame.account, hash: hash, session: call.signedIn(frame.browser),
+                mail: call.newID(), now: call.context.clock.now()), for: frame.browser)
+        return .seeOther(.security, .passphraseSet)
+    }
+
+    private static func refused(
+        _ fault: PassphraseRule.Fault, _ call: Call<RealmContext>, _ frame: AccountFrame
+    ) async throws(Problem) -> Response {
+        let say = frame.say
+        let wrong =
+            switch fault {
+            case .tooShort:
+                say("That passphrase is too short.", "Diese Passphrase ist zu kurz.")
+            case .tooLong: say("That passphrase is too long.", "Diese Passphrase ist zu lang.")
+            case .known:
+                say(
+                    "That passphrase is easy to guess: it stands in a list of those that were stolen elsewhere, or is too simple.",
+                    "Diese Passphrase ist leicht zu erraten: Sie steht in einer Liste anderswo gestohlener, oder ist zu einfach."
+                )
+            }
+        return try await SecurityRoutes.page(call, frame, wrong: wrong, status: .badRequest)
+    }
+
+    private static let remove = AccountRoute.change(
+        "/account/passphrase/remove", id: "removePassphrase", "Removes one's passphrase.",
+        from: .security
+    ) { call, frame throws(Problem) in
+        try await call.carryOut(
+            RemovePassphrase(
+                account: frame.account, session: call.signedIn(frame.browser),
+                mail: call.newID(), now: call.context.clock.now()), for: frame.browser)
+        return .seeOther(.security, .passphraseRemoved)
+    }
+}
+
+extension Call<RealmContext> {
+    func signedIn(_ browser: SignedInBrowser) -> SignedIn {
+        SignedIn(client: nil, app: context.place.app, at: browser.authenticatedAt)
+    }
+}
+
+extension PassphraseRejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.unknownHost)
+        case .realmDisabled: Problem(.realmClosed)
+        case .accountBlocked: Problem(.forbidden)
+        case .notOffered, .notSet: Problem(.noSuchRoute)
+        case .signInTooOld(let limit): .signInTooOld(limit)
+        }
+    }
+}

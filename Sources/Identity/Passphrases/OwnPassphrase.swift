@@ -1,0 +1,39 @@
+internal import EventSourcing
+internal import Values
+
+/// What a change of somebody's own passphrase looks at.
+public struct OwnPassphrase: Sendable {
+    let realm: Versioned<Realm>
+    let settings: Settings
+    let account: Versioned<Account>
+    let passphrase: Versioned<Passphrase>
+
+    static func read(
+        _ account: UUID, app: UUID?, from streams: some StreamReader
+    ) async throws(LogFailure) -> OwnPassphrase {
+        let (realm, settings) = try await Realm.settings(of: app, from: streams)
+        return OwnPassphrase(
+            realm: realm, settings: settings,
+            account: try await streams.read(Account.self, account),
+            passphrase: try await streams.read(
+                Passphrase.self, Passphrase.stream(of: account)))
+    }
+
+    func requireOpen() throws(PassphraseRejection) {
+        try realm.requireOpen(
+            missing: PassphraseRejection.realmNotFound, disabled: .realmDisabled)
+        guard account.isWelcome else { throw .accountBlocked }
+    }
+}
+
+/// Why a passphrase stays as it is.
+public enum PassphraseRejection: Error, Equatable, Sendable {
+    case realmNotFound
+    case realmDisabled
+    case accountBlocked
+    /// Nobody signs in by a passphrase here.
+    case notOffered
+    /// There is none.
+    case notSet
+    case signInTooOld(limit: Int64)
+}

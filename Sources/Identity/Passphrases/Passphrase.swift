@@ -1,0 +1,51 @@
+public import EventSourcing
+public import Values
+
+/// What an account's person knows, as the log keeps it: not itself, but what is expensive to guess it
+/// from.
+public struct Passphrase: StreamState {
+    /// Nil: there is none, or its person was erased.
+    public private(set) var hash: String?
+    public private(set) var setAt: Timestamp?
+    private var wrongGuesses = 0
+    private var lastGuess: Timestamp?
+
+    public init() {}
+
+    /// Follows from the account, so that it needs no look-up.
+    public static func stream(of account: UUID) -> UUID {
+        UUID(high: account.high, low: account.low ^ 0x0000_7073_7068_0000)
+    }
+
+    public mutating func apply(_ event: PassphraseEvent) {
+        switch event {
+        case .set(let hash, _, _, let at):
+            self.hash = hash
+            setAt = at
+            wrongGuesses = 0
+        case .refused(let at):
+            wrongGuesses += 1
+            lastGuess = at
+        case .used: wrongGuesses = 0
+        case .removed:
+            hash = nil
+            setAt = nil
+            wrongGuesses = 0
+        }
+    }
+}
+
+extension Passphrase {
+    private static let guessesBeforeRest = 5
+    private static let longestRest: Int64 = 900
+
+    /// Who keeps guessing waits twice as long each time; but nobody is locked out for long by
+    /// somebody else's guesses, and never from the other ways to sign in.
+    func isResting(at now: Timestamp) -> Bool {
+        guard wrongGuesses >= Self.guessesBeforeRest, let lastGuess else { return false }
+        let doublings = min(wrongGuesses - Self.guessesBeforeRest, 16)
+        return now < lastGuess.adding(seconds: min(15 << Int64(doublings), Self.longestRest))
+    }
+
+    var wasGuessed: Bool { wrongGuesses > 0 }
+}

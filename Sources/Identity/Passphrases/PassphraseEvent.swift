@@ -1,0 +1,72 @@
+public import EventSourcing
+public import JSON
+public import Values
+
+/// What happens to an account's passphrase.
+public enum PassphraseEvent: Event {
+    /// Its owner is told by the mail. The hash is nil where the owner is erased.
+    case set(hash: String?, account: UUID, mail: UUID, at: Timestamp)
+    /// Somebody guessed wrong.
+    case refused(at: Timestamp)
+    /// It was right, after guesses that were not.
+    case used
+    case removed(account: UUID, mail: UUID)
+
+    public static let catalogue = [
+        EventShape("passphrase.set", open: ["account", "mail", "set_at"], personal: ["hash"]),
+        EventShape("passphrase.refused", open: ["refused_at"]),
+        EventShape("passphrase.used"),
+        EventShape("passphrase.removed", open: ["account", "mail"]),
+    ]
+
+    public var name: String {
+        switch self {
+        case .set: "passphrase.set"
+        case .refused: "passphrase.refused"
+        case .used: "passphrase.used"
+        case .removed: "passphrase.removed"
+        }
+    }
+
+    public var subject: UUID? {
+        switch self {
+        case .set(_, let account, _, _), .removed(let account, _): account
+        case .refused, .used: nil
+        }
+    }
+
+    public var fields: [String: JSON] {
+        switch self {
+        case .set(let hash, let account, let mail, let at):
+            var fields: [String: JSON] = [
+                "account": .uuid(account), "mail": .uuid(mail), "set_at": .integer(at.seconds),
+            ]
+            fields["hash"] = hash.map { .string($0) }
+            return fields
+        case .refused(let at): return ["refused_at": .integer(at.seconds)]
+        case .used: return [:]
+        case .removed(let account, let mail):
+            return ["account": .uuid(account), "mail": .uuid(mail)]
+        }
+    }
+
+    public init?(name: String, fields: [String: JSON]) {
+        switch name {
+        case "passphrase.set":
+            guard let account = fields.uuid("account"), let mail = fields.uuid("mail"),
+                let at = fields.instant("set_at")
+            else { return nil }
+            self = .set(hash: fields["hash"]?.string, account: account, mail: mail, at: at)
+        case "passphrase.refused":
+            guard let at = fields.instant("refused_at") else { return nil }
+            self = .refused(at: at)
+        case "passphrase.used": self = .used
+        case "passphrase.removed":
+            guard let account = fields.uuid("account"), let mail = fields.uuid("mail") else {
+                return nil
+            }
+            self = .removed(account: account, mail: mail)
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,82 @@
+public import EventSourcing
+public import Values
+
+/// A passphrase that somebody typed. The adapter has compared it with what the log keeps, because that
+/// takes a while; the decision sees to it that this is still what the log keeps.
+public struct PassphraseProof: SignInProof {
+    /// How the comparison went, and with what.
+    public enum Comparison: Equatable, Sendable {
+        case right(hash: String)
+        case wrong(hash: String)
+        /// There was nothing to compare with.
+        case nothing
+    }
+
+    /// The stream of the mail address that was typed.
+    public var mailbox: UUID
+    public var comparison: Comparison
+    /// What was typed as a second factor, if anything.
+    public var second: TypedFactor?
+
+    public init(mailbox: UUID, comparison: Comparison, second: TypedFactor? = nil) {
+        self.mailbox = mailbox
+        self.comparison = comparison
+        self.second = second
+    }
+
+    public struct Facts: Sendable {
+        let holder: Holder?
+    }
+
+    struct Holder: Sendable {
+        let account: Versioned<Account>
+        let passphrase: Versioned<Passphrase>
+        let second: Versioned<TwoFactor>
+    }
+
+    public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
+        let mailbox = try await streams.read(Mailbox.self, mailbox)
+        guard let id = mailbox.state.account else { return Facts(holder: nil) }
+        return Facts(
+            holder: Holder(
+                account: try await streams.read(Account.self, id),
+                passphrase: try await streams.read(
+                    Passphrase.self, Passphrase.stream(of: id)),
+                second: try await streams.read(TwoFactor.self, TwoFactor.stream(of: id))))
+    }
+
+    public func account(_ facts: Facts) -> UUID? {
+        facts.holder.flatMap { $0.account.exists ? $0.account.stream : nil }
+    }
+
+    public func settle(
+        _ facts: Facts, at desk: GrantDesk
+    ) throws(GrantRefusal) -> Settled<GrantOutcome> {
+        let now = desk.request.now
+        guard let holder = facts.holder, let kept = holder.passphrase.state.hash,
+            // The mailbox of who was only registered by somebody may be a stranger's.
+            holder.account.state.isConfirmed
+        else { throw .invalidPassphrase }
+        // Whether it would have been right nobody learns meanwhile.
+        guard !holder.passphrase.state.isResting(at: now) else { throw .invalidPassphrase }
+        switch comparison {
+        case .right(let hash) where hash == kept:
+            guard holder.account.isWelcome else { throw .accountBlocked }
+            var decision = Decision()
+            if holder.passphrase.state.wasGuessed {
+                decision.append(
+                    PassphraseEvent.used, in: holder.passphrase.stream, of: holder.account.stream)
+            }
+            return desk.open(
+                after: decision, orKeeping: decision, account: holder.account,
+                second: holder.second, second, scope: [], factors: [.passphrase])
+        case .wrong(let hash) where hash == kept:
+            return Settled(
+                Decision(
+                    PassphraseEvent.refused(at: now), in: holder.passphrase.stream,
+                    of: holder.account.stream), .failure(.invalidPassphrase))
+        // It was changed just now.
+        case .right, .wrong, .nothing: throw .invalidPassphrase
+        }
+    }
+}

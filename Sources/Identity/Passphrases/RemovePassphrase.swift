@@ -1,0 +1,34 @@
+public import EventSourcing
+public import Values
+
+/// Lets nobody sign in to an account by its passphrase any more. Its owner is told by mail.
+public struct RemovePassphrase: Command {
+    public var account: UUID
+    public var session: SignedIn
+    public var mail: UUID
+    public var now: Timestamp
+
+    public init(account: UUID, session: SignedIn, mail: UUID, now: Timestamp) {
+        self.account = account
+        self.session = session
+        self.mail = mail
+        self.now = now
+    }
+
+    public typealias Rejection = PassphraseRejection
+
+    public func gather(_ streams: some StreamReader) async throws(LogFailure) -> OwnPassphrase {
+        try await .read(account, app: session.app, from: streams)
+    }
+
+    /// Also where passphrases are off: what is gone can't come back with them.
+    public func decide(_ facts: OwnPassphrase) throws(Rejection) -> Decision {
+        try facts.requireOpen()
+        guard facts.passphrase.state.hash != nil else { throw .notSet }
+        if let limit = session.isTooOld(at: now, facts.settings) {
+            throw .signInTooOld(limit: limit)
+        }
+        return Decision(
+            PassphraseEvent.removed(account: account, mail: mail), in: facts.passphrase.stream)
+    }
+}

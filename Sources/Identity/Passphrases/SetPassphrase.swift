@@ -1,0 +1,38 @@
+public import EventSourcing
+public import Values
+
+/// Gives an account a passphrase, or another one, on the word of whoever signed in a short while ago.
+/// Its owner is told by mail.
+public struct SetPassphrase: Command {
+    public var account: UUID
+    /// What takes its place in the log.
+    public var hash: String
+    public var session: SignedIn
+    public var mail: UUID
+    public var now: Timestamp
+
+    public init(account: UUID, hash: String, session: SignedIn, mail: UUID, now: Timestamp) {
+        self.account = account
+        self.hash = hash
+        self.session = session
+        self.mail = mail
+        self.now = now
+    }
+
+    public typealias Rejection = PassphraseRejection
+
+    public func gather(_ streams: some StreamReader) async throws(LogFailure) -> OwnPassphrase {
+        try await .read(account, app: session.app, from: streams)
+    }
+
+    public func decide(_ facts: OwnPassphrase) throws(Rejection) -> Decision {
+        try facts.requireOpen()
+        guard facts.settings.offers(.passphrase) else { throw .notOffered }
+        if let limit = session.isTooOld(at: now, facts.settings) {
+            throw .signInTooOld(limit: limit)
+        }
+        return Decision(
+            PassphraseEvent.set(hash: hash, account: account, mail: mail, at: now),
+            in: facts.passphrase.stream)
+    }
+}

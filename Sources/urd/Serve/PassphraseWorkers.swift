@@ -1,0 +1,84 @@
+import API
+import Cryptography
+import Synchronization
+
+/// Works on passphrases, each on a thread of its own and only a few at once: who comes while many wait
+/// is turned away.
+final class PassphraseWorkers: Sendable {
+    struct Busy: Error {}
+
+    private struct State {
+        var running = 0
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Mutex(State())
+    private let atOnce: Int
+    private let mostWaiting: Int
+
+    init(atOnce: Int = 2, mostWaiting: Int = 64) {
+        self.atOnce = atOnce
+        self.mostWaiting = mostWaiting
+    }
+
+    func run<Value: Sendable>(
+        _ body: @escaping @Sendable () throws -> Value
+    ) async throws -> Value {
+        try await enter()
+        defer { leave() }
+        return try await OwnThread.run(body)
+    }
+
+    private func enter() async throws {
+        let isFull = state.withLock { $0.waiting.count >= mostWaiting }
+        if isFull { throw Busy() }
+        await withCheckedContinuation { continuation in
+            let isFree = state.withLock { state in
+                guard state.running < atOnce else {
+                    state.waiting.append(continuation)
+                    return false
+                }
+                state.running += 1
+                return true
+            }
+            if isFree { continuation.resume() }
+        }
+    }
+
+    private func leave() {
+        let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            if state.waiting.isEmpty {
+                state.running -= 1
+                return nil
+            }
+            return state.waiting.removeFirst()
+        }
+        next?.resume()
+    }
+}
+
+extension PassphraseWork {
+    /// `list`: the file of passphrases that others lost, if there is one.
+    static func onThreads(list: String?) -> PassphraseWork {
+        let workers = PassphraseWorkers()
+        let breached = list.map { BreachedList(path: $0) }
+        return PassphraseWork(
+            hash: { secret in try await workers.run { try Scrypt.hash(secret) } },
+            verify: { secret, text in
+                try await workers.run {
+                    guard let text else {
+                        // As long as a comparison takes.
+                        _ = try Scrypt.derive(
+                            secret, salt: Array(repeating: 0, count: 16),
+                            parameters: .recommended, length: 32)
+                        return false
+                    }
+                    return try Scrypt.verify(secret, against: text)
+                }
+            },
+            isKnown: { secret in
+                guard let breached else { return false }
+                return try await workers.run { try breached.contains(secret) }
+            })
+    }
+}

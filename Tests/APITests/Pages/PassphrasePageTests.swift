@@ -1,0 +1,166 @@
+import Cryptography
+import EventSourcing
+import HTTP
+import Identity
+import JSON
+import Testing
+import Values
+
+@testable import API
+
+extension PassphraseWork {
+    private static let parameters = try? Scrypt.Parameters(
+        cost: 16, blockSize: 1, parallelization: 1)
+    /// One that others lost.
+    static let stolen = "correct horse battery staple"
+
+    /// As little work as there can be, here and now.
+    static let cheap = PassphraseWork(
+        hash: { secret in try Scrypt.hash(secret, parameters: try #require(parameters)) },
+        verify: { secret, text in
+            guard let text else { return false }
+            return try Scrypt.verify(secret, against: text)
+        },
+        isKnown: { secret in secret == SecretBytes(Array(stolen.utf8)) })
+}
+
+@Suite struct `A passphrase` {
+    private static let chosen = "seven purple otters <dance>"
+
+    private func world(
+        _ settings: [String: JSON] = ["login_passphrase": true]
+    ) async throws -> (SignInWorld, PageBrowser) {
+        let world = try await SignInWorld(
+            ["registration": "jit_on_otp"].merging(settings) { $1 })
+        let browser = PageBrowser(world)
+        try await browser.signIn()
+        return (world, browser)
+    }
+
+    private func set(_ text: String, _ browser: PageBrowser) async throws {
+        try await browser.get("/account/security")
+        try await browser.submit("/account/passphrase", [("passphrase", text)])
+    }
+
+    private func signIn(
+        _ text: String, _ browser: PageBrowser, _ email: String = "ann@example.org"
+    ) async throws {
+        try await browser.get("/login?next=/account/security")
+        try await browser.submit(
+            "/login",
+            browser.onward + [("email", email), ("passphrase", text), ("by", "passphrase")])
+    }
+
+    @Test func `is set in the account, signs in, and is removed there`() async throws {
+        let (world, browser) = try await world()
+        try await set(Self.chosen, browser)
+        #expect(browser.place == "/account/security?done=passphrase-set")
+        try await browser.follow()
+        #expect(browser.shows("Change passphrase"))
+        let other = PageBrowser(world)
+        try await signIn(Self.chosen, other)
+        #expect(other.place == "/account/security", "\(other.page)")
+        let opened = try await world.log.events(from: 1, limit: .max, in: world.realm).last
+        #expect(opened?.open["amr"] == ["pwd"])
+        // Nothing that it could be guessed from stands in the open.
+        let event = try await world.log.events(from: 1, limit: .max, in: world.realm)
+            .last { $0.name == "passphrase.set" }
+        #expect(event?.open["hash"] == nil)
+        try await browser.get("/account/security")
+        try await browser.submit("/account/passphrase/remove")
+        #expect(browser.place == "/account/security?done=passphrase-removed")
+        try await signIn(Self.chosen, PageBrowser(world))
+        let late = PageBrowser(world)
+        try await signIn(Self.chosen, late)
+        #expect(late.answer?.status == .badRequest)
+    }
+
+    @Test func `is not one that is short, long, known or simple`() async throws {
+        let (world, browser) = try await world()
+        for wrong in [
+            "", "fourteen signs", String(repeating: "abcdef", count: 50),
+            PassphraseWork.stolen, "ababababababababab", "ANN@example.org",
+        ] {
+            try await set(wrong, browser)
+            #expect(browser.answer?.status == .badRequest, "\(wrong)")
+            #expect(!browser.shows("value=\"\(wrong)\"") || wrong.isEmpty)
+        }
+        #expect(try await !world.events().contains("passphrase.set"))
+    }
+
+    @Test func `says the same of addresses that nobody has`() async throws {
+        let (world, browser) = try await world()
+        try await set(Self.chosen, browser)
+        let stranger = PageBrowser(world)
+        try await signIn("something else entirely", stranger, "nobody@example.org")
+        #expect(stranger.answer?.status == .badRequest)
+        #expect(stranger.shows("do not fit together"))
+        let page = stranger.page.replacing("nobody@", with: "ann@")
+        try await signIn("something else entirely", stranger)
+        #expect(stranger.page == page)
+        // It is never sent back.
+        #expect(!stranger.shows("something else entirely"))
+    }
+
+    @Test func `is nowhere where it is off`() async throws {
+        let (_, browser) = try await world([:])
+        try await browser.get("/account/security")
+        #expect(!browser.shows("passphrase"))
+        try await set(Self.chosen, browser)
+        #expect(browser.answer?.status == .notFound)
+        let other = PageBrowser(browser.world)
+        try await signIn(Self.chosen, other)
+        #expect(other.answer?.status == .notFound)
+        try await other.get("/login")
+        #expect(!other.shows("name=\"passphrase\""))
+    }
+
+    @Test func `is followed by the second factor, with the same browser and soon`() async throws {
+        let (world, browser) = try await world()
+        try await set(Self.chosen, browser)
+        world.clock.advance(seconds: 200)
+        let (app, _) = try await world.enroll(try await world.token())
+        let other = PageBrowser(world)
+        try await signIn(Self.chosen, other)
+        #expect(other.shows("name=\"totp\"") && other.cookies["__Host-urd"] == nil)
+        let ticket = try #require(other.value(of: "ticket"))
+        func second(_ browser: PageBrowser, _ ticket: String, _ code: String) async throws {
+            try await browser.submit(
+                "/login/second",
+                [("email", "ann@example.org"), ("ticket", ticket), ("totp", code)])
+        }
+        try await second(other, ticket, "000000")
+        #expect(other.answer?.status == .badRequest && other.shows("name=\"totp\""))
+        let thief = PageBrowser(world)
+        try await thief.get("/login")
+        try await second(thief, ticket, try app.code(at: world.clock))
+        #expect(thief.place == "/login" && thief.cookies["__Host-urd"] == nil)
+        try await other.get("/login")
+        for wrong in ["", "AAAA", String(ticket.dropLast(2)) + "AA"] {
+            try await second(other, wrong, try app.code(at: world.clock))
+            #expect(other.place == "/login", "\(wrong)")
+            try await other.get("/login")
+        }
+        try await second(other, ticket, try app.code(at: world.clock))
+        #expect(other.place == "/account")
+        other.cookies["__Host-urd"] = nil
+        try await other.get("/login")
+        world.clock.advance(seconds: 400)
+        try await second(other, ticket, try app.code(at: world.clock))
+        #expect(other.place == "/login")
+    }
+
+    @Test func `takes no guess for a while after five wrong ones`() async throws {
+        let (world, browser) = try await world()
+        try await set(Self.chosen, browser)
+        let other = PageBrowser(world)
+        for _ in 0..<5 { try await signIn("something else entirely", other) }
+        try await signIn(Self.chosen, other)
+        #expect(other.answer?.status == .badRequest)
+        #expect(
+            try await world.events().filter { $0 == "passphrase.refused" }.count == 5)
+        world.clock.advance(seconds: 901)
+        try await signIn(Self.chosen, other)
+        #expect(other.answer?.status == .seeOther)
+    }
+}

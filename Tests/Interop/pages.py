@@ -1,0 +1,200 @@
+"""Somebody in front of a real browser: types, clicks, looks, and tells what a page is like."""
+
+import base64
+import os
+import pathlib
+import time
+
+from browser import PATIENCE, Browser
+
+ARTEFACTS = pathlib.Path(
+    os.environ.get("URD_ARTEFACTS")
+    or pathlib.Path(__file__).resolve().parents[2] / ".build" / "artefacts" / "pages")
+PHONE, DESKTOP = (390, 844), (1280, 860)
+
+# What automatic checks can tell of WCAG 2.2, level AA, on the page as it is drawn.
+LOOK = r"""() => {
+    const found = [];
+    const parts = (colour) => (colour.match(/[\d.]+/g) || []).map(Number);
+    const linear = (byte) => byte <= 10.31475 ? byte / 3294.6 : ((byte / 255 + .055) / 1.055) ** 2.4;
+    const luminance = ([r, g, b]) => .2126 * linear(r) + .7152 * linear(g) + .0722 * linear(b);
+    const ground = (element) => {
+        for (let at = element; at; at = at.parentElement) {
+            const colour = parts(getComputedStyle(at).backgroundColor);
+            if (colour.length === 3 || colour[3] === 1) return colour.slice(0, 3);
+        }
+        return [255, 255, 255];
+    };
+    const seen = (element) => element.checkVisibility({checkVisibilityCSS: true});
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+        const element = walker.currentNode.parentElement;
+        if (!walker.currentNode.textContent.trim() || !seen(element)) continue;
+        const style = getComputedStyle(element);
+        const [one, two] = [luminance(parts(style.color)), luminance(ground(element))];
+        const contrast = (Math.max(one, two) + .05) / (Math.min(one, two) + .05);
+        const size = parseFloat(style.fontSize);
+        const isLarge = size >= 24 || size >= 18.66 && Number(style.fontWeight) >= 700;
+        if (contrast < (isLarge ? 3 : 4.5))
+            found.push(`contrast ${contrast.toFixed(2)}: ${walker.currentNode.textContent.trim()}`);
+    }
+    for (const input of document.querySelectorAll("input:not([type=hidden]),select,textarea"))
+        if (!input.labels.length && !input.getAttribute("aria-label"))
+            found.push(`no label: ${input.outerHTML}`);
+    for (const control of document.querySelectorAll("button,a[href],summary")) {
+        const name = control.getAttribute("aria-label") || control.textContent;
+        if (!name.trim()) found.push(`no name: ${control.outerHTML}`);
+        const box = control.getBoundingClientRect();
+        const isWithin = control.closest("p,.links");
+        if (seen(control) && !control.classList.contains("skip") && !isWithin
+            && (box.height < 24 || box.width < 24))
+            found.push(`too small: ${control.outerHTML}`);
+    }
+    for (const image of document.images)
+        if (!image.hasAttribute("alt")) found.push(`no alternative: ${image.outerHTML}`);
+    const ids = [...document.querySelectorAll("[id]")].map((element) => element.id);
+    if (new Set(ids).size !== ids.length) found.push(`ids twice: ${ids}`);
+    const levels = [...document.querySelectorAll("h1,h2,h3,h4")].map((h) => Number(h.tagName[1]));
+    if (levels.filter((level) => level === 1).length !== 1) found.push(`headings: ${levels}`);
+    levels.forEach((level, at) => {
+        if (at && level > levels[at - 1] + 1) found.push(`headings: ${levels}`);
+    });
+    if (!["en", "de"].includes(document.documentElement.lang)) found.push("no language");
+    if (!document.title) found.push("no title");
+    for (const mark of ["main", "header"])
+        if (document.querySelectorAll(mark).length !== 1) found.push(`no one ${mark}`);
+    if (document.documentElement.scrollWidth > document.documentElement.clientWidth)
+        found.push(`wider than the window: ${document.documentElement.scrollWidth}`);
+    return found;
+}"""
+
+FOCUSABLE = """() => [...document.querySelectorAll("a[href],button,input:not([type=hidden]),summary")]
+    .filter((element) => element.checkVisibility() && !element.disabled)
+    .map((element) => element.outerHTML)"""
+FOCUSED = """() => {
+    const element = document.activeElement;
+    const style = getComputedStyle(element);
+    return [element.outerHTML, style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2];
+}"""
+
+
+class Reader:
+    """One person with one browser, at a site."""
+
+    def __init__(self, site):
+        self.site = site
+        self.browser = Browser("about:blank", origin="null")
+        self.browser.call("Page.enable")
+        self.browser.call("Network.enable")
+        self.size(DESKTOP)
+
+    def close(self):
+        self.browser.close()
+
+    def size(self, size, mobile=False):
+        self.browser.call(
+            "Emulation.setDeviceMetricsOverride", width=size[0], height=size[1],
+            deviceScaleFactor=2 if mobile else 1, mobile=mobile)
+
+    def scheme(self, name):
+        self.browser.call("Emulation.setEmulatedMedia", features=[
+            {"name": "prefers-color-scheme", "value": name}])
+
+    def language(self, name):
+        self.browser.call("Network.setExtraHTTPHeaders", headers={"Accept-Language": name})
+
+    def go(self, path):
+        self.leave(lambda: self.browser.call(
+            "Page.navigate", url=path if "://" in path else self.site + path))
+
+    def leave(self, act):
+        """Does what leads to another page, and waits until that is there."""
+        self.browser.run("() => { window.here = true }")
+        act()
+        self.until("() => !window.here && document.readyState === 'complete'")
+
+    def until(self, condition):
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline:
+            try:
+                if self.browser.run(condition):
+                    return
+            except AssertionError:
+                pass  # The page was just going.
+            time.sleep(0.05)
+        raise AssertionError(f"still at {self.place()}: {self.text()}")
+
+    def fill(self, name, text):
+        self.browser.run(
+            """(name, text) => {
+                const input = document.querySelector(`input[name="${name}"]:not([type=hidden])`);
+                input.focus(); input.value = text;
+            }""", name, text)
+
+    def press(self, text):
+        """Clicks what says this, and waits for the page that it leads to."""
+        self.leave(lambda: self.click(text))
+
+    def click(self, text):
+        found = self.browser.run(
+            """(text) => {
+                const all = [...document.querySelectorAll("button,a,summary")];
+                const one = all.find((element) => element.checkVisibility()
+                    && element.textContent.trim() === text);
+                if (one) one.click();
+                return Boolean(one);
+            }""", text)
+        assert found, f"nothing says {text!r}: {self.text()}"
+
+    def text(self):
+        return self.browser.run("() => document.body.innerText")
+
+    def place(self):
+        return self.browser.run("() => location.pathname + location.search")
+
+    def key(self, name, code):
+        for kind in ("keyDown", "keyUp"):
+            self.browser.call(
+                "Input.dispatchKeyEvent", type=kind, key=name, code=name,
+                windowsVirtualKeyCode=code, **({"text": "\r"} if name == "Enter" and
+                                               kind == "keyDown" else {}))
+
+    def type(self, text):
+        self.browser.call("Input.insertText", text=text)
+
+    def faults(self):
+        """What is wrong with the page for whoever sees badly, or has no mouse."""
+        return self.browser.run(LOOK) + self.keyboard()
+
+    def keyboard(self):
+        expected = self.browser.run(FOCUSABLE)
+        self.browser.run(
+            "() => { document.activeElement.blur(); getSelection().removeAllRanges();"
+            " document.body.tabIndex = -1; document.body.focus();"
+            " document.body.removeAttribute('tabindex') }")
+        met, found = [], []
+        for _ in expected:
+            self.key("Tab", 9)
+            element, is_visible = self.browser.run(FOCUSED)
+            met.append(element)
+            if not is_visible:
+                found.append(f"nobody sees the focus: {element}")
+        if met != expected:
+            found.append(f"focus goes {met} and not {expected}")
+        return found
+
+    def shoot(self, name):
+        """The page at the widths of a phone and a desk, in light and in dark."""
+        ARTEFACTS.mkdir(parents=True, exist_ok=True)
+        self.browser.run("() => document.activeElement.blur()")
+        for width, size in (("phone", PHONE), ("desktop", DESKTOP)):
+            self.size(size, mobile=width == "phone")
+            for scheme in ("light", "dark"):
+                self.scheme(scheme)
+                time.sleep(0.2)  # Colours move for a moment.
+                data = self.browser.call(
+                    "Page.captureScreenshot", format="png",
+                    captureBeyondViewport=True)["data"]
+                (ARTEFACTS / f"{name}-{width}-{scheme}.png").write_bytes(base64.b64decode(data))
+        self.size(DESKTOP)
+        self.scheme("light")
