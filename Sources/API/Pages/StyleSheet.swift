@@ -100,6 +100,9 @@ enum StyleSheet {
         .items .what>*{margin:0;display:block}
         .items+form,.items+div{margin-top:1rem}
         .items button,.short{width:auto;min-height:2.75rem;padding:.375rem 1rem}
+        a.short{display:inline-flex}
+        .items:empty{display:none}
+        .wide .card>form{max-width:27rem}
         .row{display:flex;flex-wrap:wrap;gap:.75rem;align-items:flex-end}
         .row .field{flex:1 1 12rem;margin:0}
         .row button{width:auto}
@@ -120,8 +123,8 @@ enum StyleSheet {
         border-radius:.625rem;font:1.0625rem/1.7 ui-monospace,monospace}
         .scopes{margin:0 0 1.25rem;padding:0 0 0 1.25rem}
         .scopes li{margin:0 0 .375rem}
-        .pair{display:flex;gap:.75rem}
-        .pair>*{flex:1}
+        .pair{display:flex;flex-wrap:wrap;gap:.75rem}
+        .pair>*{flex:1 1 11rem}
         .pair button+button{margin:0}
 
         """
