@@ -3,11 +3,13 @@ an event, whatever happened."""
 
 import base64
 import hmac
+import http.client
 import re
 import struct
 import subprocess
 import time
 import unittest
+import urllib.parse
 import uuid
 
 from phone import Phone, another, code, mail
@@ -90,6 +92,7 @@ class NothingIsReadable(unittest.TestCase):
         status, who, _ = phone.call(
             "GET", "/connect/userinfo", token=refreshed["access_token"], **headers)
         self.assertEqual((status, who["given_name"]), (200, first))
+        self.on_pages(secrets, email, agent)
         link = self.magic_link(secrets, email)
         self.assertTrue(link)
         self.second_factor(secrets, refreshed["access_token"])
@@ -118,6 +121,50 @@ class NothingIsReadable(unittest.TestCase):
         self.assertEqual(status, 200, answer)
         self.nowhere(secrets, "after the erasure")
         self.unreadable(secrets, who["sub"])
+
+    def on_pages(self, secrets, email, agent):
+        """What a browser holds and what is typed there."""
+        settings = f"{urd.realm}/settings"
+        self.assertEqual(urd.api.call("PATCH", settings, {"login_passphrase": True})[0], 200)
+        cookies, page = {}, ""
+        place = urllib.parse.urlsplit(urd.values["URD_APP_URL"])
+
+        def send(method, path, **fields):
+            nonlocal page
+            if method == "POST":
+                fields["form"] = re.search(r'name="form" value="([^"]+)"', page)[1]
+                secrets.add(f"form token of {path}", fields["form"])
+            connection = http.client.HTTPConnection("127.0.0.1", place.port, timeout=PATIENCE)
+            connection.request(
+                method, path, urllib.parse.urlencode(fields), {
+                    "Host": place.netloc, "User-Agent": agent,
+                    "Cookie": "; ".join(f"{name}={value}" for name, value in cookies.items()),
+                    **({"Content-Type": "application/x-www-form-urlencoded"} if fields else {})})
+            answer = connection.getresponse()
+            page = answer.read().decode()
+            for line in answer.headers.get_all("Set-Cookie") or []:
+                name, value = line.split(";")[0].split("=", 1)
+                cookies[name] = secrets.add(f"cookie {name}", value)
+            connection.close()
+            return answer.status
+
+        before = len([mail(urd, email)])
+        self.assertEqual(send("GET", "/login"), 200)
+        self.assertEqual(send("POST", "/login", email=email, by="email_code"), 200)
+        self.assertEqual(
+            send("POST", "/login/code", email=email, code=code(urd, email, before)), 303)
+        chosen = secrets.new("passphrase", "seven purple otters {}")
+        self.assertEqual(send("GET", "/account/security"), 200)
+        self.assertEqual(send("POST", "/account/passphrase", passphrase=chosen), 303)
+        cookies.clear()
+        self.assertEqual(send("GET", "/login"), 200)
+        wrong = secrets.new("wrong passphrase", "eight purple otters {}")
+        for words, status in [(wrong, 400), (chosen, 303)]:
+            self.assertEqual(
+                send("POST", "/login", email=email, by="passphrase", passphrase=words), status)
+            self.assertFalse(words in page)
+        self.assertEqual(send("GET", "/account/data.json"), 200)
+        self.assertNotIn("scrypt", page)
 
     def magic_link(self, secrets, email):
         """The token of a link, where the realm mails links."""

@@ -5,7 +5,7 @@ public struct ReturnPath: Sendable, Equatable {
 
     public init?(_ text: String) {
         let bytes = Array(text.utf8)
-        guard bytes.count <= 1024, bytes.first == UInt8(ascii: "/"),
+        guard bytes.count <= 4096, bytes.first == UInt8(ascii: "/"),
             // Browsers read a backslash as a slash, and leave out tabs and line ends.
             bytes.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\\") })
         else { return nil }

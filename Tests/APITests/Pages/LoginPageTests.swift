@@ -192,29 +192,14 @@ import Values
     }
 
     @Test func `lets one of fifty in who come with the same code`() async throws {
-        let world = try await SignInWorld()
+        let world = try await SignInWorld(
+            ["registration": "jit_on_otp"].merging(PageBrowser.unlimited) { $1 })
         let browser = PageBrowser(world)
         try await browser.get("/login")
         try await browser.askForCode()
-        let code = try await browser.code()
-        let (token, cookies) = (try #require(browser.token), browser.cookies)
-        let form = Form.encode([("form", token), ("email", "ann@example.org"), ("code", code)])
-        let cookie = cookies.map { "\($0.key)=\($0.value)" }.joined(separator: "; ")
-        let answers = await withTaskGroup(of: Status.self) { group in
-            for _ in 0..<50 {
-                group.addTask {
-                    await world.router.respond(
-                        to: Request(
-                            method: .post, path: "/login/code", query: nil,
-                            headers: [
-                                "Host": "id.acme.example", "Cookie": cookie,
-                                "Content-Type": "application/x-www-form-urlencoded",
-                            ], body: Array(form.utf8), source: "203.0.113.7", id: "r")
-                    ).status
-                }
-            }
-            return await group.reduce(into: [Status]()) { $0.append($1) }
-        }
+        let answers = await browser.together(
+            50, "/login/code",
+            [("email", "ann@example.org"), ("code", try await browser.code())])
         #expect(answers.filter { $0 == .seeOther }.count == 1)
         #expect(try await world.events().filter { $0 == "browser.opened" }.count == 1)
     }

@@ -11,6 +11,11 @@ import Values
 /// A browser without JavaScript: it keeps cookies, fills forms in, and follows where it is sent. Every
 /// page that it is shown is looked at for what holds for all pages.
 final class PageBrowser {
+    /// For those who want to see what comes of many attempts, and not their rate.
+    static let unlimited: [String: JSON] = [
+        "rate_limits": ["email-otp-verify": ["target": .null]]
+    ]
+
     let world: SignInWorld
     var cookies: [String: String] = [:]
     /// What every request says beside.
@@ -85,6 +90,26 @@ final class PageBrowser {
             PageCheck(page, place).check(answer.response)
         }
         return answer
+    }
+
+    /// Sends the same form many times at once, and keeps nothing of the answers.
+    func together(
+        _ count: Int, _ path: String, _ fields: [(name: String, value: String)]
+    ) async -> [Status] {
+        let form = Form.encode(fields + [("form", token ?? "")])
+        let cookie = cookies.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
+            .joined(separator: "; ")
+        let request = Request(
+            method: .post, path: path, query: nil,
+            headers: [
+                "Host": "id.acme.example", "Cookie": cookie,
+                "Content-Type": "application/x-www-form-urlencoded",
+            ], body: Array(form.utf8), source: "203.0.113.7", id: "request-10")
+        let router = world.router
+        return await withTaskGroup(of: Status.self) { group in
+            for _ in 0..<count { group.addTask { await router.respond(to: request).status } }
+            return await group.reduce(into: [Status]()) { $0.append($1) }
+        }
     }
 
     private func keepCookies(_ answer: Answered) {

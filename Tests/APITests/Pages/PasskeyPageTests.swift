@@ -147,6 +147,35 @@ import Values
         #expect(browser.answer?.status == .badRequest && browser.shows("does not work any more"))
     }
 
+    @Test func `keeps a long request in mind, and not in the mail`() async throws {
+        let world = try await world()
+        _ = try await world.token()
+        let browser = PageBrowser(world)
+        let sealed = String(repeating: "s", count: 3000)
+        try await ask(browser, "/login?continue=\(sealed)")
+        let link = try await link(world)
+        #expect(link.utf8.count < 200)
+        try await browser.get(link)
+        try await redeem(browser)
+        #expect(browser.place == "/connect/authorize?continue=\(sealed)")
+    }
+
+    @Test func `lets one of fifty in who press the button`() async throws {
+        let world = try await world(PageBrowser.unlimited)
+        _ = try await world.token()
+        let browser = PageBrowser(world)
+        try await ask(browser)
+        try await browser.get(try await link(world))
+        let answers = await browser.together(
+            50, "/magic-login",
+            [
+                ("userId", browser.value(of: "userId") ?? ""),
+                ("token", browser.value(of: "token") ?? ""),
+            ])
+        #expect(answers.filter { $0 == .seeOther }.count == 1)
+        #expect(try await world.events().filter { $0 == "browser.opened" }.count == 1)
+    }
+
     @Test func `says nothing of links that are not good`() async throws {
         let world = try await world()
         _ = try await world.token()
