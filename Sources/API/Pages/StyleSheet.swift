@@ -61,8 +61,9 @@ enum StyleSheet {
         .field{margin:0 0 1rem}
         label,.label{display:block;font-weight:600;margin:0 0 .375rem}
         .hint{color:var(--soft);font-size:.875rem;margin:.375rem 0 0}
+        form+.hint{margin-top:1rem}
         .wrong{color:var(--bad);font-size:.875rem;font-weight:600;margin:.375rem 0 0}
-        input:not([type=checkbox]):not([type=radio]){width:100%;min-height:3rem;padding:.625rem
+        input:where(:not([type=checkbox],[type=radio])){width:100%;min-height:3rem;padding:.625rem
         .875rem;font:inherit;color:inherit;background:var(--field);border:1px solid var(--edge);
         border-radius:.625rem}
         input[aria-invalid]{border-color:var(--bad);border-width:2px}
@@ -78,7 +79,7 @@ enum StyleSheet {
         .second:hover{background:var(--hover);filter:none}
         .danger{background:transparent;color:var(--bad);border-color:var(--bad)}
         .danger:hover{background:var(--bad-bg);filter:none}
-        .plain{display:inline;width:auto;min-height:1.75rem;padding:.125rem .25rem;background:none;
+        .plain{display:inline;width:auto;min-height:1.75rem;padding:.125rem 0;background:none;
         border:0;color:var(--link);text-decoration:underline;text-underline-offset:.2em;
         font-weight:400}
         button+button,.stack>*+*{margin-top:.75rem}

@@ -112,7 +112,7 @@ enum DataRoutes {
             .data, say("Enter the code", "Code eingeben"), status: isWrong ? .badRequest : .ok
         ) {
             Page.card {
-                HTML.element(.h1) { say("Check your mail", "Sehen Sie in Ihre E-Mails") }
+                HTML.element(.h1) { say("Check your mail", "Posteingang prüfen") }
                 HTML.element(.p) {
                     say("If nobody uses ", "Falls niemand ")
                     HTML.element(.strong, .class("break")) { address }

@@ -76,8 +76,8 @@ enum OverviewRoutes {
                 HTML.element(.h1) { say("Activity", "Aktivität") }
                 HTML.element(.p, .class("soft")) {
                     say(
-                        "The latest sign-ins to your account. Is one of them not yours? Sign out everywhere.",
-                        "Die letzten Anmeldungen an Ihrem Konto. Ist eine nicht von Ihnen? Melden Sie sich überall ab."
+                        "The latest sign-ins to your account. Is one of them not yours? Sign out everywhere, under Devices.",
+                        "Die letzten Anmeldungen an Ihrem Konto. Ist eine nicht von Ihnen? Melden Sie sich unter „Geräte“ überall ab."
                     )
                 }
                 HTML.element(.ul, .class("items")) {

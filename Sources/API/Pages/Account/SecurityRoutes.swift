@@ -37,8 +37,8 @@ enum SecurityRoutes {
                 HTML.element(.h2) { "Passkeys" }
                 HTML.element(.p, .class("soft")) {
                     say(
-                        "Sign in with your fingerprint, face or screen lock. Nobody can steal it by mail or a false page.",
-                        "Melden Sie sich mit Fingerabdruck, Gesicht oder Bildschirmsperre an. Das kann niemand per E-Mail oder über eine gefälschte Seite stehlen."
+                        "Sign in with your fingerprint, face or screen lock. A fake page or mail cannot steal it.",
+                        "Melden Sie sich mit Fingerabdruck, Gesicht oder Bildschirmsperre an. Eine gefälschte Seite oder E-Mail kann das nicht stehlen."
                     )
                 }
                 HTML.element(.ul, .class("items")) {

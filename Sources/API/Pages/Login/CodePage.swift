@@ -38,7 +38,7 @@ struct CodePage {
             leadsAway: onward.sealed != nil
         ) {
             Page.card {
-                HTML.element(.h1) { say("Check your mail", "Sehen Sie in Ihre E-Mails") }
+                HTML.element(.h1) { say("Check your mail", "Posteingang prüfen") }
                 HTML.element(.p) {
                     say("If you can sign in with ", "Falls Sie sich mit ")
                     HTML.element(.strong, .class("break")) { email }
@@ -121,9 +121,9 @@ struct CodePage {
 
     static func linkMailed(_ visit: Visit, _ onward: Onward, _ email: String) -> Response {
         let say = visit.say
-        return visit.page(say("Check your mail", "Sehen Sie in Ihre E-Mails")) {
+        return visit.page(say("Check your mail", "Posteingang prüfen")) {
             Page.card {
-                HTML.element(.h1) { say("Check your mail", "Sehen Sie in Ihre E-Mails") }
+                HTML.element(.h1) { say("Check your mail", "Posteingang prüfen") }
                 HTML.element(.p) {
                     say("If you can sign in with ", "Falls Sie sich mit ")
                     HTML.element(.strong, .class("break")) { email }
