@@ -139,6 +139,11 @@ extension Call<RealmContext> {
         to page: String, _ asked: AuthorizationRequest
     ) throws(AuthorizationRefusal) -> Response {
         guard let sealed = context.sealed(asked) else { throw .told(Problem(.internalError)) }
+        // It stands in addresses, of which proxies bear so much.
+        guard sealed.utf8.count <= 7_000 else {
+            throw .sent(
+                AuthorizationFault(.invalidRequest, "The request is too long."), asked.target)
+        }
         var response = Response(status: .seeOther, headers: Headers(), body: [])
         response.headers["Location"] = "\(page)?continue=\(sealed)"
         return response

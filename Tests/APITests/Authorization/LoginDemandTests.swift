@@ -134,6 +134,30 @@ private typealias Site = AuthorizeWorld
         #expect(try await world.authorize([("continue", sealed)]).status == .badRequest)
     }
 
+    @Test func `nothing is asked for that no address could carry`() async throws {
+        let world = try await Site()
+        let resources: Pairs = (0..<4).map {
+            ("resource", "https://api.example/\($0)" + String(repeating: "x", count: 1500))
+        }
+        let answer = try await world.authorize(Site.request(resources))
+        #expect(try world.sent(answer).with["error"] == "invalid_request")
+    }
+
+    @Test func `a client that was disabled meanwhile is sent nobody`() async throws {
+        let world = try await Site()
+        let answer = try await world.authorize()
+        let sealed = try #require(try world.sent(answer).with["continue"])
+        try await world.signIn()
+        let client = try #require(
+            try await FoldedQueries(log: world.world.log).knownClient(
+                "web", in: world.world.realm))
+        try await world.world.carryOut(DisableClient(id: client.id))
+        let back = try await world.authorize([("continue", sealed)])
+        #expect(back.status == .badRequest && back.response.headers["Location"] == nil)
+        let anew = try await world.authorize()
+        #expect(anew.status == .badRequest && anew.response.headers["Location"] == nil)
+    }
+
     @Test func `somebody agrees once to what a client asks for`() async throws {
         let world = try await Site(web: ["consent": "needed"])
         try await world.signIn()
