@@ -132,7 +132,9 @@ class Discovery(unittest.TestCase):
                 try:
                     urllib.request.urlopen(url, timeout=30)
                 except urllib.error.HTTPError as error:
-                    self.assertIn(error.code, (401, 405))
+                    # Without a request there is none to answer.
+                    known = (400,) if name == "authorization_endpoint" else (401, 405)
+                    self.assertIn(error.code, known)
 
     def test_native_grants_are_listed_as_long_as_they_are_on(self):
         self.assertIn("urn:cocoar:otp", metadata["grant_types_supported"])

@@ -19,12 +19,14 @@ extension Call<RealmContext> {
         let view = try await reading { () throws(LogFailure) in
             try await context.queries.browserSession(browser.id, in: context.place.realm)
         }
+        let line = view?.terms.line ?? browser.id
+        // First what came of it: whoever is cut off half-way is still signed in, and can try again.
+        try await endSessions(of: browser.subject, from: line, alsoEnding: asking, by: browser)
         try await carryOut(
             EndBrowserSession(session: browser.id, reason: reason, of: browser.subject),
             for: browser)
-        try await endSessions(
-            of: browser.subject, from: view?.terms.line ?? browser.id, alsoEnding: asking,
-            by: browser)
+        // A code may have been redeemed meanwhile; from now on none is.
+        try await endSessions(of: browser.subject, from: line, by: browser)
     }
 
     /// What came of a browser session that is over.
