@@ -184,15 +184,15 @@ extension RealmContexts {
 extension MailComposer {
     init(_ store: Store, _ queries: ReadModelQueries) {
         self.init(
-            mint: store.mint, events: store.log, revision: { queries.revision(of: $0) }
-        ) { realm, app throws(LogFailure) in
-            let settings = Identity.Settings(
-                overrides: try await queries.realm(realm)?.settings ?? [:])
-            guard let app, let face = try await queries.app(app, in: realm) else {
-                return settings
-            }
-            return settings.overlaid(by: Identity.Settings(overrides: face.settings))
-        }
+            mint: store.mint, events: store.log, revision: { queries.revision(of: $0) },
+            settings: { realm, app throws(LogFailure) in
+                let settings = Identity.Settings(
+                    overrides: try await queries.realm(realm)?.settings ?? [:])
+                guard let app, let face = try await queries.app(app, in: realm) else {
+                    return settings
+                }
+                return settings.overlaid(by: Identity.Settings(overrides: face.settings))
+            })
     }
 }
 
