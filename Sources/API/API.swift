@@ -10,7 +10,7 @@ public enum API {
         + TwoFactorRoutes.table + InviteRoutes.table + RegistrationTokenRoutes.table
         + SubjectRoutes.table + AdminKeyRoutes.table
         + EventRoutes.table
-        + LogRoutes.table + SigningKeyRoutes.table
+        + LogRoutes.table + SigningKeyRoutes.table + OwnerAdminRoutes.table
 
     /// What the host's realm answers: signing in, and tokens.
     public static let realmTable: [Route<RealmContext>] =
@@ -21,6 +21,11 @@ public enum API {
         + EndSessionRoutes.table + VooRoutes.table
         + ClientRegistrationRoutes.table + DeviceRoutes.table + ChallengeRoutes.table
 
+    /// What realms of the flagship profile answer beside that, and no others.
+    public static let flagshipTable: [Route<RealmContext>] =
+        InstallationRoutes.table + AttestationRoutes.table + OwnerRoutes.table
+        + InstallationTokenRoutes.table + SessionCodeRoutes.table
+
     /// What a browser shows. These are for people, and stand in no description for programs.
     public static let pageTable: [Route<RealmContext>] =
         AssetRoutes.table + LoginRoutes.table + PasskeyLoginRoutes.table + LinkRoutes.table
@@ -30,7 +35,9 @@ public enum API {
         + PassphraseLogin.table + PassphraseRoutes.table
 
     /// Every route of every table.
-    static let outlines: [Outline] = table.map(\.outline) + realmTable.map(\.outline)
+    static let outlines: [Outline] =
+        table.map(\.outline) + realmTable.map(\.outline)
+        + flagshipTable.map(\.outline)
 
     /// The bytes of `/openapi.json`.
     public static let document: [UInt8] = OpenAPI.document(

@@ -140,3 +140,63 @@ static inline int shim_hmac_sha1(
     return HMAC(EVP_sha1(), key, (int)key_count, bytes, count, tag, &length) != NULL
         && length == 20;
 }
+
+// AES-256 Key Wrap, whose flag is a macro. The length that came out, or -1.
+static inline int shim_aes_wrapping(
+    const uint8_t *key, const uint8_t *bytes, int count, uint8_t *room, int wrapping) {
+    EVP_CIPHER_CTX *context = EVP_CIPHER_CTX_new();
+    int length = -1;
+    int last = 0;
+    if (context == NULL)
+        return -1;
+    EVP_CIPHER_CTX_set_flags(context, EVP_CIPHER_CTX_FLAG_WRAP_ALLOW);
+    if (EVP_CipherInit_ex(context, EVP_aes_256_wrap(), NULL, key, NULL, wrapping) != 1
+        || EVP_CipherUpdate(context, room, &length, bytes, count) != 1
+        || EVP_CipherFinal_ex(context, room + length, &last) != 1)
+        length = -1;
+    EVP_CIPHER_CTX_free(context);
+    return length;
+}
+
+static inline int shim_aes_unwrap(
+    const uint8_t *key, const uint8_t *wrapped, int count, uint8_t *room) {
+    return shim_aes_wrapping(key, wrapped, count, room, 0);
+}
+
+static inline int shim_aes_wrap(
+    const uint8_t *key, const uint8_t *inner, int count, uint8_t *room) {
+    return shim_aes_wrapping(key, inner, count, room, 1);
+}
+
+// A certificate that a P-256 key issues itself, for an authority of this name. Its length in DER, or -1;
+// `room` has 1024 bytes.
+static inline int shim_self_signed(EVP_PKEY *key, const char *name, long days, uint8_t *room) {
+    X509 *certificate = X509_new();
+    X509_EXTENSION *authority = NULL;
+    X509_NAME *names;
+    X509V3_CTX context;
+    int length = -1;
+    if (certificate == NULL)
+        return -1;
+    X509V3_set_ctx_nodb(&context);
+    X509V3_set_ctx(&context, certificate, certificate, NULL, NULL, 0);
+    names = X509_get_subject_name(certificate);
+    authority = X509V3_EXT_conf_nid(
+        NULL, &context, NID_basic_constraints, (char *)"critical,CA:TRUE");
+    if (authority != NULL && X509_set_version(certificate, 2) == 1
+        && ASN1_INTEGER_set(X509_get_serialNumber(certificate), 1) == 1
+        && X509_gmtime_adj(X509_getm_notBefore(certificate), -3600) != NULL
+        && X509_time_adj_ex(X509_getm_notAfter(certificate), (int)days, 0, NULL) != NULL
+        && X509_set_pubkey(certificate, key) == 1
+        && X509_NAME_add_entry_by_txt(
+               names, "CN", MBSTRING_UTF8, (const unsigned char *)name, -1, -1, 0)
+            == 1
+        && X509_set_issuer_name(certificate, names) == 1
+        && X509_add_ext(certificate, authority, -1) == 1
+        && X509_sign(certificate, key, EVP_sha256()) > 0
+        && i2d_X509(certificate, NULL) <= 1024)
+        length = i2d_X509(certificate, &room);
+    X509_EXTENSION_free(authority);
+    X509_free(certificate);
+    return length;
+}

@@ -12,7 +12,9 @@ public enum EventCatalogue {
         + LogoutNoticeEvent.catalogue
         + BrowserSessionEvent.catalogue
         + RegistrationTokenEvent.catalogue + DeviceEvent.catalogue
-        + PassphraseEvent.catalogue
+        + PassphraseEvent.catalogue + OwnerEvent.catalogue + AttestationEvent.catalogue
+        + AppKeyEvent.catalogue + IntegrityKeysEvent.catalogue + SessionCodeEvent.catalogue
+        + MailedCodeEvent.catalogue
 
     /// What every request looks at, so that nodes keep it: see `Projections/configurations.sql`.
     public static func isConfiguration(_ name: String) -> Bool {

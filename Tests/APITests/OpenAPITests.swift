@@ -19,7 +19,9 @@ import Testing
                 operations.insert(try #require(operation["operationId"]?.string))
             }
         }
-        #expect(operations == Set((API.table.map(\.id)) + API.realmTable.map(\.id)))
+        #expect(
+            operations
+                == Set((API.table.map(\.id)) + (API.realmTable + API.flagshipTable).map(\.id)))
     }
 
     @Test func `refers only to components that are there`() throws {

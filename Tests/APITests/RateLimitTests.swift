@@ -117,6 +117,8 @@ import Testing
             (.oauthToken, [.source: 200, .client: 60]), (.bootstrap, [.source: 10]),
             (.deviceCode, [.source: 60, .target: 10, .client: 600]),
             (.clientRegistration, [.source: 40, .app: 1200]),
+            (.installation, [.target: 50]), (.ownerSignIn, [.target: 1000]),
+            (.ownerMail, [.target: 20]),
         ]
         #expect(expected.count == RatePolicy.allCases.count)
         for (policy, bursts) in expected {

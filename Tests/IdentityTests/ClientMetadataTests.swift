@@ -76,7 +76,10 @@ import Values
     @Test func `describes every member`() {
         let names = MetadataField.all.map(\.name)
         #expect(Set(names).count == names.count)
-        #expect(MetadataField.all.filter(\.isPersonal).map(\.name) == ["contacts"])
+        #expect(
+            MetadataField.all.filter(\.isPersonal).map(\.name) == [
+                "contacts", "notification_device_token",
+            ])
         for field in MetadataField.all {
             #expect(!field.about.isEmpty)
             #expect(ClientMetadata.schema["properties"]?[field.name]?["type"] != nil)

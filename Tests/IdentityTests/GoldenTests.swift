@@ -27,6 +27,8 @@ private func samples() throws -> [any Event] {
         "post_logout_redirect_uris": ["https://web.example.org/bye"],
         "backchannel_logout_uri": "https://web.example.org/logout",
         "backchannel_logout_session_required": true,
+        "client_kind": "mobile", "client_os": "iOS", "notification_platform": "ios",
+        "notification_device_token": "0011",
     ])
     let keyed = try ClientMetadata([
         "grant_types": ["client_credentials"], "token_endpoint_auth_method": "private_key_jwt",
@@ -49,7 +51,7 @@ private func samples() throws -> [any Event] {
         AdminKeyEvent.created(name: "Ada", digest: try digest(1), scope: .all),
         AdminKeyEvent.revoked,
     ] + (try signInSamples()) + (try factorSamples()) + (try browserSamples())
-        + passphraseSamples()
+        + passphraseSamples() + (try flagshipSamples())
 }
 
 private func signInSamples() throws -> [any Event] {
@@ -120,6 +122,33 @@ private func registrationSamples() -> [any Event] {
         DeviceEvent.approved(
             DeviceApproval(account: account, stamp: 1, factors: [.passkey], at: noon)),
         DeviceEvent.denied(account: account), DeviceEvent.redeemed,
+    ]
+}
+
+private func flagshipSamples() throws -> [any Event] {
+    let derived = DerivedPassphrase(
+        rounds: 650_000, hash: "scrypt$…", hint: "otters", key: "a", publicKey: "b",
+        privateKey: "c")
+    return [
+        ClientEvent.adopted(atOnboarding: true),
+        ClientEvent.certified(.appAttest, at: noon, attestation: client),
+        PassphraseEvent.derived(derived, account: app, mail: client, at: noon),
+        OwnerEvent.appointed(app, token: client), OwnerEvent.onboarded(installation: client),
+        OwnerEvent.mailedCodesChanged(isNeeded: true),
+        AttestationEvent.accepted(installation: client, by: .playIntegrity, app: "org.example"),
+        AttestationEvent.refused(installation: client, reason: "nonce"),
+        AppKeyEvent.attested(AttestedKey(id: [1], publicKey: [4], app: "TEAM.org.example")),
+        AppKeyEvent.used(counter: 1),
+        IntegrityKeysEvent.set(verification: ["keys": []], decryption: ["AA"]),
+        SessionCodeEvent.issued(
+            SessionCodeTerms(
+                account: app, stamp: 1, installation: client, factors: [.passphrase],
+                expiresAt: noon)), SessionCodeEvent.used(browser: client),
+        MailedCodeEvent.issued(
+            IssuedMailedCode(
+                id: client, purpose: .certification, account: app, digest: try digest(1),
+                issuedAt: noon)),
+        MailedCodeEvent.refused(client, at: noon), MailedCodeEvent.redeemed(client),
     ]
 }
 

@@ -71,6 +71,10 @@ import Values
         else { throw Nonsense() }
         return switch name {
         case .emailOtp: .emailOtp(code: order["code"]?.string ?? "000000", minutes: 10)
+        case .secondFactorCode:
+            .secondFactorCode(code: order["code"]?.string ?? "000000", minutes: 15)
+        case .certificationCode:
+            .certificationCode(code: order["code"]?.string ?? "000000", minutes: 15)
         case .magicLink: .magicLink(link, minutes: 15)
         case .emailVerification: .emailVerification(link, minutes: 60)
         case .passkeyEnrolled: .passkeyEnrolled(device: device, at: moment)

@@ -9,6 +9,8 @@ private func all() throws -> [MailKind] {
     let link = try #require(MailLink("https://login.example.org/magic-login?userId=1&token=%2B"))
     return [
         .emailOtp(code: "123456", minutes: 10), .magicLink(link, minutes: 15),
+        .secondFactorCode(code: "123456", minutes: 15),
+        .certificationCode(code: "123456", minutes: 15),
         .emailVerification(link, minutes: 60), .passkeyEnrolled(device: "iPhone 17", at: moment),
         .passkeyRemoved(device: "iPhone 17", at: moment), .totpEnrolled(at: moment),
         .totpRemoved(at: moment), .passphraseSet(at: moment), .passphraseRemoved(at: moment),

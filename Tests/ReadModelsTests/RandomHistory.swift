@@ -58,7 +58,11 @@ struct RandomHistory {
                 metadata(clientID: "c\(serial)", secret: chance(70) ? secret() : nil))
         }
         let stream = clients[Int.random(in: 0..<clients.count, using: &random)]
-        switch Int.random(in: 0..<12, using: &random) {
+        switch Int.random(in: 0..<14, using: &random) {
+        case 12: return happening("client.adopted", stream, #"{"onboarding":false}"#)
+        case 13:
+            return happening(
+                "client.certified", stream, #"{"by":"app_attest","certified_at":1800000000}"#)
         case 0..<6: return happening("client.updated", stream, metadata())
         case 6..<8:
             return happening("client.secret_rotated", stream, #"{"secret_digest":"\#(secret())"}"#)

@@ -17,6 +17,12 @@ public enum RatePolicy: String, CaseIterable, Sendable {
     /// Clients that register themselves.
     case clientRegistration = "client-registration"
     case bootstrap
+    /// Apps of the flagship profile that register, and ask for challenges.
+    case installation
+    /// An owner's passphrase, link or code.
+    case ownerSignIn = "owner-sign-in"
+    /// Codes that are mailed to an owner.
+    case ownerMail = "owner-mail"
 }
 
 /// By what is counted.
@@ -71,6 +77,9 @@ public struct RateTable: Sendable {
         table[.clientRegistration, .source] = Rate(120, per: hour, burst: 40)
         table[.clientRegistration, .app] = Rate(1_200, per: hour)
         table[.bootstrap, .source] = Rate(30, per: .seconds(900), burst: 10)
+        table[.installation, .target] = Rate(50, per: hour)
+        table[.ownerSignIn, .target] = Rate(1_000, per: hour)
+        table[.ownerMail, .target] = Rate(20, per: hour)
         return table
     }()
 }

@@ -27,7 +27,8 @@ struct MailOrder {
             }
         case "passkey.enrolled", "passkey.removed": ofPasskey(event)
         case "totp.confirmed", "totp.removed": ofTOTP(event)
-        case "passphrase.set", "passphrase.removed": ofPassphrase(event)
+        case "passphrase.set", "passphrase.derived", "passphrase.removed": ofPassphrase(event)
+        case "mailed_code.issued": ofMailedCode(event, mint)
         default: nil
         }
     }
@@ -55,12 +56,23 @@ struct MailOrder {
 
     private static func ofPassphrase(_ event: Recorded) -> MailOrder? {
         switch PassphraseEvent(event) {
-        case .set(_, let owner, _, _):
+        case .set(_, let owner, _, _), .derived(_, let owner, _, _):
             MailOrder(kind: .passphraseSet(at: event.at), account: owner)
         case .removed(let owner, _):
             MailOrder(kind: .passphraseRemoved(at: event.at), account: owner)
         case .refused, .used, nil: nil
         }
+    }
+
+    private static func ofMailedCode(_ event: Recorded, _ mint: TokenMint) -> MailOrder? {
+        guard case .issued(let code)? = MailedCodeEvent(event) else { return nil }
+        let (digits, lasting) = (mint.code(code.id), minutes(code.issuedAt, code.expiresAt))
+        let kind: MailKind =
+            switch code.purpose {
+            case .secondFactor: .secondFactorCode(code: digits, minutes: lasting)
+            case .certification: .certificationCode(code: digits, minutes: lasting)
+            }
+        return MailOrder(kind: kind, account: code.account, deadline: code.expiresAt)
     }
 
     private static func toWhoeverAsked(_ event: Recorded, _ mint: TokenMint) -> MailOrder? {

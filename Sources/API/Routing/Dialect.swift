@@ -9,6 +9,9 @@ public enum Dialect: Sendable, CaseIterable {
     /// Native apps: members are matched without case, what isn't described is ignored, and a
     /// problem's title is a code for programs.
     case native
+    /// Apps of the flagship profile: what isn't described is ignored, and a refusal is one text, which
+    /// such apps compare letter by letter.
+    case flagship
     /// People: forms are read as OAuth reads them, and refusals are pages.
     case page
 }

@@ -54,6 +54,7 @@ public struct Problem: Error, Sendable {
             case .plain: plainResponse(request)
             case .oauth: oauthResponse()
             case .native: nativeResponse()
+            case .flagship: flagshipResponse()
             case .page: pageResponse(request)
             }
         for (name, value) in headers { response.headers.append(name, value) }

@@ -92,6 +92,7 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case clientExists = "client-exists"
     case clientHasNoSecret = "client-has-no-secret"
     case accountExists = "account-exists"
+    case ownerOnboarded = "owner-onboarded"
     case mailNotFailed = "mail-not-failed"
     case positionLost = "position-lost"
 
@@ -139,7 +140,8 @@ extension ProblemKind {
             .notFound
         case .methodNotAllowed: .methodNotAllowed
         case .realmExists, .realmDisabled, .reservedRealm, .hostTaken, .appExists, .inviteUsed,
-            .clientExists, .clientHasNoSecret, .accountExists, .mailNotFailed, .positionLost:
+            .clientExists, .clientHasNoSecret, .accountExists, .ownerOnboarded, .mailNotFailed,
+            .positionLost:
             .conflict
         case .unsupportedMediaType: .unsupportedMediaType
         case .idempotencyKeyReused: .unprocessable
@@ -229,6 +231,7 @@ extension ProblemKind {
         case .clientExists: "A client of this id exists."
         case .clientHasNoSecret: "The client has no secret."
         case .accountExists: "The mail address belongs to an account."
+        case .ownerOnboarded: "The owner has taken the realm over."
         case .mailNotFailed: "The mail is sent, or still on its way."
         case .positionLost: "The position is of another log, or of an earlier life of this one."
         case .unsupportedMediaType: "The body must be of the type that is described."

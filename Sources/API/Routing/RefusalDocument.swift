@@ -8,6 +8,7 @@ extension Dialect {
         case .plain: [Problem.schema]
         case .oauth: [Problem.oauthSchema, RateLimitRefusal.schema]
         case .native: [Problem.nativeSchema, Problem.nativeSmallSchema, RateLimitRefusal.schema]
+        case .flagship: [Problem.flagshipSchema]
         case .page: []
         }
     }
@@ -17,6 +18,7 @@ extension Dialect {
         case .plain, .page: ""
         case .oauth:
             "Parameters that are not described are ignored, and one without a value is not there."
+        case .flagship: "What is not described is ignored."
         case .native:
             hasBody ? "Members are matched without case; others than these are ignored." : ""
         }
@@ -54,6 +56,11 @@ extension Dialect {
                 content["application/json"] = ["schema": schema(of: sorted).document]
             }
             document["content"] = .object(content)
+        case .flagship:
+            document["description"] = list(sorted) { $0.title }
+            document["content"] = [
+                "application/json": ["schema": Problem.flagshipSchema.document]
+            ]
         case .page:
             document["description"] = list(sorted) { $0.title }
             document["content"] = ["text/html": ["schema": ["type": "string"]]]

@@ -1,5 +1,6 @@
 public import EventSourcing
 public import HTTP
+public import Identity
 
 /// Makes what the routes of a realm stand on, for each request anew.
 public struct RealmContexts: Sendable {
@@ -34,6 +35,17 @@ public struct RealmContexts: Sendable {
         self.commands = commands
         self.queries = queries
         self.clock = clock
+    }
+
+    /// The same where the realm has this profile; elsewhere there is nothing.
+    public func context(
+        of request: Request, profile: RealmProfile
+    ) async throws(Problem) -> RealmContext {
+        let context = try await context(of: request)
+        guard context.place.settings[SettingCatalogue.profile] == profile else {
+            throw Problem(.noSuchRoute)
+        }
+        return context
     }
 
     public func context(of request: Request) async throws(Problem) -> RealmContext {

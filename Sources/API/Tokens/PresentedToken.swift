@@ -21,10 +21,11 @@ struct PresentedToken: Sendable {
     /// is shown it there must not be able to enrol a passkey here.
     ///
     /// Nor is one good here that came of no sign-in of ours: who got a person's token to call somebody
-    /// else, or was let in on another's word, does not look after the person's account.
+    /// else, or was let in on another's word, does not look after the person's account. What an
+    /// installation may is said by routes of its own.
     func isOfSignIn(_ issuer: String) -> Bool {
         switch session.terms.method {
-        case .tokenExchange, .jwtBearer: false
+        case .tokenExchange, .jwtBearer, .flagship: false
         case nil, .authorizationCode, .refreshToken, .clientCredentials, .deviceCode, .nativeOTP,
             .nativeMagicLink, .nativePasskey:
             isFor(issuer)

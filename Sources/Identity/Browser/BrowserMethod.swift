@@ -4,6 +4,8 @@ public enum BrowserMethod: String, CaseIterable, Sendable {
     case link = "email_link"
     case passkey
     case passphrase
+    /// An app that is signed in opened a web view.
+    case sessionCode = "session_code"
 }
 
 extension Settings {
@@ -14,6 +16,7 @@ extension Settings {
         case .link: self[SettingCatalogue.loginLink]
         case .passkey: self[SettingCatalogue.loginPasskey]
         case .passphrase: self[SettingCatalogue.loginPassphrase]
+        case .sessionCode: self[SettingCatalogue.profile] == .flagship
         }
     }
 }

@@ -10,6 +10,11 @@ public struct Client: StreamState {
     public private(set) var secret: SecretDigest?
     public private(set) var isDisabled = false
     public private(set) var isDeleted = false
+    /// Of an installation: somebody let it in, when it was made or later.
+    public private(set) var isAdopted = false
+    public private(set) var wasAtOnboarding = false
+    /// Of an installation: what it is certified by, the first time.
+    public private(set) var certification: Certification?
 
     public init() {}
 
@@ -25,6 +30,13 @@ public struct Client: StreamState {
         case .secretRotated(let secret): self.secret = secret
         case .disabled: isDisabled = true
         case .enabled: isDisabled = false
+        case .adopted(let atOnboarding):
+            isAdopted = true
+            wasAtOnboarding = atOnboarding
+        case .certified(let certification, _, _):
+            if self.certification == nil || certification.isFromStore {
+                self.certification = certification
+            }
         case .deleted:
             isDeleted = true
             secret = nil
@@ -64,6 +76,10 @@ public struct ClientAndApp: Sendable {
             throw FieldFault("client_id", .mismatch)
         }
         let metadata = try ClientMetadata(members)
+        // Installations register themselves, and in no other way.
+        guard !metadata.isInstallation, client.state.metadata?.isInstallation != true else {
+            throw FieldFault("grant_types", .reserved)
+        }
         if metadata.appID != nil {
             guard let app, app.isAlive else { throw FieldFault("app_id", .notFound) }
         }

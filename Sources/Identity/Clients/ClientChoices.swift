@@ -9,13 +9,15 @@ public enum GrantType: String, CaseIterable, Sendable {
     case nativeOTP = "urn:cocoar:otp"
     case nativeMagicLink = "urn:cocoar:magic"
     case nativePasskey = "urn:cocoar:passkey"
+    /// Of installations alone, whatever they show: see `Installation`.
+    case flagship = "urn:urd:flagship"
 
     /// Whether its tokens speak for a person. A client that acts for itself must not do both, or
     /// one kind of token could be taken for the other.
     public var isForUsers: Bool {
         switch self {
         case .authorizationCode, .refreshToken, .deviceCode, .nativeOTP, .nativeMagicLink,
-            .nativePasskey, .jwtBearer, .tokenExchange:
+            .nativePasskey, .jwtBearer, .tokenExchange, .flagship:
             true
         case .clientCredentials: false
         }

@@ -8,6 +8,10 @@ public enum ClientEvent: Event {
     /// All of the metadata, as it is from now on.
     case updated(ClientMetadata)
     case secretRotated(SecretDigest)
+    /// The first token or code of an installation was given.
+    case adopted(atOnboarding: Bool)
+    /// An installation showed that it is the genuine app. The attestation is the stream that says how.
+    case certified(Certification, at: Timestamp, attestation: UUID?)
     case disabled
     case enabled
     case deleted
@@ -21,6 +25,8 @@ public enum ClientEvent: Event {
             personal: personalMetadata),
         EventShape("client.updated", open: openMetadata, personal: personalMetadata),
         EventShape("client.secret_rotated", open: ["secret_digest"]),
+        EventShape("client.adopted", open: ["onboarding"]),
+        EventShape("client.certified", open: ["by", "certified_at", "attestation"]),
         EventShape("client.disabled"),
         EventShape("client.enabled"),
         EventShape("client.deleted"),
@@ -31,6 +37,8 @@ public enum ClientEvent: Event {
         case .registered: "client.registered"
         case .updated: "client.updated"
         case .secretRotated: "client.secret_rotated"
+        case .adopted: "client.adopted"
+        case .certified: "client.certified"
         case .disabled: "client.disabled"
         case .enabled: "client.enabled"
         case .deleted: "client.deleted"
@@ -43,8 +51,8 @@ public enum ClientEvent: Event {
     public func subject(in stream: UUID) -> UUID? {
         switch self {
         case .registered(_, let metadata, _), .updated(let metadata):
-            metadata.contacts.isEmpty ? nil : stream
-        case .secretRotated, .disabled, .enabled, .deleted: nil
+            metadata.contacts.isEmpty && metadata.notificationToken == nil ? nil : stream
+        case .secretRotated, .adopted, .certified, .disabled, .enabled, .deleted: nil
         }
     }
 
@@ -57,6 +65,13 @@ public enum ClientEvent: Event {
             return fields
         case .updated(let metadata): return metadata.members
         case .secretRotated(let secret): return ["secret_digest": .string(secret.base64URL)]
+        case .adopted(let atOnboarding): return ["onboarding": .bool(atOnboarding)]
+        case .certified(let certification, let at, let attestation):
+            var fields: [String: JSON] = [
+                "by": .string(certification.rawValue), "certified_at": .integer(at.seconds),
+            ]
+            fields["attestation"] = attestation.map { .uuid($0) }
+            return fields
         case .disabled, .enabled, .deleted: return [:]
         }
     }
@@ -81,6 +96,13 @@ public enum ClientEvent: Event {
                 let secret = SecretDigest(base64URL: digest)
             else { return nil }
             self = .secretRotated(secret)
+        case "client.adopted":
+            self = .adopted(atOnboarding: fields["onboarding"]?.bool ?? false)
+        case "client.certified":
+            guard let certification: Certification = fields.choice("by"),
+                let at = fields.instant("certified_at")
+            else { return nil }
+            self = .certified(certification, at: at, attestation: fields.uuid("attestation"))
         case "client.disabled": self = .disabled
         case "client.enabled": self = .enabled
         case "client.deleted": self = .deleted

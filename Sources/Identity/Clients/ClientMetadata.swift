@@ -60,6 +60,12 @@ public struct ClientMetadata: Sendable, Equatable {
     public internal(set) var exchangeTargets: [String] = []
     /// The clients, by name, that may exchange tokens of this one wherever those are good.
     public internal(set) var mayAct: [String] = []
+    /// Of an installation: what it runs on, and where it hears of notifications.
+    public internal(set) var clientKind: String?
+    public internal(set) var clientOS: String?
+    public internal(set) var notificationPlatform: String?
+    /// Personal: it names one device of one person.
+    public internal(set) var notificationToken: String?
     /// The app that this client belongs to.
     public internal(set) var appID: UUID?
 

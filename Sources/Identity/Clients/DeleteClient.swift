@@ -22,8 +22,11 @@ public struct DeleteClient: Command {
     public func decide(_ facts: InRealm<Client>) throws(Rejection) -> Decision {
         try facts.realm.requireOpen(
             missing: Rejection.realmNotFound, disabled: .realmDisabled)
-        guard facts.thing.aliveMetadata != nil else { throw .notFound }
+        guard let metadata = facts.thing.aliveMetadata else { throw .notFound }
         var decision = Decision(ClientEvent.deleted, in: id)
+        if metadata.isInstallation {
+            decision.release(Installation.nameClaim(metadata.clientName ?? ""), by: id)
+        }
         decision.release(Client.claim(facts.thing.state.clientID), by: id)
         return decision
     }

@@ -19,9 +19,7 @@ extension MetadataField {
                 "token_endpoint_auth_method", \.authenticationMethod, default: .secretBasic,
                 "How the client shows at the token endpoint that it is itself"),
             .choice("application_type", \.applicationType, default: .web, "Where the client runs"),
-            .texts(
-                "redirect_uris", \.redirectURIs, limit: 50, format: "uri",
-                "Where people may be sent back to", rule: RedirectRule.check),
+            .redirects,
             .text("client_name", \.clientName, "The name that people see") {
                 text throws(FieldFault.Reason) in try TextRule.label(text, limit: 200)
             },
@@ -75,7 +73,45 @@ extension MetadataField {
                 "introspects_all_tokens", \.introspectsAllTokens,
                 "Whether the client may introspect every token of the realm"),
             .app,
-        ] + authorization + rights
+        ] + authorization + rights + installation
+
+    /// What an installation says of its device.
+    private static let installation: [MetadataField] = [
+        .text("client_kind", \.clientKind, "What kind of app an installation is") {
+            text throws(FieldFault.Reason) in try TextRule.label(text, limit: 50)
+        },
+        .text("client_os", \.clientOS, "What an installation runs on") {
+            text throws(FieldFault.Reason) in try TextRule.label(text, limit: 100)
+        },
+        .text(
+            "notification_platform", \.notificationPlatform,
+            "Through whom an installation hears of notifications"
+        ) { text throws(FieldFault.Reason) in
+            guard ["firebase", "apns", "huawei", "android", "ios"].contains(text) else {
+                throw .unsupported
+            }
+        },
+        .text(
+            "notification_device_token", \.notificationToken, isPersonal: true,
+            "What the device is called there"
+        ) { text throws(FieldFault.Reason) in try TextRule.label(text, limit: 4_096) },
+    ]
+
+    /// The places of an installation are the app's own: any scheme that no browser runs will do.
+    private static var redirects: MetadataField {
+        let field = MetadataField.texts(
+            "redirect_uris", \.redirectURIs, limit: 50, format: "uri",
+            "Where people may be sent back to", rule: RedirectRule.check)
+        let lenient = MetadataField.texts(
+            "redirect_uris", \.redirectURIs, limit: 50, format: "uri", "",
+            rule: RedirectRule.checkInstallation)
+        return MetadataField(
+            name: field.name, about: field.about, schema: field.schema, isPersonal: false,
+            get: field.get, set: field.set,
+            check: { metadata throws(FieldFault) in
+                try (metadata.isInstallation ? lenient : field).check(metadata)
+            })
+    }
 
     /// How far its tokens reach, and how they are held.
     private static let rights: [MetadataField] = [

@@ -20,13 +20,13 @@ public struct MetadataField: Sendable {
 
 extension MetadataField {
     static func text(
-        _ name: String, _ path: Path<String?>, format: JSON? = nil, _ about: String,
-        rule: @escaping Rule
+        _ name: String, _ path: Path<String?>, format: JSON? = nil, isPersonal: Bool = false,
+        _ about: String, rule: @escaping Rule
     ) -> MetadataField {
         var schema: [String: JSON] = ["type": "string"]
         schema["format"] = format
         return MetadataField(
-            name: name, about: about, schema: schema, isPersonal: false,
+            name: name, about: about, schema: schema, isPersonal: isPersonal,
             get: { $0[keyPath: path].map { .string($0) } },
             set: { metadata, value throws(FieldFault) in
                 guard let text = value.string else {

@@ -17,6 +17,9 @@ enum MetadataRules {
     private static func checkGrants(_ metadata: ClientMetadata) throws(FieldFault) {
         let grants = metadata.grantTypes
         guard !grants.isEmpty else { throw FieldFault("grant_types", .missing) }
+        if grants.contains(.flagship), grants.count > 1 {
+            throw FieldFault("grant_types", .conflicts(with: "grant_types"))
+        }
         if grants.contains(.clientCredentials) {
             guard metadata.authenticationMethod != .none else {
                 throw FieldFault(

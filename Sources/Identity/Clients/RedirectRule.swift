@@ -21,6 +21,33 @@ public enum RedirectRule {
         }
     }
 
+    /// Where an installation waits for its answers. It has a secret, and its codes are good with it only:
+    /// a scheme without a dot, as apps of the flagship profile have one, need not be its own.
+    @Sendable static func checkInstallation(_ text: String) throws(FieldFault.Reason) {
+        let scheme = text.utf8.prefix { $0 != 0x3A }
+        let isOwn =
+            scheme.first.map { isLetter($0) } ?? false
+            && scheme.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) || $0 == 0x2D }
+            && text.utf8.dropFirst(scheme.count).starts(with: "://".utf8)
+        let name = String(decoding: scheme, as: UTF8.self).lowercased()
+        guard isOwn, !["https", "http"].contains(name) else { return try check(text) }
+        guard text.utf8.count <= limit else { throw .tooLong(limit: limit) }
+        guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != 0x22 && $0 != 0x3C })
+        else {
+            throw .malformed
+        }
+        guard !text.utf8.contains(0x23) else { throw .hasFragment }
+        guard !runByBrowsers.contains(name) else { throw .unsafeScheme }
+    }
+
+    private static let runByBrowsers: Set<String> = [
+        "javascript", "data", "vbscript", "file", "about", "blob", "ftp", "view-source",
+    ]
+
+    private static func isLetter(_ byte: UInt8) -> Bool {
+        (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+    }
+
     /// Whether an answer may go there: to a place that was registered, byte for byte. Only the port of
     /// a loopback address is free, since an app takes whichever it gets (RFC 8252 section 7.3); that of
     /// `localhost`, a name that may lead elsewhere, is not.

@@ -57,6 +57,7 @@ public struct GrantDesk: Sendable {
     /// Seconds that an access token is good for. A client that signs people in without a browser is
     /// held to the bounds of such sign-ins, whatever else it was registered with.
     var accessLifetime: Int64 {
+        if method == .flagship { return settings[SettingCatalogue.installationTokenLifetime] }
         guard metadata.grantTypes.contains(where: \.isNative) else {
             return metadata.accessTokenLifetime ?? settings[SettingCatalogue.accessTokenLifetime]
         }

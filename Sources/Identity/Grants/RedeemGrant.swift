@@ -124,7 +124,7 @@ extension GrantType {
         switch self {
         case .nativeOTP, .nativeMagicLink, .nativePasskey: true
         case .authorizationCode, .refreshToken, .clientCredentials, .deviceCode, .jwtBearer,
-            .tokenExchange:
+            .tokenExchange, .flagship:
             false
         }
     }

@@ -7,6 +7,8 @@ public struct Passphrase: StreamState {
     /// Nil: there is none, or its person was erased.
     public private(set) var hash: String?
     public private(set) var setAt: Timestamp?
+    /// How a device makes a hash of it before anybody else sees it; nil where it is typed as it is.
+    public private(set) var derived: DerivedPassphrase?
     private var wrongGuesses = 0
     private var lastGuess: Timestamp?
 
@@ -21,6 +23,12 @@ public struct Passphrase: StreamState {
         switch event {
         case .set(let hash, _, _, let at):
             self.hash = hash
+            derived = nil
+            setAt = at
+            wrongGuesses = 0
+        case .derived(let derived, _, _, let at):
+            hash = derived.hash
+            self.derived = derived
             setAt = at
             wrongGuesses = 0
         case .refused(let at):
@@ -29,6 +37,7 @@ public struct Passphrase: StreamState {
         case .used: wrongGuesses = 0
         case .removed:
             hash = nil
+            derived = nil
             setAt = nil
             wrongGuesses = 0
         }

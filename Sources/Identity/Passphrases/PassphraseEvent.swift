@@ -6,6 +6,8 @@ public import Values
 public enum PassphraseEvent: Event {
     /// Its owner is told by the mail. The hash is nil where the owner is erased.
     case set(hash: String?, account: UUID, mail: UUID, at: Timestamp)
+    /// The same, where a device hashes it first: see `DerivedPassphrase`.
+    case derived(DerivedPassphrase, account: UUID, mail: UUID, at: Timestamp)
     /// Somebody guessed wrong.
     case refused(at: Timestamp)
     /// It was right, after guesses that were not.
@@ -14,6 +16,9 @@ public enum PassphraseEvent: Event {
 
     public static let catalogue = [
         EventShape("passphrase.set", open: ["account", "mail", "set_at"], personal: ["hash"]),
+        EventShape(
+            "passphrase.derived", open: ["account", "mail", "set_at", "rounds"],
+            personal: ["hash", "hint", "key", "public_key", "private_key"]),
         EventShape("passphrase.refused", open: ["refused_at"]),
         EventShape("passphrase.used"),
         EventShape("passphrase.removed", open: ["account", "mail"]),
@@ -22,6 +27,7 @@ public enum PassphraseEvent: Event {
     public var name: String {
         switch self {
         case .set: "passphrase.set"
+        case .derived: "passphrase.derived"
         case .refused: "passphrase.refused"
         case .used: "passphrase.used"
         case .removed: "passphrase.removed"
@@ -30,7 +36,8 @@ public enum PassphraseEvent: Event {
 
     public var subject: UUID? {
         switch self {
-        case .set(_, let account, _, _), .removed(let account, _): account
+        case .set(_, let account, _, _), .derived(_, let account, _, _), .removed(let account, _):
+            account
         case .refused, .used: nil
         }
     }
@@ -42,6 +49,12 @@ public enum PassphraseEvent: Event {
                 "account": .uuid(account), "mail": .uuid(mail), "set_at": .integer(at.seconds),
             ]
             fields["hash"] = hash.map { .string($0) }
+            return fields
+        case .derived(let derived, let account, let mail, let at):
+            var fields = derived.fields
+            fields["account"] = .uuid(account)
+            fields["mail"] = .uuid(mail)
+            fields["set_at"] = .integer(at.seconds)
             return fields
         case .refused(let at): return ["refused_at": .integer(at.seconds)]
         case .used: return [:]
@@ -57,6 +70,11 @@ public enum PassphraseEvent: Event {
                 let at = fields.instant("set_at")
             else { return nil }
             self = .set(hash: fields["hash"]?.string, account: account, mail: mail, at: at)
+        case "passphrase.derived":
+            guard let account = fields.uuid("account"), let mail = fields.uuid("mail"),
+                let at = fields.instant("set_at"), let derived = DerivedPassphrase(recorded: fields)
+            else { return nil }
+            self = .derived(derived, account: account, mail: mail, at: at)
         case "passphrase.refused":
             guard let at = fields.instant("refused_at") else { return nil }
             self = .refused(at: at)

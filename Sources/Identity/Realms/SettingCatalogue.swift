@@ -19,6 +19,13 @@ public enum FieldDemand: String, CaseIterable, Sendable {
     case required
 }
 
+/// Which table of routes a realm has beside the standard ones.
+public enum RealmProfile: String, CaseIterable, Sendable {
+    case standard
+    /// One owner, and one app that may have everything: `docs/decisions/0070-flagship-profile.md`.
+    case flagship
+}
+
 /// The languages that Urd speaks to people.
 public enum Language: String, CaseIterable, Sendable {
     case english = "en"
@@ -172,7 +179,13 @@ public enum SettingCatalogue {
             nativeApps.setting, mailWords.setting,
             clientRegistration.setting, statementIssuers.setting, proofNonces.setting,
             assertionIssuers.setting, deviceCodeLifetime.setting,
-        ] + passkeys + pages
+        ] + passkeys + pages + flagship
+
+    private static let flagship = [
+        profile.setting, installationTokenLifetime.setting, appAttestRoots.setting,
+        appAttestEnvironment.setting, certifiedApps.setting, integrityDemands.setting,
+        attestationAge.setting,
+    ]
 
     private static let pages = [
         loginCode.setting, loginLink.setting, loginPasskey.setting,

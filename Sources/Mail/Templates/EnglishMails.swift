@@ -11,6 +11,26 @@ extension MailText {
                     + "and works once.",
                 closing: "If you did not ask for a code, you can ignore this mail: without the "
                     + "code nobody can sign in.\n\nNobody at {product} will ever ask you for it.")
+        case .secondFactorCode:
+            MailText(
+                subject: "Your second code for {product}",
+                preview: "The code is good for {minutes}.",
+                heading: "One more step",
+                introduction:
+                    "Somebody who knows your passphrase is signing in to {product}. Enter "
+                    + "this code to go on. It is good for {minutes} and works once.",
+                closing: "If this was not you, somebody knows your passphrase: sign in and change "
+                    + "it. Do not pass the code on.")
+        case .certificationCode:
+            MailText(
+                subject: "An app asks for full access to {product}",
+                preview: "The code is good for {minutes}.",
+                heading: "Is this your app?",
+                introduction: "An app wants to see and change everything of yours at {product}, "
+                    + "and no app store has vouched for it. If you have just installed it from a "
+                    + "place that you trust, enter this code. It is good for {minutes}.",
+                closing: "If you are not signing in to an app right now, do not enter the code "
+                    + "anywhere and do not pass it on: whoever has it gets everything.")
         case .magicLink:
             MailText(
                 subject: "Your sign-in link for {product}",
@@ -106,11 +126,11 @@ extension MailText {
                 subject: "Your {product} account will be deleted",
                 preview: "Until {time} you can change your mind.",
                 heading: "Your account will be deleted",
-                introduction: "Your {product} account and all that belongs to it will be deleted "
-                    + "on {time}.",
-                closing: "Until then you can change your mind. If you did not ask for this, get in "
-                    + "touch with us soon.")
-        case .emailOtp, .magicLink, .emailVerification: english(kind)
+                introduction: "Your {product} account and all in it will be deleted on {time}.",
+                closing:
+                    "Until then you can change your mind. If you did not ask for this, tell us.")
+        case .emailOtp, .secondFactorCode, .certificationCode, .magicLink, .emailVerification:
+            english(kind)
         }
     }
 }

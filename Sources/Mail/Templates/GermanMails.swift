@@ -12,6 +12,27 @@ extension MailText {
                 closing: "Haben Sie keinen Code angefordert, können Sie diese E-Mail ignorieren: "
                     + "Ohne den Code kann sich niemand anmelden.\n\nNiemand bei {product} wird "
                     + "Sie je danach fragen.")
+        case .secondFactorCode:
+            MailText(
+                subject: "Ihr zweiter Code für {product}",
+                preview: "Der Code gilt {minutes}.",
+                heading: "Noch ein Schritt",
+                introduction: "Jemand, der Ihre Passphrase kennt, meldet sich bei {product} an. "
+                    + "Geben Sie diesen Code ein, um fortzufahren. Er gilt {minutes} und nur "
+                    + "einmal.",
+                closing: "Waren Sie das nicht, kennt jemand Ihre Passphrase: Melden Sie sich an "
+                    + "und ändern Sie sie. Geben Sie den Code nicht weiter.")
+        case .certificationCode:
+            MailText(
+                subject: "Eine App möchte vollen Zugriff auf {product}",
+                preview: "Der Code gilt {minutes}.",
+                heading: "Ist das Ihre App?",
+                introduction: "Eine App möchte alles sehen und ändern, was Ihnen bei {product} "
+                    + "gehört, und kein App-Store hat für sie gebürgt. Haben Sie sie gerade aus "
+                    + "einer Quelle installiert, der Sie trauen, geben Sie diesen Code ein. Er "
+                    + "gilt {minutes}.",
+                closing: "Melden Sie sich gerade nicht in einer App an, geben Sie den Code "
+                    + "nirgends ein und nicht weiter: Wer ihn hat, bekommt alles.")
         case .magicLink:
             MailText(
                 subject: "Ihr Anmeldelink für {product}",
@@ -107,11 +128,11 @@ extension MailText {
                 subject: "Ihr Konto bei {product} wird gelöscht",
                 preview: "Bis zum {time} können Sie es sich anders überlegen.",
                 heading: "Ihr Konto wird gelöscht",
-                introduction: "Ihr Konto bei {product} und alles, was dazugehört, wird am {time} "
-                    + "gelöscht.",
-                closing: "Bis dahin können Sie es sich anders überlegen. Haben Sie das nicht "
-                    + "verlangt, wenden Sie sich bald an uns.")
-        case .emailOtp, .magicLink, .emailVerification: german(kind)
+                introduction: "Am {time} wird Ihr Konto bei {product} mit allem darin gelöscht.",
+                closing: "Bis dahin können Sie es rückgängig machen. Waren Sie das nicht, melden "
+                    + "Sie sich bald bei uns.")
+        case .emailOtp, .secondFactorCode, .certificationCode, .magicLink, .emailVerification:
+            german(kind)
         }
     }
 }

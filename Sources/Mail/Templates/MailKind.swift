@@ -3,6 +3,10 @@ public import Values
 /// Why we write to somebody, with what only this mail says.
 public enum MailKind: Sendable, Hashable {
     case emailOtp(code: String, minutes: Int)
+    /// Beside a passphrase.
+    case secondFactorCode(code: String, minutes: Int)
+    /// An app wants to be trusted for which no store vouches.
+    case certificationCode(code: String, minutes: Int)
     case magicLink(MailLink, minutes: Int)
     case emailVerification(MailLink, minutes: Int)
     case passkeyEnrolled(device: String, at: Timestamp)
@@ -19,6 +23,8 @@ public enum MailKind: Sendable, Hashable {
     /// The kinds by name, as settings and the log have them.
     public enum Name: String, Sendable, Hashable, CaseIterable {
         case emailOtp = "EmailOtp"
+        case secondFactorCode = "SecondFactorCode"
+        case certificationCode = "CertificationCode"
         case magicLink = "MagicLink"
         case emailVerification = "EmailVerification"
         case passkeyEnrolled = "PasskeyEnrolled"
@@ -35,6 +41,8 @@ public enum MailKind: Sendable, Hashable {
     public var name: Name {
         switch self {
         case .emailOtp: .emailOtp
+        case .secondFactorCode: .secondFactorCode
+        case .certificationCode: .certificationCode
         case .magicLink: .magicLink
         case .emailVerification: .emailVerification
         case .passkeyEnrolled: .passkeyEnrolled

@@ -57,7 +57,9 @@ public struct MailTemplates: Sendable {
 
     private func highlight(_ kind: MailKind, _ button: String) -> FilledMail.Highlight {
         switch kind {
-        case .emailOtp(let code, _): .code(singleLine(code, maximum: 64))
+        case .emailOtp(let code, _), .secondFactorCode(let code, _),
+            .certificationCode(let code, _):
+            .code(singleLine(code, maximum: 64))
         case .magicLink(let link, _), .emailVerification(let link, _): .link(link.url, button)
         case .passkeyEnrolled, .passkeyRemoved, .totpEnrolled, .totpRemoved, .passphraseSet,
             .passphraseRemoved, .signedOutEverywhere,
@@ -88,7 +90,8 @@ private struct MailValues {
     init(_ kind: MailKind, _ language: MailLanguage, productName: String, name: String?) {
         values = [.product: productName, .name: name ?? language.nobody]
         switch kind {
-        case .emailOtp(let code, let minutes):
+        case .emailOtp(let code, let minutes), .secondFactorCode(let code, let minutes),
+            .certificationCode(let code, let minutes):
             values[.code] = singleLine(code, maximum: 64)
             values[.minutes] = language.minutes(minutes)
         case .magicLink(let link, let minutes), .emailVerification(let link, let minutes):

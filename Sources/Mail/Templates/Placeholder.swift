@@ -8,7 +8,8 @@ public enum Placeholder: String, Sendable, Hashable, CaseIterable {
         var known: Set<Placeholder> = [.product, .name]
         let isSecret = part == .subject || part == .preview
         switch kind {
-        case .emailOtp: known.formUnion(isSecret ? [.minutes] : [.minutes, .code])
+        case .emailOtp, .secondFactorCode, .certificationCode:
+            known.formUnion(isSecret ? [.minutes] : [.minutes, .code])
         case .magicLink, .emailVerification:
             known.formUnion(isSecret ? [.minutes] : [.minutes, .url])
         case .passkeyEnrolled, .passkeyRemoved: known.formUnion([.device, .time])

@@ -33,6 +33,8 @@ enum RouteCommands {
         "listRegistrationTokens": "registration-token list",
         "revokeRegistrationToken": "registration-token revoke",
         "listAuditTrail": "audit list", "eraseSubject": "subject erase",
+        "appointOwner": "owner appoint", "getOwner": "owner show",
+        "setIntegrityKeys": "integrity-keys set",
         "listSigningKeys": "signing-key list", "rotateSigningKey": "signing-key rotate",
     ]
 

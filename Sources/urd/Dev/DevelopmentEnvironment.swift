@@ -12,11 +12,15 @@ struct DevelopmentEnvironment: Equatable, Sendable {
             ("URD_NATIVE_CLIENT_ID", demo.nativeClientID),
             ("URD_REALM_URL", "http://localhost:\(listening.port)"),
             ("URD_APP_URL", "http://demo.localhost:\(listening.port)"),
+            ("URD_FLAGSHIP_HOST", "flagship.localhost:\(listening.port)"),
+            ("URD_FLAGSHIP_URL", "http://flagship.localhost:\(listening.port)"),
             ("URD_DATABASE_URL", place.databaseURL),
             ("URD_DATABASE_OWNER_URL", place.ownerURL),
             ("URD_MASTER_KEY_FILE", place.masterKeyFile),
             ("URD_CHECKPOINT_DIRECTORY", place.checkpointDirectory),
         ]
+        lines += demo.stores?.lines ?? []
+        if let token = demo.registerToken { lines.append(("URD_FLAGSHIP_TOKEN", token)) }
         if let port = listening.privatePort {
             lines.insert(("URD_PRIVATE_URL", "http://127.0.0.1:\(port)"), at: 1)
         }

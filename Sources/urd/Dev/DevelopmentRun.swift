@@ -98,6 +98,9 @@ struct DemoData {
                 ["realm": .string(Self.realm), "client_id": .string(Self.client)])?[
                     "client_secret"]?.string
         }
+        let stores = try DemoStores()
+        try await prepareFlagship(stores)
+        let owner = try await prepareOwner()
         var key = previous?.adminKey
         if let known = key, try await !isValid(known) { key = nil }
         if key == nil {
@@ -108,7 +111,7 @@ struct DemoData {
         }
         return Demo(
             realm: Self.realm, clientID: Self.client, clientSecret: secret,
-            nativeClientID: Self.nativeClient, adminKey: key)
+            nativeClientID: Self.nativeClient, adminKey: key, registerToken: owner, stores: stores)
     }
 
     /// At `demo.localhost`, where whoever proves a mail address gets an account.
@@ -150,7 +153,7 @@ struct DemoData {
     }
 
     /// The answer of an operation; nil where it refuses for the one reason that is expected.
-    private func ask(
+    func ask(
         _ id: String, _ values: [String: JSON], unless expected: String? = nil
     ) async throws -> JSON? {
         guard let operation = API.operations.first(where: { $0.id == id }) else {

@@ -46,4 +46,8 @@ struct Demo: Equatable, Sendable {
     /// For apps on phones: it keeps no secret.
     let nativeClientID: String
     let adminKey: String
+    /// By which the owner of the flagship realm takes it over. Nil where he has.
+    var registerToken: String?
+    /// Who vouches for apps there.
+    var stores: DemoStores?
 }

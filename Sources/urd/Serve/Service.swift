@@ -108,6 +108,9 @@ struct Service: Sendable {
                 .init(API.realmTable + API.pageTable) { request throws(Problem) in
                     try await realms.context(of: request)
                 },
+                .init(API.flagshipTable) { request throws(Problem) in
+                    try await realms.context(of: request, profile: .flagship)
+                },
             ], log: store.lines, metrics: store.metrics)
         let open = try listen(options.listener) { await router.respond(to: $0) }
         guard let inner = options.privateListener else { return Servers(open: open, inner: nil) }

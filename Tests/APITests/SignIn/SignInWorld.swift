@@ -56,7 +56,10 @@ struct SignInWorld {
             [
                 .init(API.realmTable + API.pageTable) { request throws(Problem) in
                     try await contexts.context(of: request)
-                }
+                },
+                .init(API.flagshipTable) { request throws(Problem) in
+                    try await contexts.context(of: request, profile: .flagship)
+                },
             ], log: .silent, metrics: Metrics())
         try await carryOut(CreateRealm(displayName: "Acme"), dispatcher)
         try await carryOut(SetRealmSettings(all), dispatcher)
@@ -90,7 +93,8 @@ struct SignInWorld {
 
     func send(_ request: Request) async throws -> Answered {
         let answer = Answered(await router.respond(to: request))
-        let route = RouteTree(API.realmTable).find(request.path)?.route(for: request.method)
+        let route = RouteTree(API.realmTable + API.flagshipTable).find(request.path)?.route(
+            for: request.method)
         let isJSON = answer.response.headers["Content-Type"] == "application/json"
         if answer.status == route?.answer.status, isJSON,
             case .json(let schema, _)? = route?.answer.content
@@ -207,6 +211,8 @@ struct FoldedQueries: RealmQueries, Folding {
         let session = try await fold(Session.self, id, realm)
         guard let terms = session.terms else { return nil }
         var isOver = session.end != nil
+        let client = try await fold(Client.self, terms.client, realm)
+        isOver = isOver || client.isDeleted || client.isDisabled
         if let holder = terms.account {
             let account = try await fold(Account.self, holder, realm)
             isOver =

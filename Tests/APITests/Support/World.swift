@@ -104,6 +104,8 @@ struct World {
         let (session, mail) = (UUID.random(), UUID.random())
         names["session_id"] = session.description
         names["mail_id"] = mail.description
+        try await happen(
+            Owner.self, .appointed(try #require(UUID(id)), token: UUID.random()), in: Owner.stream)
         try await happen(Session.self, .opened(terms(of: UUID(id))), in: session)
         try await happen(Mail.self, .failed(attempt: 1, code: 550), in: mail)
     }

@@ -51,7 +51,7 @@ enum LoginRoutes {
         if method == .passphrase { return try await PassphraseLogin.begin(call, page, address) }
         async let pause: Void = call.context.hesitate()
         switch method {
-        case .code, .passkey, .passphrase:
+        case .code, .passkey, .passphrase, .sessionCode:
             try await call.beginCode(address)
             await pause
             return CodePage(visit: visit, onward: onward, email: address).response()

@@ -1,0 +1,137 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JOSE
+internal import JSON
+internal import Values
+
+/// Whose a realm of the flagship profile is, and by which keys it hears what stores say.
+enum OwnerAdminRoutes {
+    static let table: [Route<AdminContext>] = [appoint, get, setKeys]
+
+    private static let appoint = Route<AdminContext>(
+        .put, "/api/admin/realms/{realm}/owner/{account_id}", id: "appointOwner", tag: "Flagship",
+        summary: "Says which account a realm belongs to.",
+        detail: """
+            The answer has a token by which its person takes the realm over, with the first \
+            passphrase. Until then it may be said again, and the token before is worth nothing.
+            """,
+        right: .realm, parameters: [.realm, AccountRoutes.accountID, .idempotencyKey],
+        answer: Answer.written(
+            .ok, "The owner.",
+            .named(
+                "FreshOwner",
+                .object(
+                    members + [
+                        .required("register_token", .text(32...32), "Hand it to the person.")
+                    ])),
+            example: [
+                "account_id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10", "onboarded": false,
+                "register_token": "00112233445566778899aabbccddeeff",
+            ]),
+        refusals: [.noSuchRealm, .realmDisabled, .noSuchAccount, .ownerOnboarded]
+    ) { call throws(Problem) in
+        let write = call.write(in: try call.realm)
+        let account = try call.requiredID("account_id")
+        let mint = try await reading { () throws(LogFailure) in
+            try await call.context.mint(write.realm)
+        }
+        let token = write.newID("register token")
+        let done = try await call.run(AppointOwner(account: account, token: token), as: write)
+        return Response.json(
+            .ok,
+            [
+                "account_id": .string(account.description), "onboarded": false,
+                "register_token": .string(mint.registerToken(token)),
+            ]
+        ).at(done)
+    }
+
+    private static let get = Route<AdminContext>(
+        .get, "/api/admin/realms/{realm}/owner", id: "getOwner", tag: "Flagship",
+        summary: "Which account a realm belongs to.", right: .realm, parameters: [.realm],
+        answer: .ok(
+            "The owner.", .named("Owner", .object(members)),
+            example: [
+                "account_id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10", "onboarded": false,
+            ]), refusals: [.noSuchRealm, .noSuchAccount]
+    ) { call throws(Problem) in
+        let realm = try call.realm
+        let events = try await reading { () throws(LogFailure) in
+            try await call.context.commands.events.stream(Owner.stream, after: 0, in: realm)
+        }
+        var owner = Owner()
+        for recorded in events {
+            guard let event = OwnerEvent(recorded) else { throw Problem(.logDamaged) }
+            owner.apply(event)
+        }
+        guard let account = owner.account else {
+            try await call.knownRealm()
+            throw Problem(.noSuchAccount, "The realm belongs to nobody.")
+        }
+        return .json(
+            .ok,
+            [
+                "account_id": .string(account.description),
+                "onboarded": .bool(owner.isOnboarded),
+            ])
+    }
+
+    private static let setKeys = Route<AdminContext>(
+        .put, "/api/admin/realms/{realm}/integrity-keys", id: "setIntegrityKeys",
+        tag: "Flagship", summary: "Says by which keys Google's word on apps is read.",
+        detail: "All of them at once. Those that open it are told to nobody again.",
+        right: .realm, parameters: [.realm, .idempotencyKey],
+        body: Body(
+            schema: .named(
+                "IntegrityKeys",
+                .object(
+                    .required("jwks", .openObject, "What verdicts are signed with: a JWK set."),
+                    .required(
+                        "decryption_keys", .list(of: .text(43...44), 0...8),
+                        "What they are encrypted with: AES-256 keys in base 64."))),
+            example: [
+                "jwks": ["keys": []],
+                "decryption_keys": ["AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="],
+            ]),
+        answer: .gone("They are taken."), refusals: [.noSuchRealm, .realmDisabled]
+    ) { call throws(Problem) in
+        let write = call.write(in: try call.realm)
+        let jwks = call.body["jwks"] ?? .null
+        guard let set = try? KeySet(jwks: jwks) else {
+            throw Problem(.invalidField, "jwks is no set of public keys.", field: "jwks")
+        }
+        let done = try await call.run(
+            SetIntegrityKeys(
+                verification: set.document,
+                decryption: (call.body["decryption_keys"]?.array ?? []).compactMap(\.string)),
+            as: write)
+        return Response(status: .noContent).at(done)
+    }
+
+    private static let members: [Member] = [
+        .required("account_id", Fields.id, "The account."),
+        .required("onboarded", .boolean, "Whether its person has taken the realm over."),
+    ]
+}
+
+extension AppointOwner.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.noSuchRealm)
+        case .realmDisabled: Problem(.realmDisabled)
+        case .accountNotFound: Problem(.noSuchAccount)
+        case .onboarded: Problem(.ownerOnboarded)
+        }
+    }
+}
+
+extension SetIntegrityKeys.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.noSuchRealm)
+        case .realmDisabled: Problem(.realmDisabled)
+        case .invalid(let fault): Problem(of: fault)
+        }
+    }
+}

@@ -1,0 +1,47 @@
+internal import HTTP
+internal import JSON
+
+/// Refusals as apps of the flagship profile are told them.
+extension Problem {
+    /// In words that such apps compare.
+    static func said(_ kind: ProblemKind, _ text: String) -> Problem {
+        var problem = Problem(kind, text)
+        problem.headers = []
+        return problem
+    }
+
+    func flagshipResponse() -> Response {
+        if kind == .unsupportedMediaType {
+            return .json(.badRequest, ["error": "bad_content_type"])
+        }
+        var body = members
+        body["error"] = .string(detail.isEmpty ? kind.title : detail)
+        return .json(kind.status, .object(body))
+    }
+
+    static let flagshipSchema = Schema.named(
+        "FlagshipError",
+        .object(
+            .required("error", .text(1...1000), "What is wrong."),
+            .optional("error_description", .text(1...1000), "Of a registration: what exactly.")))
+}
+
+extension Response {
+    /// JSON:API, which this profile speaks in its settings.
+    static func jsonAPI(_ status: Status, _ value: JSON) -> Response {
+        var response = Response.json(status, value)
+        response.headers["Content-Type"] = "application/vnd.api+json"
+        return response
+    }
+
+    static func jsonAPIError(
+        _ status: Status, _ title: String, _ detail: String, parameter: String? = nil
+    ) -> Response {
+        var error: [String: JSON] = [
+            "status": .string(String(status.code)), "title": .string(title),
+            "detail": .string(detail),
+        ]
+        if let parameter { error["source"] = ["parameter": .string(parameter)] }
+        return .jsonAPI(status, ["errors": [.object(error)]])
+    }
+}

@@ -1,0 +1,182 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// Apps of the flagship profile that register themselves, and look after that.
+enum InstallationRoutes {
+    static let table: [Route<RealmContext>] = [register, get, update, delete]
+
+    static let clientID = Parameter(
+        "client_id", in: .path, .text(1...128), "The client that speaks.",
+        example: "0193a0e75e0c800090002f6b1c1d9a10")
+
+    /// Metadata that such an app reads.
+    static let told: Set<String> = [
+        "redirect_uris", "client_name", "software_id", "software_version", "client_kind",
+        "client_os", "client_uri", "logo_uri", "policy_uri", "notification_platform",
+        "notification_device_token",
+    ]
+
+    static let body = Body(
+        schema: .openObject,
+        example: [
+            "redirect_uris": ["cozy://"], "client_name": "Phone", "software_id": "amiral",
+        ], maximumBytes: 64 * 1024)
+
+    static let example: JSON = [
+        "client_id": "0193a0e75e0c800090002f6b1c1d9a10", "client_name": "Phone",
+        "client_secret_expires_at": 0, "redirect_uris": ["cozy://"], "software_id": "amiral",
+        "grant_types": ["authorization_code", "refresh_token"], "response_types": ["code"],
+    ]
+
+    private static let register = Route<RealmContext>(
+        .post, "/auth/register", id: "registerInstallation", tag: "Flagship",
+        summary: "Lets an app on a device become known.",
+        detail: "One that nobody let in for an hour is forgotten.", right: .nothing,
+        dialect: .flagship, body: body,
+        answer: Answer(
+            status: .created, description: "The client.",
+            content: .json(.openObject, example: example)),
+        refusals: Place.refusals + [.invalidRequest, .invalidClient, .noSuchClient]
+    ) { call throws(Problem) in
+        guard (call.request.headers["Accept"] ?? "").contains("application/json") else {
+            throw Problem.said(.invalidRequest, "bad_accept_header")
+        }
+        try call.countInstallation()
+        if let asked = call.body["allow_login_scope"], asked == true || asked.string != nil {
+            throw Problem.said(.invalidClient, "allow_login_scope is not for apps to ask")
+        }
+        let id = call.newID()
+        guard let secret = ClientSecret(call.context.mint.derive("client secret", id.bytes)) else {
+            throw Problem(.internalError)
+        }
+        var members = call.body.object ?? [:]
+        try call.requireForeignRedirects(members)
+        let name = members["client_name"]?.string
+        // Of two with one name the later one is told apart by a number.
+        for number in 1...Self.mostOfOneName {
+            if let name, number > 1 { members["client_name"] = .string("\(name)-\(number)") }
+            let refusal = try await call.carryOut(
+                RegisterInstallation(id: id, metadata: members, secret: secret.digest), for: id)
+            if refusal == .nameTaken { continue }
+            if let refusal { throw refusal.problem }
+            let client = try await call.folded(Client.self, id)
+            var document = call.document(of: id, client, secret: secret)
+            document["registration_access_token"] = .string(
+                call.context.mint.registrationAccessToken(ofClient: id))
+            return .json(.created, .object(document))
+        }
+        throw Problem.said(.noSuchClient, "Not found")
+    }
+
+    private static let mostOfOneName = 100
+
+    private static let get = Route<RealmContext>(
+        .get, "/auth/register/{client_id}", id: "getInstallation", tag: "Flagship",
+        summary: "What an app has said of itself.", right: .nothing, dialect: .flagship,
+        parameters: [clientID], answer: .ok("The client.", .openObject, example: example),
+        refusals: Place.refusals + [.invalidClient, .noSuchClient]
+    ) { call throws(Problem) in
+        let (id, client) = try await call.managedInstallation()
+        return .json(.ok, .object(call.document(of: id, client)))
+    }
+
+    private static let update = Route<RealmContext>(
+        .put, "/auth/register/{client_id}", id: "updateInstallation", tag: "Flagship",
+        summary: "Replaces what an app has said of itself.",
+        detail: "Whoever sends its secret along gets another one.", right: .nothing,
+        dialect: .flagship, parameters: [clientID], body: body,
+        answer: .ok("The client.", .openObject, example: example),
+        refusals: Place.refusals + [.invalidRequest, .invalidClient, .noSuchClient]
+    ) { call throws(Problem) in
+        let (id, client) = try await call.managedInstallation()
+        guard call.body["client_id"]?.string == client.clientID else {
+            throw Problem.registration("invalid_client_id", "client_id is mandatory")
+        }
+        var secret: ClientSecret?
+        if let shown = call.body["client_secret"]?.string, !shown.isEmpty {
+            guard SecretDigest.ofSecret(shown) == client.secret else {
+                throw Problem.registration("invalid_client_secret", "client_secret is wrong")
+            }
+            secret = ClientSecret(call.context.mint.derive("client secret", call.newID().bytes))
+        }
+        let members = call.body.object ?? [:]
+        try call.requireForeignRedirects(members)
+        let refusal = try await call.carryOut(
+            UpdateInstallation(
+                id: id, metadata: members, secret: secret?.digest, now: call.context.clock.now()),
+            for: id)
+        if let refusal { throw refusal.problem }
+        let updated = try await call.folded(Client.self, id)
+        return .json(.ok, .object(call.document(of: id, updated, secret: secret)))
+    }
+
+    private static let delete = Route<RealmContext>(
+        .delete, "/auth/register/{client_id}", id: "deleteInstallation", tag: "Flagship",
+        summary: "Removes an app by itself.", detail: "Also where there is none.",
+        right: .nothing, dialect: .flagship, parameters: [clientID],
+        answer: Answer(status: .noContent, description: "It is gone.", content: .nothing),
+        refusals: Place.refusals + [.invalidClient]
+    ) { call throws(Problem) in
+        guard let (id, _) = try await call.installation(call.text("client_id")) else {
+            return Response(status: .noContent)
+        }
+        try call.requireRegistrationToken(of: id)
+        switch try await call.carryOut(DeleteClient(id: id), for: id) {
+        case nil, .notFound?: return Response(status: .noContent)
+        case let refusal?: throw refusal.problem
+        }
+    }
+}
+
+extension Call<RealmContext> {
+    /// An answer that is sent to the realm itself reaches no app.
+    fileprivate func requireForeignRedirects(_ members: [String: JSON]) throws(Problem) {
+        for text in (members["redirect_uris"]?.array ?? []).compactMap(\.string) {
+            guard URLParts.parse(text)?.host != context.place.host else {
+                throw Problem.registration("invalid_redirect_uri", "redirect_uri is invalid")
+            }
+        }
+    }
+}
+
+extension Problem {
+    /// What is wrong with what an app says of itself.
+    static func registration(_ code: String, _ sentence: String) -> Problem {
+        var problem = Problem.said(.invalidRequest, code)
+        problem.members = ["error_description": .string(sentence)]
+        return problem
+    }
+
+    static func registration(_ fault: FieldFault) -> Problem {
+        registration(
+            fault.field == "redirect_uris" ? "invalid_redirect_uri" : "invalid_client_metadata",
+            Problem(of: fault).detail)
+    }
+}
+
+extension RegisterInstallation.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound, .notOffered: Problem(.unknownHost)
+        case .realmDisabled: Problem(.realmClosed)
+        // The id was made up for this one, and other names are tried.
+        case .idTaken, .nameTaken: Problem(.internalError)
+        case .invalid(let fault): .registration(fault)
+        }
+    }
+}
+
+extension UpdateInstallation.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.unknownHost)
+        case .realmDisabled: Problem(.realmClosed)
+        case .notFound: .said(.noSuchClient, "Client not found")
+        case .nameTaken: .registration("invalid_client_metadata", "client_name is taken")
+        case .invalid(let fault): .registration(fault)
+        }
+    }
+}

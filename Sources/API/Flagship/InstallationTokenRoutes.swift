@@ -1,0 +1,66 @@
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// Where installations get access tokens.
+enum InstallationTokenRoutes {
+    static let table: [Route<RealmContext>] = [token]
+
+    private static let token = Route<RealmContext>(
+        .post, "/auth/access_token", id: "installationToken", tag: "Flagship",
+        summary: "Tokens for a code, or another one for a refresh token.",
+        detail: "A client always shows its secret here. A refresh token stays as it is.",
+        right: .nothing, dialect: .flagship,
+        body: .form(
+            .object(
+                .optional("grant_type", .text(0...255), "What is shown."),
+                .optional("client_id", .text(0...255), "The client."),
+                .optional("client_secret", .text(0...1024), "Its secret."),
+                .optional("code", .text(0...16384), "An authorization code."),
+                .optional("code_verifier", .text(0...1024), "What the code's challenge is of."),
+                .optional("refresh_token", .text(0...4096), "A refresh token.")),
+            example: [
+                "grant_type": "refresh_token", "client_id": "…", "client_secret": "…",
+                "refresh_token": "urd_rt_…",
+            ]),
+        answer: .ok("Tokens.", .openObject, example: OwnerRoutes.tokens),
+        refusals: Place.refusals + [.invalidRequest, .rateLimited]
+    ) { call throws(Problem) in
+        for name in ["grant_type", "client_id", "client_secret"]
+        where call.body[name]?.string == nil {
+            throw Problem.said(.invalidRequest, "the \(name) parameter is mandatory")
+        }
+        try call.count(.oauthToken)
+        switch call.body["grant_type"]?.string {
+        case "refresh_token": return try await call.refreshInstallation()
+        default:
+            try await call.requireSecret()
+            throw Problem.said(.invalidRequest, "invalid grant type")
+        }
+    }
+}
+
+extension Call<RealmContext> {
+    fileprivate func refreshInstallation() async throws(Problem) -> Response {
+        let shown = context.mint.readRefreshToken(body["refresh_token"]?.string ?? "")
+        let installation = installationStream(body["client_id"]?.string)
+        let actor = installation.map { "client:\(RegisterInstallation.clientID(of: $0))" }
+        let granted = try await ask(
+            RefreshInstallation(
+                token: shown.flatMap { $0.generation == 0 ? $0.session : nil },
+                installation: installation, secret: .ofSecret(body["client_secret"]?.string),
+                now: context.clock.now()), as: actor ?? "anonymous")
+        return installationTokens(granted, withRefresh: false)
+    }
+
+    /// That the client is there and has shown its secret, where nothing is decided that would look.
+    fileprivate func requireSecret() async throws(Problem) {
+        guard let (_, client) = try await installation(body["client_id"]?.string) else {
+            throw OwnerRefusal.unknownInstallation.problem
+        }
+        guard client.secret == .ofSecret(body["client_secret"]?.string) else {
+            throw OwnerRefusal.wrongSecret.problem
+        }
+    }
+}

@@ -1,0 +1,111 @@
+internal import Cryptography
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// What routes of the flagship profile know of installations.
+extension Call<RealmContext> {
+    /// What everything of one realm is counted by that belongs to its one owner.
+    static var wholeRealm: String { "realm" }
+
+    /// The stream that an installation's id stands for. Whether there is one is another question.
+    func installationStream(_ text: String?) -> UUID? {
+        guard let text, let bytes = Hex.decode(text), Hex.encode(bytes) == text else { return nil }
+        return UUID(bytes: bytes)
+    }
+
+    /// An installation that may be spoken with.
+    func installation(_ text: String?) async throws(Problem) -> (id: UUID, state: Client)? {
+        guard let id = installationStream(text) else { return nil }
+        let client = try await folded(Client.self, id)
+        guard client.metadata?.isInstallation == true, !client.isDeleted, !client.isDisabled,
+            !client.isLapsed(id, at: context.clock.now())
+        else { return nil }
+        return (id, client)
+    }
+
+    /// The installation that the path names, if the caller has its registration token.
+    func managedInstallation() async throws(Problem) -> (id: UUID, state: Client) {
+        guard let known = try await installation(text("client_id")) else {
+            throw Problem.said(.noSuchClient, "Client not found")
+        }
+        try requireRegistrationToken(of: known.id)
+        return known
+    }
+
+    func requireRegistrationToken(of id: UUID) throws(Problem) {
+        guard let token = try bearer(), context.mint.readRegistrationAccessToken(token) == id else {
+            throw Problem.said(.invalidClient, "invalid_token")
+        }
+    }
+
+    /// The token in the header. Some apps send the word `null` before they have one.
+    func bearer() throws(Problem) -> String? {
+        let lines = request.headers.all("Authorization")
+        guard let line = lines.first, line != "null" else { return nil }
+        let scheme = "bearer "
+        guard lines.count == 1, line.utf8.count < 2048,
+            String(line.unicodeScalars.prefix(scheme.utf8.count)).lowercased() == scheme
+        else { return nil }
+        return String(line.unicodeScalars.dropFirst(scheme.utf8.count))
+    }
+
+    /// What is counted for the whole realm here; such apps hear of too much as of nothing there.
+    func countInstallation() throws(Problem) {
+        do throws(Problem) {
+            try count(.installation, target: Self.wholeRealm)
+        } catch {
+            throw Problem.said(.noSuchClient, "Not found")
+        }
+    }
+
+    /// Carries a command out for an installation.
+    func carryOut<C: Command>(
+        _ command: C, for installation: UUID
+    ) async throws(Problem) -> C.Rejection? {
+        let origin = Origin(
+            actor: "client:\(RegisterInstallation.clientID(of: installation))",
+            address: context.place.address,
+            userAgent: request.headers["User-Agent"].map { String($0.unicodeScalars.prefix(512)) },
+            at: context.clock.now())
+        do {
+            _ = try await context.commands.dispatch(
+                command, in: context.place.realm, id: newID(), digest: [], origin: origin)
+            return nil
+        } catch let refusal as C.Rejection {
+            return refusal
+        } catch let failure as LogFailure {
+            throw Problem(of: failure)
+        } catch {
+            throw Problem(.internalError)
+        }
+    }
+
+    /// All that an installation is told of itself.
+    func document(of id: UUID, _ client: Client, secret: ClientSecret? = nil) -> [String: JSON] {
+        let hidden: Set<String> = [
+            "grant_types", "response_types", "token_endpoint_auth_method", "application_type",
+            "scope",
+        ]
+        var members = (client.metadata?.members ?? [:]).filter {
+            InstallationRoutes.told.contains($0.key) && !hidden.contains($0.key)
+        }
+        members["client_id"] = .string(client.clientID)
+        members["grant_types"] = ["authorization_code", "refresh_token"]
+        members["response_types"] = ["code"]
+        members["client_secret_expires_at"] = 0
+        members["client_secret"] = secret.map { .string($0.text) }
+        if client.certification != nil { members["flagship"] = true }
+        if client.certification?.isFromStore == true { members["certified_from_store"] = true }
+        return members
+    }
+}
+
+extension SecretDigest {
+    /// Of a secret as somebody sent it.
+    static func ofSecret(_ text: String?) -> SecretDigest? {
+        text.flatMap { SecretDigest(SHA256.hash(Array($0.utf8))) }
+    }
+}

@@ -1,0 +1,43 @@
+internal import Cryptography
+internal import Identity
+internal import Values
+
+/// What owners and their apps carry about: each is a name and its keyed digest, so that none has to be
+/// kept.
+extension TokenMint {
+    private static let tagLength = 8
+
+    /// By which an owner takes his realm over. 128 bits in hexadecimal digits.
+    func registerToken(_ id: UUID) -> String {
+        Hex.encode(Array(derive("register token", id.bytes).prefix(16)))
+    }
+
+    func sessionCode(_ id: UUID) -> String { named("session code", id) }
+
+    func readSessionCode(_ text: String) -> UUID? { readNamed(text, "session code") }
+
+    /// Says which mailed code is meant, and nothing of its digits.
+    func mailedCodeToken(_ id: UUID) -> String { named("mailed code", id) }
+
+    func readMailedCodeToken(_ text: String) -> UUID? { readNamed(text, "mailed code") }
+
+    /// The digest of digits for the stream of their purpose and holder.
+    func digest(ofMailedCode digits: String, in stream: UUID) -> SecretDigest? {
+        SecretDigest(derive("mailed code digest", stream.bytes + Array(digits.utf8)))
+    }
+
+    /// 32 characters.
+    private func named(_ purpose: String, _ id: UUID) -> String {
+        Base64URL.encode(id.bytes + derive(purpose, id.bytes).prefix(Self.tagLength))
+    }
+
+    private func readNamed(_ text: String, _ purpose: String) -> UUID? {
+        guard text.utf8.count == 32, let bytes = Base64URL.decode(text), bytes.count == 24,
+            let id = UUID(bytes: Array(bytes.prefix(16))),
+            constantTimeEqual(
+                Array(bytes.dropFirst(16)),
+                Array(derive(purpose, id.bytes).prefix(Self.tagLength)))
+        else { return nil }
+        return id
+    }
+}

@@ -1,0 +1,142 @@
+internal import Cryptography
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// How an owner's sign-ins are asked for and answered.
+extension Call<RealmContext> {
+    /// Whom a sign-in is for, as the body names it.
+    func ownerRequest(_ members: JSON) -> OwnerRequest {
+        ownerRequest(
+            .installation(
+                installationStream(members["client_id"]?.string),
+                .ofSecret(members["client_secret"]?.string)))
+    }
+
+    func ownerRequest(_ target: OwnerTarget) -> OwnerRequest {
+        OwnerRequest(
+            target: target, session: newID(), code: newID(), from: signInPlace,
+            now: context.clock.now())
+    }
+
+    /// Compares what the device made of a passphrase with what the log keeps. It takes as long whether
+    /// there is one or not.
+    func compareOwner(_ typed: String) async throws(Problem) -> PassphraseProof.Comparison {
+        let account = try await folded(Owner.self, Owner.stream).account
+        var hash: String?
+        if let account {
+            hash = try await folded(Passphrase.self, Passphrase.stream(of: account)).hash
+        }
+        let isRight: Bool
+        do {
+            isRight = try await context.passphrases.verify(
+                SecretBytes(Array(typed.utf8.prefix(4096))), hash)
+        } catch {
+            throw Problem(.busy)
+        }
+        guard let hash else { return .nothing }
+        return isRight ? .right(hash: hash) : .wrong(hash: hash)
+    }
+
+    /// Signs the owner in by what the members show.
+    func signInOwner(
+        _ members: JSON, for request: OwnerRequest, asksAnew: Bool = false
+    ) async throws(Problem) -> OwnerOutcome {
+        try count(.ownerSignIn, target: Self.wholeRealm)
+        let comparison = try await compareOwner(members["passphrase"]?.string ?? "")
+        let account = try await folded(Owner.self, Owner.stream).account ?? .zero
+        let stream = MailedCode.stream(of: account, .secondFactor)
+        let next = newID()
+        guard
+            let digest = context.mint.digest(ofMailedCode: context.mint.code(next), in: stream)
+        else { throw Problem(.internalError) }
+        let typed = try typedMailedCode(members, in: stream)
+        if typed == nil, case .right = comparison,
+            try await folded(Owner.self, Owner.stream).needsMailedCode
+        {
+            try count(.ownerMail, target: Self.wholeRealm)
+        }
+        return try await ask(
+            SignInOwner(
+                comparison: comparison, typed: asksAnew ? nil : typed, next: (next, digest),
+                request: request),
+            as: "anonymous")
+    }
+
+    /// A token that is none of ours is as good as a wrong code.
+    private func typedMailedCode(
+        _ members: JSON, in stream: UUID
+    ) throws(Problem) -> TypedMailedCode? {
+        // Documents of this profile know two names for the same.
+        let digits =
+            members["two_factor_passcode"]?.string ?? members["two_factor_code"]?.string ?? ""
+        guard let token = members["two_factor_token"]?.string, !token.isEmpty else { return nil }
+        guard let digest = context.mint.digest(ofMailedCode: digits, in: stream) else {
+            throw Problem(.internalError)
+        }
+        return TypedMailedCode(
+            id: context.mint.readMailedCodeToken(token) ?? .zero, digest: digest)
+    }
+
+    /// Tokens as this profile writes them: without an end, since its clients go by what they are told.
+    func installationTokens(
+        _ granted: GrantedTokens, withRefresh: Bool = true
+    ) -> Response {
+        let now = context.clock.now()
+        var members: [String: JSON] = [
+            "access_token": .string(
+                context.mint.accessToken(
+                    granted, issuedAt: now, expiresAt: now.adding(seconds: granted.lifetime))),
+            "token_type": "bearer",
+            "scope": .string(granted.scope.joined(separator: " ")),
+        ]
+        if withRefresh { members["refresh_token"] = .string(context.mint.refreshToken(granted)) }
+        return .json(.ok, .object(members))
+    }
+
+    /// What the routes of the app's sign-in answer.
+    func answer(_ outcome: OwnerOutcome) throws(Problem) -> Response {
+        switch outcome {
+        case .tokens(let granted): return installationTokens(granted)
+        case .sessionCode(let code):
+            return .json(.accepted, ["session_code": .string(context.mint.sessionCode(code))])
+        case .mailedCodeNeeded(let id):
+            return .json(
+                .unauthorized, ["two_factor_token": .string(context.mint.mailedCodeToken(id))])
+        case .refused(let refusal): throw refusal.problem(in: language)
+        }
+    }
+
+    var language: Language { context.place.settings[SettingCatalogue.language] }
+}
+
+extension OwnerRefusal: Refusal {
+    var problem: Problem { problem(in: .english) }
+
+    /// Most are what clients compare; what people read is in their language.
+    func problem(in language: Language) -> Problem {
+        switch self {
+        case .realmNotFound: Problem(.unknownHost)
+        case .realmDisabled: Problem(.realmClosed)
+        case .notOffered: Problem(.noSuchRoute)
+        case .invalidRegisterToken: .said(.invalidRequest, "invalid register_token")
+        case .wrongPassphrase:
+            .said(
+                .invalidClient,
+                language == .german
+                    ? "Die Passphrase ist nicht richtig." : "The passphrase is not right.")
+        case .wrongMailedCode:
+            .said(
+                .forbidden,
+                language == .german
+                    ? "Der Code ist nicht richtig." : "The code is not right.")
+        case .unknownInstallation: .said(.invalidRequest, "the client must be registered")
+        case .wrongSecret: .said(.invalidRequest, "invalid client_secret")
+        case .invalidRefreshToken: .said(.invalidRequest, "invalid refresh token")
+        case .invalidCode: .said(.invalidRequest, "invalid code")
+        case .wrongVerifier: .said(.invalidRequest, "invalid code_verifier")
+        }
+    }
+}

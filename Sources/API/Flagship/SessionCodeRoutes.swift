@@ -1,0 +1,71 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// Codes that open a web view as somebody who is signed in.
+enum SessionCodeRoutes {
+    static let table: [Route<RealmContext>] = [issue]
+
+    private static let issue = Route<RealmContext>(
+        .post, "/auth/session_code", id: "issueSessionCode", tag: "Flagship",
+        summary: "A code that signs a web view in, once.",
+        detail: """
+            For who shows a token of scope `*`, or the owner's passphrase as the device has hashed \
+            it, in JSON: `passphrase`, and `two_factor_token` with `two_factor_passcode`.
+            """,
+        right: .nothing, dialect: .flagship,
+        answer: Answer(
+            status: .created, description: "The code.",
+            content: .json(
+                .object(.required("session_code", .text(32...32), "For one web view.")),
+                example: ["session_code": "AZOg514MgACQAC9rHB2aEMKl1PNoSu3x"])),
+        refusals: Place.refusals + [.invalidRequest, .invalidClient, .forbidden, .rateLimited]
+    ) { call throws(Problem) in
+        if let members = call.shownPassphrase {
+            return try await call.sessionCode(byPassphrase: members)
+        }
+        let refused = Problem.said(.invalidClient, "Not authorized")
+        guard try call.bearer() != nil else { throw refused }
+        let token = try await call.everything()
+        let code = call.newID()
+        let refusal = try await call.carryOut(
+            IssueSessionCode(
+                code: code, session: token.session.id, now: call.context.clock.now()),
+            for: token.session.terms.client)
+        if refusal != nil { throw refused }
+        return .json(
+            .created, ["session_code": .string(call.context.mint.sessionCode(code))])
+    }
+}
+
+extension Call<RealmContext> {
+    fileprivate var shownPassphrase: JSON? {
+        guard request.body.count <= 16 * 1024, let members = try? JSON.parse(request.body),
+            members["passphrase"]?.string != nil
+        else { return nil }
+        return members
+    }
+
+    fileprivate func sessionCode(byPassphrase members: JSON) async throws(Problem) -> Response {
+        var outcome = try await signInOwner(members, for: ownerRequest(.webView))
+        // Whoever typed a wrong code gets another one here.
+        if outcome == .refused(.wrongMailedCode) {
+            try count(.ownerMail, target: Self.wholeRealm)
+            outcome = try await signInOwner(members, for: ownerRequest(.webView), asksAnew: true)
+        }
+        switch outcome {
+        case .sessionCode(let code):
+            return .json(.created, ["session_code": .string(context.mint.sessionCode(code))])
+        case .mailedCodeNeeded(let id):
+            return .json(
+                .forbidden,
+                [
+                    "error": "two factor needed",
+                    "two_factor_token": .string(context.mint.mailedCodeToken(id)),
+                ])
+        case .refused, .tokens: throw Problem.said(.invalidClient, "Not authorized")
+        }
+    }
+}

@@ -1,0 +1,137 @@
+internal import Cryptography
+internal import Identity
+internal import JOSE
+internal import JSON
+internal import SecurityKeys
+internal import Values
+
+/// What came of a store's word: for the log, and for the app that showed it.
+struct StoreProof: Sendable {
+    let proof: CertifyInstallation.Proof
+    /// One of a few texts: whoever sent it learns roughly what was wrong, and nothing of how it was found.
+    let said: String
+
+    static func refused(_ reason: String, _ said: String) -> StoreProof {
+        StoreProof(proof: .refused(reason: reason), said: said)
+    }
+
+    static func verified(
+        _ certification: Certification, app: String, key: AttestedKey? = nil
+    ) -> StoreProof {
+        StoreProof(proof: .verified(certification, app: app, key: key), said: "")
+    }
+}
+
+extension Call<RealmContext> {
+    /// Verifies what the body shows for a challenge.
+    func storeProof(_ challenge: String) async throws(Problem) -> StoreProof {
+        let text = body["attestation"]?.string ?? ""
+        switch body["platform"]?.string {
+        case "ios": return appAttest(text, challenge)
+        case "android":
+            guard body["issuer"]?.string == "playintegrity" else {
+                // SafetyNet is no more: nobody can ask Google for it.
+                return .refused("safety_net", "invalid attestation")
+            }
+            return try await playIntegrity(text, challenge)
+        default: return .refused("platform", "invalid platform")
+        }
+    }
+
+    private func appAttest(_ text: String, _ challenge: String) -> StoreProof {
+        let settings = context.place.settings
+        var roots = settings[SettingCatalogue.appAttestRoots].compactMap { text in
+            CertificateText.der(text).flatMap { try? Certificate(der: $0) }
+        }
+        if roots.isEmpty { roots = [AppAttest.appleRoot].compactMap { $0 } }
+        let apps = settings.storeApps.compactMap { app -> String? in
+            if case .apple(let id) = app { id } else { nil }
+        }
+        let environment: AppAttest.Environment =
+            switch settings[SettingCatalogue.appAttestEnvironment] {
+            case .production: .production
+            case .development: .development
+            }
+        guard let object = Base64.decode(text),
+            let keyID = body["keyId"]?.string.flatMap({ Base64.decode($0) })
+        else { return .refused(AppAttest.Flaw.object.rawValue, "invalid attestation") }
+        do throws(AppAttest.Flaw) {
+            let attested = try AppAttest.verify(
+                attestation: object, keyID: keyID, challenge: Array(challenge.utf8),
+                rules: AppAttest.Rules(apps: apps, roots: roots, environment: environment),
+                at: context.clock.now())
+            return .verified(
+                .appAttest, app: attested.app,
+                key: AttestedKey(
+                    id: attested.keyID, publicKey: attested.publicKey, app: attested.app))
+        } catch {
+            return .refused(error.rawValue, error.said)
+        }
+    }
+
+    private func playIntegrity(
+        _ text: String, _ challenge: String
+    ) async throws(Problem) -> StoreProof {
+        let settings = context.place.settings
+        var apps: [String: Set<[UInt8]>] = [:]
+        for case .android(let package, let fingerprint) in settings.storeApps {
+            if let digest = Hex.decode(fingerprint.lowercased()) {
+                apps[package, default: []].insert(digest)
+            }
+        }
+        let keys = try await folded(IntegrityKeys.self, IntegrityKeys.stream)
+        guard let verification = try? KeySet(jwks: keys.verification) else {
+            return .refused("no_keys", "invalid attestation")
+        }
+        let rules = PlayIntegrity.Rules(
+            apps: apps,
+            decryptionKeys: keys.decryption.compactMap { key in
+                Base64URL.decode(key).map { SecretBytes($0) }
+            },
+            verificationKeys: verification,
+            longestAge: settings[SettingCatalogue.attestationAge],
+            demands: Set(settings[SettingCatalogue.integrityDemands]))
+        do throws(PlayIntegrity.Flaw) {
+            let package = try PlayIntegrity.verify(
+                text, nonce: challenge, rules: rules, at: context.clock.now())
+            return .verified(.playIntegrity, app: package)
+        } catch {
+            return .refused(error.rawValue, error.said)
+        }
+    }
+}
+
+extension Settings {
+    /// The apps that a store may vouch for.
+    fileprivate var storeApps: [NativeApp] {
+        let named = self[SettingCatalogue.certifiedApps]
+        return (named.isEmpty ? self[SettingCatalogue.nativeApps] : named).compactMap {
+            NativeApp($0)
+        }
+    }
+}
+
+extension AppAttest.Flaw {
+    fileprivate var said: String {
+        switch self {
+        case .nonce: "invalid nonce"
+        case .app: "invalid app id"
+        case .keyName, .key, .keyID, .credentialID: "invalid key id"
+        case .object, .format, .receipt, .certificates, .chainOutOfDate, .chainBroken,
+            .chainUntrusted, .authenticatorData, .counter, .environment, .signature:
+            "invalid attestation"
+        }
+    }
+}
+
+extension PlayIntegrity.Flaw {
+    fileprivate var said: String {
+        switch self {
+        case .nonce: "invalid nonce"
+        case .package: "invalid package name"
+        case .digest: "invalid certificate digest"
+        case .encryption, .signature, .payload, .age, .recognition, .device, .license:
+            "invalid attestation"
+        }
+    }
+}

@@ -1,0 +1,25 @@
+import COpenSSL
+
+/// PBKDF2 with SHA-256 (RFC 8018): what some clients make of a passphrase before they send it.
+///
+/// Hundreds of thousands of rounds take tenths of a second: never on the cooperative pool.
+public enum PBKDF2 {
+    public static let rounds = 1...5_000_000
+
+    public static func derive(
+        _ passphrase: SecretBytes, salt: [UInt8], rounds: Int, length: Int = 32
+    ) throws(Failure) -> SecretBytes {
+        precondition((1...1024).contains(length), "A derived key has 1 to 1024 bytes")
+        guard self.rounds.contains(rounds), passphrase.count <= 1 << 16, salt.count <= 1 << 16
+        else { throw Failure(.tooLarge, "PBKDF2 would work too long") }
+        return try unsafe SecretBytes(count: length) { (room) throws(Failure) in
+            let done = unsafe passphrase.withUnsafeBytes { passphrase in
+                unsafe PKCS5_PBKDF2_HMAC(
+                    passphrase.baseAddress?.assumingMemoryBound(to: CChar.self),
+                    Int32(passphrase.count), salt, Int32(salt.count), Int32(rounds), EVP_sha256(),
+                    Int32(room.count), room.baseAddress?.assumingMemoryBound(to: UInt8.self))
+            }
+            guard done == 1 else { throw Failure.afterCall("PKCS5_PBKDF2_HMAC") }
+        }
+    }
+}

@@ -1,0 +1,87 @@
+public import EventSourcing
+public import JSON
+public import Values
+
+/// The key that an installation has in the hardware of an Apple device, and how often it was used.
+public struct AppKey: StreamState {
+    /// Nil until Apple vouched for one.
+    public private(set) var key: AttestedKey?
+    public private(set) var counter: Int64 = 0
+
+    public init() {}
+
+    /// Follows from the client, so that it needs no look-up.
+    public static func stream(of installation: UUID) -> UUID {
+        UUID(high: installation.high, low: installation.low ^ 0x0000_6B65_7900_0000)
+    }
+
+    public mutating func apply(_ event: AppKeyEvent) {
+        switch event {
+        case .attested(let key):
+            self.key = key
+            counter = 0
+        case .used(let counter): self.counter = counter
+        }
+    }
+}
+
+public struct AttestedKey: Sendable, Equatable {
+    /// The SHA-256 of the public key.
+    public var id: [UInt8]
+    /// As an uncompressed point.
+    public var publicKey: [UInt8]
+    /// Team and bundle.
+    public var app: String
+
+    public init(id: [UInt8], publicKey: [UInt8], app: String) {
+        self.id = id
+        self.publicKey = publicKey
+        self.app = app
+    }
+}
+
+public enum AppKeyEvent: Event {
+    case attested(AttestedKey)
+    /// It signed something: the device counts, and a lower number is a copy's.
+    case used(counter: Int64)
+
+    public static let catalogue = [
+        EventShape("app_key.attested", open: ["key_id", "public_key", "app"]),
+        EventShape("app_key.used", open: ["counter"]),
+    ]
+
+    public var name: String {
+        switch self {
+        case .attested: "app_key.attested"
+        case .used: "app_key.used"
+        }
+    }
+
+    public var subject: UUID? { nil }
+
+    public var fields: [String: JSON] {
+        switch self {
+        case .attested(let key):
+            [
+                "key_id": .string(Base64URL.encode(key.id)),
+                "public_key": .string(Base64URL.encode(key.publicKey)), "app": .string(key.app),
+            ]
+        case .used(let counter): ["counter": .integer(counter)]
+        }
+    }
+
+    public init?(name: String, fields: [String: JSON]) {
+        switch name {
+        case "app_key.attested":
+            guard let id = fields["key_id"]?.string.flatMap({ Base64URL.decode($0) }),
+                let key = fields["public_key"]?.string.flatMap({ Base64URL.decode($0) }),
+                let app = fields["app"]?.string
+            else { return nil }
+            self = .attested(AttestedKey(id: id, publicKey: key, app: app))
+        case "app_key.used":
+            guard let counter = fields["counter"]?.integer else { return nil }
+            self = .used(counter: counter)
+        default: return nil
+        }
+    }
+}

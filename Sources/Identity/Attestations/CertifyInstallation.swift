@@ -1,0 +1,77 @@
+public import EventSourcing
+public import Values
+
+/// Believes that an installation is the genuine app, on a store's word. Whatever was shown uses the
+/// challenge up, also where it certifies nothing.
+public struct CertifyInstallation: AnsweringCommand {
+    /// What came of the adapter's verification.
+    public enum Proof: Equatable, Sendable {
+        case verified(Certification, app: String, key: AttestedKey? = nil)
+        /// In words for programs, for the record.
+        case refused(reason: String)
+    }
+
+    /// The name of the challenge, which was given to this installation.
+    public var challenge: UUID
+    public var installation: UUID
+    public var proof: Proof
+    public var now: Timestamp
+
+    public init(challenge: UUID, installation: UUID, proof: Proof, now: Timestamp) {
+        self.challenge = challenge
+        self.installation = installation
+        self.proof = proof
+        self.now = now
+    }
+
+    public enum Rejection: Error, Equatable, Sendable {
+        case realmNotFound
+        case realmDisabled
+        case notFound
+        /// Something was shown with it before, or it is too old.
+        case challengeOver
+    }
+
+    public enum Outcome: Equatable, Sendable {
+        case certified
+        case refused
+    }
+
+    public struct Facts: Sendable {
+        let inRealm: InRealm<Client>
+        let attestation: Versioned<Attestation>
+        let key: Versioned<AppKey>
+    }
+
+    public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
+        Facts(
+            inRealm: try await .read(installation, from: streams),
+            attestation: try await streams.read(Attestation.self, challenge),
+            key: try await streams.read(AppKey.self, AppKey.stream(of: installation)))
+    }
+
+    public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
+        try facts.inRealm.realm.requireOpen(
+            missing: Rejection.realmNotFound, disabled: .realmDisabled)
+        guard facts.inRealm.thing.installation(at: now) != nil else { throw .notFound }
+        guard !facts.attestation.exists, Attestation.isOpen(challenge, at: now) else {
+            throw .challengeOver
+        }
+        switch proof {
+        case .refused(let reason):
+            return Settled(
+                Decision(
+                    AttestationEvent.refused(installation: installation, reason: reason),
+                    in: challenge), .refused)
+        case .verified(let certification, let app, let key):
+            var decision = Decision(
+                AttestationEvent.accepted(
+                    installation: installation, by: certification, app: app), in: challenge)
+            decision.append(
+                ClientEvent.certified(certification, at: now, attestation: challenge),
+                in: installation)
+            if let key { decision.append(AppKeyEvent.attested(key), in: facts.key.stream) }
+            return Settled(decision, .certified)
+        }
+    }
+}

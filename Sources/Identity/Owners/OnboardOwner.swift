@@ -1,0 +1,53 @@
+public import EventSourcing
+public import Values
+
+/// Lets an owner take his realm over, with the token that he was given and his first passphrase.
+public struct OnboardOwner: AnsweringCommand {
+    /// The name that the token follows from.
+    public var token: UUID
+    public var passphrase: DerivedPassphrase
+    public var mail: UUID
+    public var request: OwnerRequest
+
+    public init(
+        token: UUID, passphrase: DerivedPassphrase, mail: UUID, request: OwnerRequest
+    ) {
+        self.token = token
+        self.passphrase = passphrase
+        self.mail = mail
+        self.request = request
+    }
+
+    public typealias Rejection = OwnerRefusal
+    public typealias Outcome = OwnerOutcome
+
+    public struct Facts: Sendable {
+        let desk: OwnerDesk
+        let passphrase: Versioned<Passphrase>?
+    }
+
+    public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
+        let desk = try await OwnerDesk.read(request, from: streams)
+        guard let account = desk.account?.stream else { return Facts(desk: desk, passphrase: nil) }
+        return Facts(
+            desk: desk,
+            passphrase: try await streams.read(Passphrase.self, Passphrase.stream(of: account)))
+    }
+
+    public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
+        let desk = facts.desk
+        try desk.requireOpen()
+        _ = try desk.knownInstallation()
+        guard let account = desk.account, account.isWelcome, let kept = facts.passphrase,
+            !desk.owner.state.isOnboarded, desk.owner.state.token == token
+        else { throw .invalidRegisterToken }
+        var decision = Decision(
+            OwnerEvent.onboarded(installation: request.installation ?? .zero), in: Owner.stream)
+        decision.append(
+            PassphraseEvent.derived(
+                passphrase, account: account.stream, mail: mail, at: request.now),
+            in: kept.stream)
+        return try desk.open(
+            after: decision, account: account, factors: [.passphrase], atOnboarding: true)
+    }
+}

@@ -1,0 +1,30 @@
+public import EventSourcing
+public import Values
+
+/// Whose realm it is, where it belongs to one person: the account that an app of the flagship profile
+/// signs in to without naming it.
+public struct Owner: StreamState {
+    /// Nil until somebody was appointed.
+    public private(set) var account: UUID?
+    /// The name that the register token follows from.
+    public private(set) var token: UUID?
+    public private(set) var isOnboarded = false
+    public private(set) var needsMailedCode = false
+
+    /// The same in every realm, so that it needs no look-up.
+    public static let stream = UUID(high: 0x7572_6400_0000_8000, low: 0x8000_0000_0000_0003)
+
+    public init() {}
+
+    public mutating func apply(_ event: OwnerEvent) {
+        switch event {
+        case .appointed(let account, let token):
+            self.account = account
+            self.token = token
+        case .onboarded:
+            isOnboarded = true
+            token = nil
+        case .mailedCodesChanged(let isNeeded): needsMailedCode = isNeeded
+        }
+    }
+}

@@ -1,0 +1,199 @@
+internal import EventSourcing
+public import Values
+
+/// Who a sign-in of an owner is for.
+public enum OwnerTarget: Sendable, Equatable {
+    /// An installation, with what it showed as its secret. Nil: there is none of the name.
+    case installation(UUID?, SecretDigest?)
+    /// A web view alone.
+    case webView
+}
+
+/// All of an owner's sign-in but what is shown.
+public struct OwnerRequest: Sendable {
+    public var target: OwnerTarget
+    /// The session that is opened, if one is: the name of the attempt, if it fails.
+    public var session: UUID
+    /// The session code that is given instead, if one is.
+    public var code: UUID
+    public var from: SignInPlace
+    public var now: Timestamp
+
+    public init(
+        target: OwnerTarget, session: UUID, code: UUID, from: SignInPlace = SignInPlace(),
+        now: Timestamp
+    ) {
+        self.target = target
+        self.session = session
+        self.code = code
+        self.from = from
+        self.now = now
+    }
+
+    var installation: UUID? {
+        if case .installation(let installation, _) = target { installation } else { nil }
+    }
+}
+
+/// Why an owner does not get in, or not in this way.
+public enum OwnerRefusal: Error, Equatable, Sendable {
+    case realmNotFound
+    case realmDisabled
+    /// The realm is not of the profile.
+    case notOffered
+    /// The token is not the one that the owner was given last, or has been used.
+    case invalidRegisterToken
+    /// Wrong, not set, or not taken now.
+    case wrongPassphrase
+    case wrongMailedCode
+    case unknownInstallation
+    case wrongSecret
+    case invalidRefreshToken
+    /// An authorization code that is over, was used, or is another installation's.
+    case invalidCode
+    case wrongVerifier
+}
+
+extension OwnerRefusal {
+    /// What the record says of an attempt to sign in; nil of what is none.
+    var recordedReason: String? {
+        switch self {
+        case .wrongPassphrase: "invalid_passphrase"
+        case .wrongMailedCode: "invalid_second_factor"
+        case .unknownInstallation: "unknown_installation"
+        case .wrongSecret: "invalid_client"
+        case .realmNotFound, .realmDisabled, .notOffered, .invalidRegisterToken,
+            .invalidRefreshToken, .invalidCode, .wrongVerifier:
+            nil
+        }
+    }
+}
+
+/// What an owner's sign-in comes to.
+public enum OwnerOutcome: Sendable, Equatable {
+    case tokens(GrantedTokens)
+    /// The session code of this name: whoever is not certified goes on in a web view.
+    case sessionCode(UUID)
+    /// The mailed code of this name has to be typed as well.
+    case mailedCodeNeeded(UUID)
+    /// A refusal that was put on record.
+    case refused(OwnerRefusal)
+}
+
+/// The one place that gives scope `*`: to a certified installation, and to nobody else.
+struct OwnerDesk: Sendable {
+    let request: OwnerRequest
+    let realm: Versioned<Realm>
+    let owner: Versioned<Owner>
+    let account: Versioned<Account>?
+    let installation: Versioned<Client>?
+
+    static func read(
+        _ request: OwnerRequest, from streams: some StreamReader
+    ) async throws(LogFailure) -> OwnerDesk {
+        let realm = try await streams.read(Realm.self, Realm.stream)
+        let owner = try await streams.read(Owner.self, Owner.stream)
+        var account: Versioned<Account>?
+        if let id = owner.state.account { account = try await streams.read(Account.self, id) }
+        var installation: Versioned<Client>?
+        if let id = request.installation {
+            installation = try await streams.read(Client.self, id)
+        }
+        // What is written has to be read.
+        _ = try await streams.readNew(Session.self, request.session)
+        _ = try await streams.readNew(SessionCode.self, request.code)
+        return OwnerDesk(
+            request: request, realm: realm, owner: owner, account: account,
+            installation: installation)
+    }
+
+    func requireOpen() throws(OwnerRefusal) {
+        try realm.requireOpen(missing: OwnerRefusal.realmNotFound, disabled: .realmDisabled)
+        guard realm.state.settings[SettingCatalogue.profile] == .flagship else {
+            throw .notOffered
+        }
+    }
+
+    /// The installation, once it has shown that it is the one. Nil for a web view.
+    func knownInstallation() throws(OwnerRefusal) -> (Versioned<Client>, ClientMetadata)? {
+        switch request.target {
+        case .webView: return nil
+        case .installation(_, let secret):
+            guard let installation, let metadata = installation.installation(at: request.now)
+            else { throw .unknownInstallation }
+            // Of random digests it tells nothing how long a comparison takes.
+            guard let known = installation.state.secret, known == secret else {
+                throw .wrongSecret
+            }
+            return (installation, metadata)
+        }
+    }
+
+    /// Tokens for a certified installation, a session code for any other, behind what was decided.
+    func open(
+        after decision: Decision, account: Versioned<Account>, factors: [AuthenticationFactor],
+        atOnboarding: Bool = false
+    ) throws(OwnerRefusal) -> Settled<OwnerOutcome> {
+        let known = try knownInstallation()
+        var decision = decision
+        if let (installation, _) = known, !installation.state.isAdopted {
+            decision.append(
+                ClientEvent.adopted(atOnboarding: atOnboarding), in: installation.stream)
+        }
+        guard let (installation, metadata) = known, installation.state.certification != nil else {
+            decision.append(
+                SessionCodeEvent.issued(
+                    SessionCodeTerms(
+                        account: account.stream, stamp: account.state.stamp,
+                        installation: known?.0.stream, factors: factors,
+                        expiresAt: request.now.adding(seconds: SessionCode.lifetime))),
+                in: request.code)
+            return Settled(decision, .sessionCode(request.code))
+        }
+        return openSession(
+            after: decision, account: account, factors: factors, installation, metadata)
+    }
+
+    private func openSession(
+        after decision: Decision, account: Versioned<Account>, factors: [AuthenticationFactor],
+        _ installation: Versioned<Client>, _ metadata: ClientMetadata
+    ) -> Settled<OwnerOutcome> {
+        let desk = GrantDesk(
+            request: GrantRequest(
+                client: installation.stream, clientID: installation.state.clientID, proof: .none,
+                session: request.session, from: request.from, now: request.now),
+            settings: realm.state.settings, metadata: metadata, method: .flagship)
+        let settled = desk.open(
+            after: decision, account: (account.stream, account.state.stamp),
+            scope: [Installation.scope], factors: factors
+        ) { terms in
+            terms.isOffline = true
+            terms.expiresAt = request.now.adding(seconds: Self.sessionLifetime)
+        }
+        guard case .success(let granted) = settled.outcome else {
+            preconditionFailure("A desk that is asked to open opens.")
+        }
+        return Settled(settled.decision, .tokens(granted))
+    }
+
+    /// Ten years: such apps stay until somebody sends them away.
+    private static let sessionLifetime: Int64 = 3_650 * 86_400
+
+    /// A refusal, and what the record says of the attempt.
+    func refused(
+        _ refusal: OwnerRefusal, after decision: Decision = Decision()
+    ) -> Settled<OwnerOutcome> {
+        var decision = decision
+        if let reason = refusal.recordedReason {
+            decision.append(
+                SessionEvent.refused(
+                    RefusedSignIn(
+                        method: .flagship, reason: reason, account: account?.stream,
+                        client: installation?.exists == true
+                            ? installation?.stream ?? .zero : .zero,
+                        clientID: installation?.state.clientID ?? "", app: nil,
+                        from: request.from)), in: request.session)
+        }
+        return Settled(decision, .refused(refusal))
+    }
+}

@@ -1,0 +1,127 @@
+public import EventSourcing
+public import Values
+
+/// Signs a realm's owner in by his passphrase, and by a mailed code beside it where he wants that.
+///
+/// The order of what is looked at is part of the profile: the passphrase, then the code, and only then
+/// who asks.
+public struct SignInOwner: AnsweringCommand {
+    public var comparison: PassphraseProof.Comparison
+    /// The code that was typed, if one was.
+    public var typed: TypedMailedCode?
+    /// The code that is mailed, if one is needed: its name and digest.
+    public var next: (id: UUID, digest: SecretDigest)
+    public var request: OwnerRequest
+
+    public init(
+        comparison: PassphraseProof.Comparison, typed: TypedMailedCode? = nil,
+        next: (id: UUID, digest: SecretDigest), request: OwnerRequest
+    ) {
+        self.comparison = comparison
+        self.typed = typed
+        self.next = next
+        self.request = request
+    }
+
+    public typealias Rejection = OwnerRefusal
+    public typealias Outcome = OwnerOutcome
+
+    public struct Facts: Sendable {
+        let desk: OwnerDesk
+        let secrets: Secrets?
+    }
+
+    struct Secrets: Sendable {
+        let passphrase: Versioned<Passphrase>
+        let code: Versioned<MailedCode>
+    }
+
+    public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
+        let desk = try await OwnerDesk.read(request, from: streams)
+        guard let account = desk.account?.stream else { return Facts(desk: desk, secrets: nil) }
+        return Facts(
+            desk: desk,
+            secrets: Secrets(
+                passphrase: try await streams.read(
+                    Passphrase.self, Passphrase.stream(of: account)),
+                code: try await streams.read(
+                    MailedCode.self, MailedCode.stream(of: account, .secondFactor))))
+    }
+
+    public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
+        let (desk, now) = (facts.desk, request.now)
+        try desk.requireOpen()
+        guard let account = desk.account, account.isWelcome, let secrets = facts.secrets,
+            desk.owner.state.isOnboarded, let kept = secrets.passphrase.state.hash,
+            // Whether it would have been right nobody learns meanwhile.
+            !secrets.passphrase.state.isResting(at: now)
+        else { return desk.refused(.wrongPassphrase) }
+        var decision = Decision()
+        switch comparison {
+        case .right(let hash) where hash == kept:
+            if secrets.passphrase.state.wasGuessed {
+                decision.append(
+                    PassphraseEvent.used, in: secrets.passphrase.stream, of: account.stream)
+            }
+        case .wrong(let hash) where hash == kept:
+            return desk.refused(
+                .wrongPassphrase,
+                after: Decision(
+                    PassphraseEvent.refused(at: now), in: secrets.passphrase.stream,
+                    of: account.stream))
+        // It was changed just now.
+        case .right, .wrong, .nothing: return desk.refused(.wrongPassphrase)
+        }
+        var factors = [AuthenticationFactor.passphrase]
+        if desk.owner.state.needsMailedCode {
+            switch secondStep(secrets.code, account.stream) {
+            case .proved(let event):
+                decision.append(event, in: secrets.code.stream, of: account.stream)
+                factors += [.mailedCode, .multiple]
+            case .missing(let event):
+                decision.append(event, in: secrets.code.stream, of: account.stream)
+                return Settled(decision, .mailedCodeNeeded(next.id))
+            case .wrong(let event):
+                if let event { decision.append(event, in: secrets.code.stream, of: account.stream) }
+                return desk.refused(.wrongMailedCode, after: decision)
+            }
+        }
+        do throws(OwnerRefusal) {
+            return try desk.open(after: decision, account: account, factors: factors)
+        } catch {
+            return desk.refused(error)
+        }
+    }
+
+    private enum Step {
+        case proved(MailedCodeEvent)
+        case missing(MailedCodeEvent)
+        case wrong(MailedCodeEvent?)
+    }
+
+    private func secondStep(_ code: Versioned<MailedCode>, _ account: UUID) -> Step {
+        guard let typed else {
+            return .missing(
+                .issued(
+                    IssuedMailedCode(
+                        id: next.id, purpose: .secondFactor, account: account,
+                        digest: next.digest, issuedAt: request.now)))
+        }
+        guard let live = code.state.code(typed.id, at: request.now) else { return .wrong(nil) }
+        guard live.digest == typed.digest else {
+            return .wrong(.refused(live.id, at: request.now))
+        }
+        return .proved(.redeemed(live.id))
+    }
+}
+
+/// A mailed code as it came back: which one it is, and the keyed digest of what was typed.
+public struct TypedMailedCode: Sendable, Equatable {
+    public var id: UUID
+    public var digest: SecretDigest
+
+    public init(id: UUID, digest: SecretDigest) {
+        self.id = id
+        self.digest = digest
+    }
+}

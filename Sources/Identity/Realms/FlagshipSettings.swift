@@ -1,0 +1,40 @@
+/// Of which world of Apple's a key has to come.
+public enum AppAttestEnvironment: String, CaseIterable, Sendable {
+    case production
+    case development
+}
+
+/// What Google may be asked to say of a device beside that the app is genuine.
+public enum IntegrityDemand: String, CaseIterable, Sendable {
+    case recognizedApp = "PLAY_RECOGNIZED"
+    case basicIntegrity = "MEETS_BASIC_INTEGRITY"
+    case deviceIntegrity = "MEETS_DEVICE_INTEGRITY"
+    case strongIntegrity = "MEETS_STRONG_INTEGRITY"
+    case licensed = "LICENSED"
+}
+
+/// Settings of realms of the flagship profile.
+extension SettingCatalogue {
+    private static let day: Int64 = 86_400
+
+    public static let profile = Declare.choice(
+        "profile", RealmProfile.standard, "Which table of routes the realm has")
+    public static let installationTokenLifetime = Declare.seconds(
+        "installation_token_lifetime", day, in: 60...(7 * day),
+        "How long an access token of an installation is valid")
+    public static let certifiedApps = Declare.texts(
+        "certified_apps", .apps(limit: 50),
+        "The apps that stores may vouch for; where none is named, the native apps")
+    public static let appAttestRoots = Declare.texts(
+        "app_attest_roots", .certificates(limit: 10),
+        "Whose word on keys of Apple's devices is taken; Apple's own, if nothing is said")
+    public static let appAttestEnvironment = Declare.choice(
+        "app_attest_environment", AppAttestEnvironment.production,
+        "Of which world of Apple's keys have to come")
+    public static let integrityDemands = Declare.texts(
+        "play_integrity_demands", .selection(IntegrityDemand.allCases.map(\.rawValue)),
+        "What Google has to say of a device beside that the app is genuine")
+    public static let attestationAge = Declare.seconds(
+        "attestation_age", 600, in: 60...(7 * day),
+        "How old a store's word may be, where it says when it was given")
+}

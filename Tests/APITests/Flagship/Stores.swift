@@ -1,0 +1,149 @@
+import Cryptography
+import HTTP
+import JOSE
+import JSON
+import Testing
+import Values
+
+@testable import SecurityKeysTesting
+
+/// A phone of Apple's, of which one part of what it says may be made wrong.
+struct AppleDevice: Sendable {
+    let authority: CertificateAuthority
+    let key: ES256.PrivateKey
+    var app = FlagshipWorld.team
+    var counter: UInt32 = 0
+    var model = Array("appattest".utf8) + Array(repeating: UInt8(0), count: 7)
+    var credentialID: [UInt8]?
+    var keyID: [UInt8]?
+    var format = "apple-appattest"
+    var receipt: [UInt8] = [1]
+    var certificate: @Sendable (inout CertificateDraft) throws -> Void = { _ in }
+    /// What is hashed in the place of the challenge.
+    var hashed: [UInt8]?
+    var trailing: [UInt8] = []
+
+    init(_ authority: CertificateAuthority) throws {
+        self.authority = authority
+        key = try .generate()
+    }
+
+    struct Attestation {
+        let challenge: String
+        let object: [UInt8]
+        let keyID: [UInt8]
+
+        var json: JSON {
+            [
+                "platform": "ios", "challenge": .string(challenge),
+                "attestation": .string(Base64.encode(object)),
+                "keyId": .string(Base64.encode(keyID)),
+            ]
+        }
+    }
+
+    private var point: [UInt8] { [0x04] + key.publicKey.x + key.publicKey.y }
+
+    private func authenticatorData(_ counter: UInt32) -> [UInt8] {
+        SHA256.hash(Array(app.utf8)) + [0x40]
+            + [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: counter >> $0) }
+    }
+
+    func attestation(_ challenge: String) throws -> Attestation {
+        let name = SHA256.hash(point)
+        let credential = credentialID ?? name
+        var data = authenticatorData(counter) + model
+        data += [UInt8(credential.count >> 8), UInt8(credential.count & 0xFF)] + credential
+        data += TestKey.es256(key).cose.encoded + trailing
+        let nonce = SHA256.hash(data + SHA256.hash(hashed ?? Array(challenge.utf8)))
+        var draft = CertificateDraft(key: key.publicKey.spki)
+        draft.issuer = CertificateAuthority.intermediateName
+        draft.extensions = [
+            .init(
+                identifier: "1.2.840.113635.100.8.2",
+                value: ASN1.sequence(ASN1.context(1, ASN1.octets(nonce))))
+        ]
+        try certificate(&draft)
+        let leaf = try draft.signed(by: authority.intermediateKey)
+        let object = Item.map([
+            (.text("fmt"), .text(format)),
+            (
+                .text("attStmt"),
+                .map([
+                    (.text("x5c"), .array([.bytes(leaf), .bytes(authority.intermediate)])),
+                    (.text("receipt"), .bytes(receipt)),
+                ])
+            ), (.text("authData"), .bytes(data)),
+        ])
+        return Attestation(challenge: challenge, object: object.encoded, keyID: keyID ?? name)
+    }
+
+    func assertion(
+        _ challenge: String, counter: UInt32, by other: ES256.PrivateKey? = nil
+    ) throws -> JSON {
+        let data = authenticatorData(counter)
+        let nonce = SHA256.hash(data + SHA256.hash(Array(challenge.utf8)))
+        let object = Item.map([
+            (.text("signature"), .bytes(try (other ?? key).signDER(nonce))),
+            (.text("authenticatorData"), .bytes(data)),
+        ])
+        return [
+            "challenge": .string(challenge), "assertion": .string(Base64.encode(object.encoded)),
+        ]
+    }
+}
+
+/// Google's Play Store, with keys of our own.
+struct GoogleStore: Sendable {
+    let decryptionKey = Random.bytes(32)
+    let certificateDigest = Random.bytes(32)
+    let signing: SigningKey
+
+    init() throws {
+        signing = try SigningKey.generate(.es256)
+    }
+
+    var keys: JSON { ["keys": [signing.verificationKey.jwk]] }
+
+    func verdict(
+        _ nonce: String, at time: Timestamp, package: String = FlagshipWorld.package
+    ) -> [String: JSON] {
+        [
+            "requestDetails": [
+                "requestPackageName": .string(package), "nonce": .string(nonce),
+                "timestampMillis": .string(String(time.microseconds / 1000)),
+            ],
+            "appIntegrity": [
+                "appRecognitionVerdict": "PLAY_RECOGNIZED", "packageName": .string(package),
+                "certificateSha256Digest": [.string(Base64URL.encode(certificateDigest))],
+                "versionCode": "42",
+            ],
+            "deviceIntegrity": ["deviceRecognitionVerdict": ["MEETS_DEVICE_INTEGRITY"]],
+            "accountDetails": ["appLicensingVerdict": "LICENSED"],
+        ]
+    }
+
+    func message(
+        _ verdict: [String: JSON], by key: SigningKey? = nil, under other: [UInt8]? = nil,
+        header: JSON = ["alg": "A256KW", "enc": "A256GCM"]
+    ) throws -> String {
+        let signed = try JWS.sign(
+            JSON.object(verdict).canonical(), by: key ?? signing, type: "JWT")
+        let inner = SecretBytes.random(32)
+        let head = Base64URL.encode(header.canonical())
+        let wrapped = try AESKeyWrap.wrap(inner, key: SecretBytes(other ?? decryptionKey))
+        let sealed = try AESGCM.seal(
+            Array(signed.utf8), key: inner, authenticating: Array(head.utf8))
+        let nonce = Array(sealed.prefix(12))
+        let body = Array(sealed.dropFirst(12).dropLast(16))
+        let parts = [wrapped, nonce, body, Array(sealed.suffix(16))].map { Base64URL.encode($0) }
+        return ([head] + parts).joined(separator: ".")
+    }
+
+    func attestation(_ challenge: String, _ text: String) -> JSON {
+        [
+            "platform": "android", "issuer": "playintegrity", "challenge": .string(challenge),
+            "attestation": .string(text),
+        ]
+    }
+}

@@ -1,0 +1,217 @@
+import EventSourcing
+import Identity
+import JSON
+import LogTesting
+import Testing
+import Values
+
+let installation = UUID(high: 0x019B_0000_0000_7000, low: 0x8000_0000_0000_0001)
+private let challenge = UUID(high: 0x019B_0000_0001_7000, low: 0x8000_0000_0000_0002)
+let madeAt = Timestamp(microseconds: 0x019B_0000_0000 * 1_000)
+private let said: [String: JSON] = [
+    "redirect_uris": ["cozy://"], "client_name": "Phone", "software_id": "amiral",
+]
+private let clientID = RegisterInstallation.clientID(of: installation)
+private let nameClaim = Claim("installation_name", "Phone")
+
+func flagshipRealm() -> Scenario {
+    givenRealm().given(
+        RealmEvent.settingsChanged(["profile": "flagship"]), in: Realm.stream)
+}
+
+/// As its own command registers it.
+func registeredInstallation(_ more: [String: JSON] = [:]) async throws -> ClientEvent {
+    let verdict = try await flagshipRealm().when(
+        RegisterInstallation(
+            id: installation, metadata: said.merging(more) { $1 }, secret: try digest(1)))
+    let decision = try verdict.result.get()
+    let event = try #require(decision.events.first)
+    return try #require(ClientEvent(name: event.name, fields: event.open))
+}
+
+func givenInstallation(_ events: ClientEvent...) async throws -> Scenario {
+    var scenario = flagshipRealm().given(
+        try await registeredInstallation(), in: installation)
+    for event in events { scenario = scenario.given(event, in: installation) }
+    return scenario
+}
+
+@Suite struct `An installation` {
+    private func register(_ change: [String: JSON] = [:]) throws -> RegisterInstallation {
+        RegisterInstallation(
+            id: installation, metadata: said.merging(change) { $1 }, secret: try digest(1))
+    }
+
+    @Test func `registers itself under a name that no other has`() async throws {
+        let verdict = try await flagshipRealm().when(register(["scope": "all", "consent": "none"]))
+        verdict.then(
+            try await registeredInstallation(), in: installation,
+            taking: [Claim("client_id", clientID), nameClaim])
+        verdict.thenRejected(.nameTaken, whenTaken: nameClaim)
+        verdict.thenRejected(.idTaken, whenTaken: Claim("client_id", clientID))
+    }
+
+    @Test func `is refused where there is no such realm, or no name`() async throws {
+        try await given().when(register()).thenRejected(.realmNotFound)
+        try await givenDisabledRealm().when(register()).thenRejected(.realmDisabled)
+        try await givenRealm().when(register()).thenRejected(.notOffered)
+        try await givenInstallation().when(register()).thenRejected(.idTaken)
+        try await flagshipRealm().when(register(["client_name": ""]))
+            .thenRejected(.invalid(FieldFault("client_name", .missing)))
+        try await flagshipRealm().when(register(["redirect_uris": ["data:,"]]))
+            .thenRejected(.invalid(FieldFault("redirect_uris", .unsafeScheme, at: 0)))
+    }
+
+    @Test func `is made and changed in no other way`() async throws {
+        let metadata: [String: JSON] = [
+            "grant_types": ["urn:urd:flagship"], "redirect_uris": ["https://a.example"],
+        ]
+        let fault = FieldFault("grant_types", .reserved)
+        try await flagshipRealm().when(
+            RegisterClient(id: client, clientID: "web", metadata: metadata, secret: try digest(1))
+        ).thenRejected(.invalid(fault))
+        try await givenInstallation().when(UpdateClient(id: installation, metadata: webMetadata))
+            .thenRejected(.invalid(fault))
+        #expect(throws: FieldFault("grant_types", .conflicts(with: "grant_types"))) {
+            try ClientMetadata([
+                "grant_types": ["urn:urd:flagship", "refresh_token"],
+                "redirect_uris": ["https://a.example"],
+            ])
+        }
+    }
+
+    @Test func `says something else of itself`() async throws {
+        func update(
+            _ change: [String: JSON], secret: SecretDigest? = nil, at now: Timestamp = madeAt
+        ) -> UpdateInstallation {
+            UpdateInstallation(
+                id: installation, metadata: said.merging(change) { $1 }, secret: secret, now: now)
+        }
+        let there = try await givenInstallation()
+        try await there.when(update([:])).thenNothing()
+        try await there.when(update([:], secret: digest(2)))
+            .then(ClientEvent.secretRotated(try digest(2)), in: installation)
+        let renamed = try await there.when(update(["client_name": "Tablet"]))
+        let taken = Claim("installation_name", "Tablet")
+        guard
+            case .registered(_, let metadata, _) = try await registeredInstallation([
+                "client_name": "Tablet"
+            ])
+        else { return }
+        renamed.then(
+            ClientEvent.updated(metadata), in: installation, taking: [taken],
+            releasing: [nameClaim])
+        renamed.thenRejected(.nameTaken, whenTaken: taken)
+        try await there.when(update(["software_id": ""]))
+            .thenRejected(.invalid(FieldFault("software_id", .missing)))
+        try await there.when(update([:], at: madeAt.adding(seconds: 3_600)))
+            .thenRejected(.notFound)
+        try await flagshipRealm().when(update([:])).thenRejected(.notFound)
+        try await given().when(update([:])).thenRejected(.realmNotFound)
+        try await givenDisabledRealm().when(update([:])).thenRejected(.realmDisabled)
+    }
+
+    @Test func `is forgotten where nobody let it in for an hour`() async throws {
+        let over = madeAt.adding(seconds: 3_600)
+        let forget = ForgetInstallation(id: installation, now: over)
+        try await givenInstallation().when(forget).then(
+            ClientEvent.deleted, in: installation,
+            releasing: [Claim("client_id", clientID), nameClaim])
+        try await givenInstallation().when(
+            ForgetInstallation(id: installation, now: over.adding(seconds: -1))
+        ).thenRejected(.notLapsed)
+        try await givenInstallation(.adopted(atOnboarding: false)).when(forget)
+            .thenRejected(.notLapsed)
+        try await givenInstallation(.deleted).when(forget).thenRejected(.notLapsed)
+        try await givenInstallation().when(DeleteClient(id: installation)).then(
+            ClientEvent.deleted, in: installation,
+            releasing: [Claim("client_id", clientID), nameClaim])
+    }
+}
+
+@Suite struct `Certifying an installation` {
+    private let key = AttestedKey(id: [1], publicKey: [4], app: "TEAM.app")
+
+    private func certify(
+        _ proof: CertifyInstallation.Proof, at now: Timestamp = madeAt.adding(seconds: 60)
+    ) -> CertifyInstallation {
+        CertifyInstallation(
+            challenge: challenge, installation: installation, proof: proof, now: now)
+    }
+
+    @Test func `is put on record with what it was believed for`() async throws {
+        let now = madeAt.adding(seconds: 60)
+        var expected = Decision(
+            AttestationEvent.accepted(
+                installation: installation, by: .appAttest, app: "TEAM.app"), in: challenge)
+        expected.append(
+            ClientEvent.certified(.appAttest, at: now, attestation: challenge), in: installation)
+        expected.append(AppKeyEvent.attested(key), in: AppKey.stream(of: installation))
+        try await givenInstallation()
+            .when(certify(.verified(.appAttest, app: "TEAM.app", key: key))).then(expected)
+        try await givenInstallation().when(certify(.refused(reason: "nonce"))).then(
+            AttestationEvent.refused(installation: installation, reason: "nonce"), in: challenge)
+    }
+
+    @Test func `needs an open challenge and an installation`() async throws {
+        let proof = CertifyInstallation.Proof.verified(.playIntegrity, app: "app")
+        try await given().when(certify(proof)).thenRejected(.realmNotFound)
+        try await givenDisabledRealm().when(certify(proof)).thenRejected(.realmDisabled)
+        try await flagshipRealm().when(certify(proof)).thenRejected(.notFound)
+        try await givenInstallation(.deleted).when(certify(proof)).thenRejected(.notFound)
+        try await givenInstallation(.disabled).when(certify(proof)).thenRejected(.notFound)
+        try await givenInstallation().given(
+            AttestationEvent.refused(installation: installation, reason: "x"), in: challenge
+        ).when(certify(proof)).thenRejected(.challengeOver)
+        try await givenInstallation(.adopted(atOnboarding: false))
+            .when(certify(proof, at: madeAt.adding(seconds: 8 * 86_400)))
+            .thenRejected(.challengeOver)
+    }
+
+    @Test func `goes on with numbers that grow`() async throws {
+        func use(_ proof: UseAppKey.Proof, at now: Timestamp = madeAt) -> UseAppKey {
+            UseAppKey(challenge: challenge, installation: installation, proof: proof, now: now)
+        }
+        func refused(_ reason: String) -> AttestationEvent {
+            .refused(installation: installation, reason: reason)
+        }
+        let there = try await givenInstallation().given(
+            AppKeyEvent.attested(key), AppKeyEvent.used(counter: 5),
+            in: AppKey.stream(of: installation))
+        var expected = Decision(
+            AttestationEvent.accepted(
+                installation: installation, by: .appAttest, app: "TEAM.app"), in: challenge)
+        expected.append(AppKeyEvent.used(counter: 6), in: AppKey.stream(of: installation))
+        try await there.when(use(.verified(key: [1], counter: 6))).then(expected)
+        try await there.when(use(.verified(key: [1], counter: 5)))
+            .then(refused("counter"), in: challenge)
+        try await there.when(use(.verified(key: [2], counter: 6)))
+            .then(refused("other_key"), in: challenge)
+        try await there.when(use(.refused(reason: "signature")))
+            .then(refused("signature"), in: challenge)
+        try await flagshipRealm().when(use(.refused(reason: "x"))).thenRejected(.notFound)
+        try await given().when(use(.refused(reason: "x"))).thenRejected(.realmNotFound)
+        try await givenDisabledRealm().when(use(.refused(reason: "x")))
+            .thenRejected(.realmDisabled)
+        try await there.given(refused("x"), in: challenge)
+            .when(use(.verified(key: [1], counter: 6))).thenRejected(.challengeOver)
+    }
+
+    @Test func `reads Google's word by keys that are set all at once`() async throws {
+        func set(_ keys: [String]) -> SetIntegrityKeys {
+            SetIntegrityKeys(verification: ["keys": []], decryption: keys)
+        }
+        let key = Base64.encode(Array(repeating: 255, count: 32))
+        try await givenRealm().when(set([key])).then(
+            IntegrityKeysEvent.set(
+                verification: ["keys": []],
+                decryption: [Base64URL.encode(Array(repeating: 255, count: 32))]),
+            in: IntegrityKeys.stream)
+        try await given().when(set([])).thenRejected(.realmNotFound)
+        try await givenDisabledRealm().when(set([])).thenRejected(.realmDisabled)
+        try await givenRealm().when(set([key, "AAAA"]))
+            .thenRejected(.invalid(FieldFault("decryption_keys", .malformed, at: 1)))
+        try await givenRealm().when(set(Array(repeating: key, count: 9)))
+            .thenRejected(.invalid(FieldFault("decryption_keys", .tooMany(limit: 8))))
+    }
+}
