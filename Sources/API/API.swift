@@ -26,6 +26,9 @@ public enum API {
         InstallationRoutes.table + AttestationRoutes.table + OwnerRoutes.table
         + InstallationTokenRoutes.table + SessionCodeRoutes.table
 
+    /// Pages of such realms.
+    public static let flagshipPageTable: [Route<RealmContext>] = InstallationAuthorizeRoutes.table
+
     /// What a browser shows. These are for people, and stand in no description for programs.
     public static let pageTable: [Route<RealmContext>] =
         AssetRoutes.table + LoginRoutes.table + PasskeyLoginRoutes.table + LinkRoutes.table

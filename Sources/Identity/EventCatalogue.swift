@@ -19,7 +19,7 @@ public enum EventCatalogue {
     /// What every request looks at, so that nodes keep it: see `Projections/configurations.sql`.
     public static func isConfiguration(_ name: String) -> Bool {
         configurationStreams.contains { name.utf8.starts(with: $0.utf8) }
-            && name != "realm.subject_erased"
+            && !["realm.subject_erased", "client.adopted", "client.certified"].contains(name)
     }
 
     private static let configurationStreams = [

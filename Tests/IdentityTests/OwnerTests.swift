@@ -264,3 +264,127 @@ private let certified = ClientEvent.certified(.appAttest, at: madeAt, attestatio
                 == refused)
     }
 }
+
+@Suite struct `A code of the flagship profile` {
+    private let browser = UUID(high: 71, low: 1)
+
+    private func code(_ scope: [String] = ["*"], challenge: UInt8? = 7) throws -> AuthorizationCode
+    {
+        AuthorizationCode(
+            id: appSession, client: installation, account: owner, browser: browser,
+            redirect: try digest(6), challenge: try challenge.map { try digest($0) },
+            scope: scope, authenticatedAt: madeAt, factors: [.passphrase],
+            expiresAt: now.adding(seconds: 300))
+    }
+
+    private func redeem(
+        _ code: AuthorizationCode, verifier: UInt8? = 7, secret: UInt8 = 1,
+        at time: Timestamp = now
+    ) throws -> RedeemInstallationCode {
+        RedeemInstallationCode(
+            code: code, verifier: try verifier.map { try digest($0) },
+            installation: installation, secret: try digest(secret), now: time)
+    }
+
+    private func there(_ client: ClientEvent...) async throws -> Scenario {
+        var scenario = try await givenOwner()
+        for event in client { scenario = scenario.given(event, in: installation) }
+        return scenario.given(
+            BrowserSessionEvent.opened(
+                BrowserTerms(
+                    account: owner, stamp: 0, method: .sessionCode, factors: [.passphrase],
+                    digest: try digest(5), openedAt: madeAt,
+                    expiresAt: madeAt.adding(seconds: 300))), in: browser)
+    }
+
+    private func names(
+        _ command: RedeemInstallationCode, _ scenario: Scenario
+    ) async throws -> [String] {
+        try await scenario.when(command).result.get().events.map(\.name)
+    }
+
+    @Test func `opens a session once, and ends it when it comes again`() async throws {
+        #expect(
+            try await names(redeem(code()), there(certified)) == [
+                "client.adopted", "session.opened",
+            ])
+        // What is not everything needs no certificate, and a challenge only where there was one.
+        #expect(
+            try await names(redeem(code(["files"], challenge: nil), verifier: 1), there()).last
+                == "session.opened")
+        let opened = SessionEvent.opened(
+            SessionTerms(
+                account: owner, stamp: 0, client: installation, clientID: "x", app: nil,
+                scope: ["*"], resources: [], factors: [], openedAt: madeAt,
+                expiresAt: now.adding(seconds: 60), isOffline: true, method: .flagship))
+        let again = try await there(certified).given(opened, in: appSession)
+        #expect(try await names(redeem(code()), again) == ["session.ended"])
+        try await again.given(SessionEvent.ended(.reuse), in: appSession).when(redeem(code()))
+            .thenRejected(.invalidCode)
+    }
+
+    @Test func `is refused to whoever is not certified, or shows something else`() async throws {
+        try await there().when(redeem(code())).thenRejected(.invalidCode)
+        try await there(certified).when(redeem(code(), verifier: 8)).thenRejected(.wrongVerifier)
+        try await there(certified).when(redeem(code(), verifier: nil))
+            .thenRejected(.wrongVerifier)
+        try await there(certified).when(redeem(code(challenge: nil)))
+            .thenRejected(.wrongVerifier)
+        try await there(certified).when(redeem(code(), secret: 2)).thenRejected(.wrongSecret)
+        try await there(.deleted).when(redeem(code())).thenRejected(.unknownInstallation)
+        var other = try code()
+        other.client = owner
+        try await there(certified).when(redeem(other)).thenRejected(.invalidCode)
+        try await there(certified).when(redeem(code(), at: now.adding(seconds: 300)))
+            .thenRejected(.invalidCode)
+        try await there(certified).given(BrowserSessionEvent.ended(.signedOut), in: browser)
+            .when(redeem(code())).thenRejected(.invalidCode)
+        try await there(certified).given(AccountEvent.stampRotated(mail: nil), in: owner)
+            .when(redeem(code())).thenRejected(.invalidCode)
+        try await given().when(redeem(code())).thenRejected(.realmNotFound)
+        try await givenDisabledRealm().when(redeem(code())).thenRejected(.realmDisabled)
+    }
+}
+
+@Suite struct `Certifying an installation by mail` {
+    private let stream = MailedCode.stream(of: installation, .certification)
+
+    @Test func `has one code mailed`() async throws {
+        let request = RequestCertification(
+            installation: installation, code: mailed, digest: try digest(9), now: now)
+        let issued = MailedCodeEvent.issued(
+            IssuedMailedCode(
+                id: mailed, purpose: .certification, account: owner, digest: try digest(9),
+                issuedAt: now))
+        try await givenOwner().when(request).then(issued, in: stream)
+        try await givenInstallation().when(request).thenRejected(.noOwner)
+        try await flagshipRealm().when(request).thenRejected(.notFound)
+        try await given().when(request).thenRejected(.realmNotFound)
+        try await givenDisabledRealm().when(request).thenRejected(.realmDisabled)
+    }
+
+    @Test func `takes it once`() async throws {
+        func certify(_ byte: UInt8, _ id: UUID = mailed) throws -> CertifyByMailedCode {
+            CertifyByMailedCode(
+                installation: installation,
+                typed: TypedMailedCode(id: id, digest: try digest(byte)), now: now)
+        }
+        let asked = try await givenOwner().given(
+            MailedCodeEvent.issued(
+                IssuedMailedCode(
+                    id: mailed, purpose: .certification, account: owner, digest: try digest(9),
+                    issuedAt: madeAt)), in: stream)
+        var expected = Decision(MailedCodeEvent.redeemed(mailed), in: stream)
+        expected.append(
+            ClientEvent.certified(.mailedCode, at: now, attestation: nil), in: installation)
+        try await asked.when(certify(9)).then(expected)
+        try await asked.when(certify(8)).then(MailedCodeEvent.refused(mailed, at: now), in: stream)
+        try await asked.when(certify(9, token)).thenRejected(.noCode)
+        try await asked.given(MailedCodeEvent.redeemed(mailed), in: stream).when(certify(9))
+            .thenRejected(.noCode)
+        try await asked.given(ClientEvent.deleted, in: installation).when(certify(9))
+            .thenRejected(.notFound)
+        try await given().when(certify(9)).thenRejected(.realmNotFound)
+        try await givenDisabledRealm().when(certify(9)).thenRejected(.realmDisabled)
+    }
+}

@@ -14,14 +14,16 @@ enum SignInEnd: Sendable {
 extension Call<RealmContext> {
     /// Signs somebody in with this browser: with a new session and new secrets, whatever it had.
     func signIn<Shown: SignInProof>(
-        _ shown: Shown, by method: BrowserMethod, _ visit: Visit, to onward: Onward
+        _ shown: Shown, by method: BrowserMethod, _ visit: Visit, to onward: Onward,
+        most: Int64? = nil, place: String? = nil
     ) async throws(Problem) -> SignInEnd {
         let secret = BrowserSecret(for: newID())
         guard let digest = context.mint.digest(of: secret) else { throw Problem(.internalError) }
-        let command = SignInBrowser(
+        var command = SignInBrowser(
             shown, by: method, session: secret.session, digest: digest,
             replaced: visit.browser?.id, app: context.place.app, from: signInPlace,
             now: context.clock.now())
+        command.most = most
         let outcome: Result<OpenedBrowser, GrantRefusal>
         do throws(Problem) {
             outcome = try await ask(command, as: "anonymous")
@@ -32,7 +34,7 @@ extension Call<RealmContext> {
         switch outcome {
         case .failure(let refusal): return .refused(refusal)
         case .success(let opened):
-            var response = Response.seeOther(onward.target)
+            var response = Response.seeOther(place ?? onward.target)
             response.headers.append(
                 "Set-Cookie",
                 PageCookie.session.line(

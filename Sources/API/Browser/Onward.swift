@@ -23,16 +23,16 @@ struct Onward: Sendable, Equatable {
 
     static let parameters = [
         Parameter("continue", in: .query, .text(0...longest), "An application's request."),
-        Parameter("next", in: .query, .text(0...1024), "The page to go on to."),
+        Parameter("next", in: .query, .text(0...4096), "The page to go on to."),
     ]
     static let members: [Member] = [
         .optional("continue", .text(0...longest), "An application's request."),
-        .optional("next", .text(0...1024), "The page to go on to."),
+        .optional("next", .text(0...4096), "The page to go on to."),
     ]
 
     static let longest = 8192
     /// Where the pages stand that somebody may come back to.
-    private static let pages = ["/account", "/device", "/consent"]
+    private static let pages = ["/account", "/device", "/consent", "/auth/authorize"]
 
     private static func isSealed(_ text: String) -> Bool {
         (1...longest).contains(text.utf8.count)

@@ -34,6 +34,7 @@ enum InstallationTokenRoutes {
         try call.count(.oauthToken)
         switch call.body["grant_type"]?.string {
         case "refresh_token": return try await call.refreshInstallation()
+        case "authorization_code": return try await call.redeemInstallationCode()
         default:
             try await call.requireSecret()
             throw Problem.said(.invalidRequest, "invalid grant type")
@@ -52,6 +53,26 @@ extension Call<RealmContext> {
                 installation: installation, secret: .ofSecret(body["client_secret"]?.string),
                 now: context.clock.now()), as: actor ?? "anonymous")
         return installationTokens(granted, withRefresh: false)
+    }
+
+    fileprivate func redeemInstallationCode() async throws(Problem) -> Response {
+        guard let text = body["code"]?.string, !text.isEmpty else {
+            try await requireSecret()
+            throw Problem.said(.invalidRequest, "the code parameter is mandatory")
+        }
+        let installation = installationStream(body["client_id"]?.string)
+        let actor = installation.map { "client:\(RegisterInstallation.clientID(of: $0))" }
+        guard let code = context.mint.readAuthorizationCode(text) else {
+            try await requireSecret()
+            throw OwnerRefusal.invalidCode.problem
+        }
+        let verifier = body["code_verifier"]?.string ?? ""
+        let outcome = try await ask(
+            RedeemInstallationCode(
+                code: code, verifier: .of(verifier), installation: installation,
+                secret: .ofSecret(body["client_secret"]?.string), from: signInPlace,
+                now: context.clock.now()), as: actor ?? "anonymous")
+        return try answer(outcome)
     }
 
     /// That the client is there and has shown its secret, where nothing is decided that would look.

@@ -8,6 +8,8 @@ struct BrowserDesk: Sendable {
     let digest: SecretDigest
     /// The session that the browser had until now.
     let replaced: Versioned<BrowserSession>?
+    /// Seconds that it lasts at most, where it is for one purpose.
+    var most: Int64?
 
     /// The session's event, behind whatever else was decided, and the end of the one before.
     func open(
@@ -15,7 +17,8 @@ struct BrowserDesk: Sendable {
         factors: [AuthenticationFactor], _ request: GrantRequest, _ settings: Settings
     ) -> Decision {
         var decision = decision
-        let lifetime = settings[SettingCatalogue.browserSessionLifetime]
+        let usual = settings[SettingCatalogue.browserSessionLifetime]
+        let lifetime = min(usual, most ?? usual)
         var terms = BrowserTerms(
             account: account.id, stamp: account.stamp, app: request.app, method: method,
             factors: factors, digest: digest, openedAt: request.now,

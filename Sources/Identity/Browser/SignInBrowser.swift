@@ -16,6 +16,8 @@ public struct SignInBrowser<Shown: SignInProof>: AnsweringCommand {
     public var app: UUID?
     public var from: SignInPlace
     public var now: Timestamp
+    /// Seconds that the session lasts at most, where it is for one purpose.
+    public var most: Int64?
 
     public init(
         _ shown: Shown, by method: BrowserMethod, session: UUID, digest: SecretDigest,
@@ -102,7 +104,8 @@ public struct SignInBrowser<Shown: SignInProof>: AnsweringCommand {
                 client: .zero, clientID: "", proof: .none, app: app,
                 session: shown.sessionName ?? session, from: from, now: now),
             settings: facts.settings, metadata: metadata, method: .authorizationCode,
-            browser: BrowserDesk(method: method, digest: digest, replaced: facts.replaced))
+            browser: BrowserDesk(
+                method: method, digest: digest, replaced: facts.replaced, most: most))
     }
 
     private func record(_ refusal: GrantRefusal, _ facts: Facts) -> BrowserSessionEvent? {

@@ -150,25 +150,34 @@ struct OwnerDesk: Sendable {
                 in: request.code)
             return Settled(decision, .sessionCode(request.code))
         }
-        return openSession(
-            after: decision, account: account, factors: factors, installation, metadata)
+        return OwnerDesk.openSession(
+            request.session, after: decision, account: account, factors: factors, installation,
+            metadata, request: (request.from, request.now), settings: realm.state.settings)
     }
 
-    private func openSession(
-        after decision: Decision, account: Versioned<Account>, factors: [AuthenticationFactor],
-        _ installation: Versioned<Client>, _ metadata: ClientMetadata
+    /// A session of a certified installation, or one of another scope.
+    static func openSession(
+        _ session: UUID, after decision: Decision, account: Versioned<Account>,
+        factors: [AuthenticationFactor], scope: [String] = [Installation.scope],
+        _ installation: Versioned<Client>, _ metadata: ClientMetadata,
+        request: (from: SignInPlace, now: Timestamp), settings: Settings,
+        amending amend: (inout SessionTerms) -> Void = { _ in }
     ) -> Settled<OwnerOutcome> {
+        precondition(
+            !scope.contains(Installation.scope) || installation.state.certification != nil,
+            "Only who is certified has everything.")
         let desk = GrantDesk(
             request: GrantRequest(
                 client: installation.stream, clientID: installation.state.clientID, proof: .none,
-                session: request.session, from: request.from, now: request.now),
-            settings: realm.state.settings, metadata: metadata, method: .flagship)
+                session: session, from: request.from, now: request.now),
+            settings: settings, metadata: metadata, method: .flagship)
         let settled = desk.open(
-            after: decision, account: (account.stream, account.state.stamp),
-            scope: [Installation.scope], factors: factors
+            after: decision, account: (account.stream, account.state.stamp), scope: scope,
+            factors: factors
         ) { terms in
             terms.isOffline = true
             terms.expiresAt = request.now.adding(seconds: Self.sessionLifetime)
+            amend(&terms)
         }
         guard case .success(let granted) = settled.outcome else {
             preconditionFailure("A desk that is asked to open opens.")

@@ -108,7 +108,7 @@ struct Service: Sendable {
                 .init(API.realmTable + API.pageTable) { request throws(Problem) in
                     try await realms.context(of: request)
                 },
-                .init(API.flagshipTable) { request throws(Problem) in
+                .init(API.flagshipTable + API.flagshipPageTable) { request throws(Problem) in
                     try await realms.context(of: request, profile: .flagship)
                 },
             ], log: store.lines, metrics: store.metrics)

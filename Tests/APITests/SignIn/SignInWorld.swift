@@ -57,7 +57,7 @@ struct SignInWorld {
                 .init(API.realmTable + API.pageTable) { request throws(Problem) in
                     try await contexts.context(of: request)
                 },
-                .init(API.flagshipTable) { request throws(Problem) in
+                .init(API.flagshipTable + API.flagshipPageTable) { request throws(Problem) in
                     try await contexts.context(of: request, profile: .flagship)
                 },
             ], log: .silent, metrics: Metrics())

@@ -1,0 +1,162 @@
+internal import Cryptography
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// What an installation asks a realm's owner for on a page.
+struct InstallationAuthorization: Sendable {
+    let id: UUID
+    let client: Client
+    let state: String
+    let redirect: String
+    let scope: [String]
+    let challenge: SecretDigest?
+    /// As it came, without the session code.
+    let pairs: [(name: String, value: String)]
+
+    var asksEverything: Bool { scope.contains(Installation.scope) }
+
+    /// The page that asks, as a place of this site.
+    var place: String { "\(InstallationAuthorizeRoutes.path)?\(Form.encode(pairs))" }
+
+    /// Where the browser goes with the code, which such apps look for under two names.
+    func answer(code: String) -> String {
+        let query = Form.encode([("access_code", code), ("code", code), ("state", state)])
+        return redirect + (redirect.utf8.contains(0x3F) ? "&" : "?") + query + "#"
+    }
+
+    var refusal: String {
+        let query = Form.encode([("error", "access_denied"), ("state", state)])
+        return redirect + (redirect.utf8.contains(0x3F) ? "&" : "?") + query + "#"
+    }
+
+    static let names = [
+        "state", "client_id", "redirect_uri", "response_type", "scope", "code_challenge",
+        "code_challenge_method",
+    ]
+    static let longest = 2_048
+}
+
+extension Call<RealmContext> {
+    /// Reads the request from the query or the form. What is wrong with it never leads anywhere: the
+    /// place to be led to is part of what nobody has looked at yet.
+    func installationAuthorization(
+        _ value: (String) -> String?
+    ) async throws(Problem) -> InstallationAuthorization {
+        var pairs: [(name: String, value: String)] = []
+        var known: [String: String] = [:]
+        for name in InstallationAuthorization.names {
+            guard let text = value(name), !text.isEmpty else { continue }
+            pairs.append((name, text))
+            known[name] = text
+        }
+        for name in ["state", "client_id", "redirect_uri", "response_type", "scope"]
+        where known[name] == nil {
+            throw Problem(.invalidRequest, "The \(name) parameter is mandatory")
+        }
+        guard known["response_type"] == "code" else {
+            throw Problem(.invalidRequest, "Invalid response type")
+        }
+        guard let (id, client) = try await installation(known["client_id"]) else {
+            throw Problem(.invalidRequest, "The client must be registered")
+        }
+        let redirect = known["redirect_uri"] ?? ""
+        guard
+            client.metadata?.redirectURIs.contains(where: { $0.utf8.elementsEqual(redirect.utf8) })
+                == true
+        else { throw Problem(.invalidRequest, "The redirect_uri parameter is invalid") }
+        guard let scope = Scope.parse(known["scope"] ?? ""), !scope.isEmpty else {
+            throw Problem(.invalidRequest, "The scope parameter is invalid")
+        }
+        var challenge: SecretDigest?
+        if let text = known["code_challenge"] {
+            guard known["code_challenge_method"] == "S256",
+                let digest = Base64URL.decode(text).flatMap({ SecretDigest($0) })
+            else { throw Problem(.invalidRequest, "The code challenge is invalid") }
+            challenge = digest
+        }
+        let asked = InstallationAuthorization(
+            id: id, client: client, state: known["state"] ?? "", redirect: redirect, scope: scope,
+            challenge: challenge, pairs: pairs)
+        // Whoever asks for everything shows that it is he who gets it.
+        guard !asked.asksEverything || (challenge != nil && scope == [Installation.scope]) else {
+            throw Problem(.invalidRequest, "PKCE is mandatory")
+        }
+        return asked
+    }
+
+    /// A code for what the owner allowed.
+    func authorizationCode(
+        _ asked: InstallationAuthorization, _ browser: SignedInBrowser
+    ) async throws(Problem) -> String {
+        guard let redirect = SecretDigest.of(asked.redirect),
+            let text = context.mint.authorizationCode(
+                AuthorizationCode(
+                    id: newID(), client: asked.id, account: browser.subject, browser: browser.id,
+                    redirect: redirect, challenge: asked.challenge, scope: asked.scope,
+                    authenticatedAt: browser.authenticatedAt,
+                    factors: browser.methods.compactMap(AuthenticationFactor.init),
+                    expiresAt: context.clock.now().adding(seconds: 300)))
+        else { throw Problem(.internalError) }
+        return text
+    }
+
+    /// Mails the owner a code for an installation; what its page sends back with it.
+    func requestCertification(of id: UUID) async throws(Problem) -> String {
+        try count(.ownerMail, target: Self.wholeRealm)
+        let code = newID()
+        let stream = MailedCode.stream(of: id, .certification)
+        guard
+            let digest = context.mint.digest(ofMailedCode: context.mint.code(code), in: stream)
+        else { throw Problem(.internalError) }
+        let refusal = try await carryOut(
+            RequestCertification(
+                installation: id, code: code, digest: digest, now: context.clock.now()), for: id)
+        if let refusal { throw refusal.problem }
+        return context.mint.mailedCodeToken(code)
+    }
+
+    /// Whether what somebody typed certifies an installation.
+    func certify(
+        _ id: UUID, token: String, digits: String
+    ) async throws(Problem) -> Bool {
+        try count(.ownerSignIn, target: Self.wholeRealm)
+        let stream = MailedCode.stream(of: id, .certification)
+        guard let code = context.mint.readMailedCodeToken(token),
+            let digest = context.mint.digest(ofMailedCode: digits, in: stream)
+        else { return false }
+        do throws(Problem) {
+            let outcome = try await ask(
+                CertifyByMailedCode(
+                    installation: id, typed: TypedMailedCode(id: code, digest: digest),
+                    now: context.clock.now()), as: "anonymous")
+            return outcome == .certified
+        } catch {
+            guard error.kind == .invalidGrant else { throw error }
+            return false
+        }
+    }
+}
+
+extension RequestCertification.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.unknownHost)
+        case .realmDisabled: Problem(.realmClosed)
+        case .notFound: .said(.noSuchClient, "Client not found")
+        case .noOwner: Problem(.forbidden)
+        }
+    }
+}
+
+extension CertifyByMailedCode.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.unknownHost)
+        case .realmDisabled: Problem(.realmClosed)
+        case .notFound: .said(.noSuchClient, "Client not found")
+        case .noCode: Problem(.invalidGrant)
+        }
+    }
+}

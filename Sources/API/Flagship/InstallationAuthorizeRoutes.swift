@@ -1,0 +1,161 @@
+internal import HTML
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// The pages on which an owner lets an installation in.
+enum InstallationAuthorizeRoutes {
+    static let table: [Route<RealmContext>] = [show, decide, login, certify]
+
+    static let path = "/auth/authorize"
+
+    private static let refusals: [ProblemKind] =
+        LoginRoutes.refusals + [.invalidRequest, .forbidden]
+
+    private static let show = Route<RealmContext>(
+        .get, PathTemplate(stringLiteral: path), id: "authorizeInstallation", tag: "Flagship",
+        summary: "Asks the owner whether an app may have what it asks for.", right: .nothing,
+        dialect: .page,
+        parameters: (InstallationAuthorization.names + ["session_code"]).map {
+            Parameter(
+                $0, in: .query, .text(0...InstallationAuthorization.longest), "Of the request.")
+        }, answer: .page, refusals: refusals
+    ) { call throws(Problem) in
+        let asked = try await call.installationAuthorization { call.text($0) }
+        let visit = try await call.visit()
+        if let text = call.text("session_code"), !text.isEmpty {
+            return try await call.open(text, visit, to: asked.place)
+        }
+        guard let browser = visit.browser else {
+            return .seeOther("/auth/login?" + Form.encode([("redirect", asked.place)]))
+        }
+        try await call.requireOwner(browser)
+        if asked.asksEverything, asked.client.certification == nil {
+            let token = try await call.requestCertification(of: asked.id)
+            return CertificationPage(visit: visit, asked: asked, token: token).response()
+        }
+        // It was there when the owner took the realm over: he has said so already.
+        if asked.client.wasAtOnboarding {
+            let code = try await call.authorizationCode(asked, browser)
+            return .found(asked.answer(code: code))
+        }
+        return InstallationConsentPage(visit: visit, asked: asked).response()
+    }
+
+    private static let decide = Route<RealmContext>(
+        .post, PathTemplate(stringLiteral: path), id: "decideInstallation", tag: "Flagship",
+        summary: "Takes the decision.", right: .nothing, dialect: .page,
+        body: .page(
+            InstallationAuthorization.names.map {
+                .optional($0, .text(0...InstallationAuthorization.longest), "Of the request.")
+            } + [.optional("decision", .text(0...20), "What was decided.")]),
+        answer: .page, refusals: refusals
+    ) { call throws(Problem) in
+        let visit = try await call.submission()
+        let asked = try await call.installationAuthorization { call.body[$0]?.string }
+        guard let browser = visit.browser else {
+            return .seeOther("/auth/login?" + Form.encode([("redirect", asked.place)]))
+        }
+        try await call.requireOwner(browser)
+        guard !asked.asksEverything || asked.client.certification != nil else {
+            return .seeOther(asked.place)
+        }
+        guard call.body["decision"]?.string == "allow" else { return .found(asked.refusal) }
+        let link = asked.answer(code: try await call.authorizationCode(asked, browser))
+        if call.request.headers["Accept"] == "application/json" {
+            return .json(.ok, ["deeplink": .string(link)])
+        }
+        return .found(link)
+    }
+
+    /// People sign in here as everywhere else.
+    private static let login = Route<RealmContext>(
+        .get, "/auth/login", id: "loginForInstallation", tag: "Flagship",
+        summary: "Leads to the page where people sign in.", right: .nothing, dialect: .page,
+        parameters: [Parameter("redirect", in: .query, .text(0...8192), "Where to go on to.")],
+        answer: .page, refusals: Place.refusals
+    ) { call throws(Problem) in
+        .seeOther(Onward(path: call.text("redirect")).link("/login"))
+    }
+
+    private static let certify = Route<RealmContext>(
+        .post, "/auth/clients/{client_id}/flagship", id: "certifyInstallation",
+        tag: "Flagship", summary: "Takes the code that was mailed for an app.", right: .nothing,
+        dialect: .flagship, parameters: [InstallationRoutes.clientID],
+        body: .form(
+            .object(
+                .optional("code", .text(0...64), "The digits."),
+                .optional("token", .text(0...64), "Which code it is."),
+                .optional("next", .text(0...4096), "The page that a browser goes on to."),
+                .optional("form", .text(0...200), "What binds a form to its browser.")),
+            example: ["code": "123456", "token": "…"]),
+        answer: Answer(
+            status: .noContent, description: "It is believed.", content: .nothing),
+        refusals: refusals + [.invalidClient, .noSuchClient]
+    ) { call throws(Problem) in
+        guard let (id, _) = try await call.installation(call.text("client_id")) else {
+            throw Problem.said(.noSuchClient, "Client not found")
+        }
+        let token = call.body["token"]?.string ?? ""
+        let isCertified = try await call.certify(
+            id, token: token, digits: trimmed(call.body["code"]?.string ?? ""))
+        guard let next = call.body["next"]?.string.flatMap({ ReturnPath($0) }),
+            next.text.utf8.starts(with: "\(path)?".utf8)
+        else {
+            guard isCertified else {
+                throw Problem.said(
+                    .invalidClient,
+                    call.language == .german ? "ungültiger Code" : "invalid code")
+            }
+            return Response(status: .noContent)
+        }
+        if isCertified { return .seeOther(next.text) }
+        return try await call.askAgain(next, token)
+    }
+}
+
+extension Call<RealmContext> {
+    /// The same page without the code, whatever came of it.
+    fileprivate func open(
+        _ text: String, _ visit: Visit, to place: String
+    ) async throws(Problem) -> Response {
+        try count(.ownerSignIn, target: Self.wholeRealm)
+        guard let code = context.mint.readSessionCode(text) else { return .seeOther(place) }
+        let end = try await signIn(
+            SessionCodeProof(code: code), by: .sessionCode, visit, to: Onward(), most: 300,
+            place: place)
+        switch end {
+        case .signedIn(let response): return response
+        case .refused: return .seeOther(place)
+        }
+    }
+
+    fileprivate func requireOwner(_ browser: SignedInBrowser) async throws(Problem) {
+        guard try await folded(Owner.self, Owner.stream).account == browser.subject else {
+            throw Problem(.forbidden)
+        }
+    }
+
+    fileprivate func askAgain(_ next: ReturnPath, _ token: String) async throws(Problem) -> Response
+    {
+        let query = next.text.utf8.drop { $0 != UInt8(ascii: "?") }.dropFirst()
+        let pairs = Form.parse(Array(query)) ?? []
+        let asked = try await installationAuthorization { name in
+            pairs.first { $0.name == name }?.value
+        }
+        return CertificationPage(
+            visit: try await visit(), asked: asked, token: token, isWrong: true
+        ).response(.unauthorized)
+    }
+}
+
+extension Response {
+    /// As such apps know it.
+    static func found(_ place: String) -> Response {
+        var response = Response(status: .found, headers: Headers(), body: [])
+        response.headers["Location"] = place
+        response.headers["Cache-Control"] = "no-store"
+        return response
+    }
+}

@@ -1,0 +1,54 @@
+public import EventSourcing
+public import Values
+
+/// Believes that an installation is the genuine app, on the word of the owner who typed the code that was
+/// mailed to him.
+public struct CertifyByMailedCode: AnsweringCommand {
+    public var installation: UUID
+    public var typed: TypedMailedCode
+    public var now: Timestamp
+
+    public init(installation: UUID, typed: TypedMailedCode, now: Timestamp) {
+        self.installation = installation
+        self.typed = typed
+        self.now = now
+    }
+
+    public enum Rejection: Error, Equatable, Sendable {
+        case realmNotFound
+        case realmDisabled
+        case notFound
+        /// There is no such code, or no more.
+        case noCode
+    }
+
+    public typealias Outcome = CertifyInstallation.Outcome
+
+    public struct Facts: Sendable {
+        let inRealm: InRealm<Client>
+        let code: Versioned<MailedCode>
+    }
+
+    public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
+        Facts(
+            inRealm: try await .read(installation, from: streams),
+            code: try await streams.read(
+                MailedCode.self, MailedCode.stream(of: installation, .certification)))
+    }
+
+    public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
+        try facts.inRealm.realm.requireOpen(
+            missing: Rejection.realmNotFound, disabled: .realmDisabled)
+        guard facts.inRealm.thing.installation(at: now) != nil else { throw .notFound }
+        guard let live = facts.code.state.code(typed.id, at: now) else { throw .noCode }
+        guard live.digest == typed.digest else {
+            return Settled(
+                Decision(MailedCodeEvent.refused(live.id, at: now), in: facts.code.stream),
+                .refused)
+        }
+        var decision = Decision(MailedCodeEvent.redeemed(live.id), in: facts.code.stream)
+        decision.append(
+            ClientEvent.certified(.mailedCode, at: now, attestation: nil), in: installation)
+        return Settled(decision, .certified)
+    }
+}

@@ -1,0 +1,54 @@
+public import EventSourcing
+public import Values
+
+/// Has a code mailed to a realm's owner, by which an installation is trusted for which no store vouches.
+public struct RequestCertification: Command {
+    public var installation: UUID
+    /// The name of the code, and the digest of its digits.
+    public var code: UUID
+    public var digest: SecretDigest
+    public var now: Timestamp
+
+    public init(installation: UUID, code: UUID, digest: SecretDigest, now: Timestamp) {
+        self.installation = installation
+        self.code = code
+        self.digest = digest
+        self.now = now
+    }
+
+    public enum Rejection: Error, Equatable, Sendable {
+        case realmNotFound
+        case realmDisabled
+        case notFound
+        /// Nobody is there to be asked.
+        case noOwner
+    }
+
+    public struct Facts: Sendable {
+        let inRealm: InRealm<Client>
+        let owner: Versioned<Owner>
+        let code: Versioned<MailedCode>
+    }
+
+    public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
+        Facts(
+            inRealm: try await .read(installation, from: streams),
+            owner: try await streams.read(Owner.self, Owner.stream),
+            code: try await streams.read(
+                MailedCode.self, MailedCode.stream(of: installation, .certification)))
+    }
+
+    public func decide(_ facts: Facts) throws(Rejection) -> Decision {
+        try facts.inRealm.realm.requireOpen(
+            missing: Rejection.realmNotFound, disabled: .realmDisabled)
+        guard facts.inRealm.thing.installation(at: now) != nil else { throw .notFound }
+        guard facts.owner.state.isOnboarded, let account = facts.owner.state.account else {
+            throw .noOwner
+        }
+        return Decision(
+            MailedCodeEvent.issued(
+                IssuedMailedCode(
+                    id: code, purpose: .certification, account: account, digest: digest,
+                    issuedAt: now)), in: facts.code.stream)
+    }
+}

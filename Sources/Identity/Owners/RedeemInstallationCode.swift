@@ -1,0 +1,90 @@
+public import EventSourcing
+public import Values
+
+/// Gives an installation tokens for an authorization code of the flagship profile. A wrong verifier does
+/// not use the code up; being redeemed does, and shown again it ends what it gave.
+public struct RedeemInstallationCode: AnsweringCommand {
+    public var code: AuthorizationCode
+    /// Of the verifier that was shown.
+    public var verifier: SecretDigest?
+    public var installation: UUID?
+    public var secret: SecretDigest?
+    public var from: SignInPlace
+    public var now: Timestamp
+
+    public init(
+        code: AuthorizationCode, verifier: SecretDigest?, installation: UUID?,
+        secret: SecretDigest?, from: SignInPlace = SignInPlace(), now: Timestamp
+    ) {
+        self.code = code
+        self.verifier = verifier
+        self.installation = installation
+        self.secret = secret
+        self.from = from
+        self.now = now
+    }
+
+    public typealias Rejection = OwnerRefusal
+    public typealias Outcome = OwnerOutcome
+
+    public struct Facts: Sendable {
+        let realm: Versioned<Realm>
+        let owner: Versioned<Owner>
+        let installation: Versioned<Client>?
+        let account: Versioned<Account>
+        let browser: Versioned<BrowserSession>
+        let session: Versioned<Session>
+    }
+
+    public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
+        let realm = try await streams.read(Realm.self, Realm.stream)
+        var client: Versioned<Client>?
+        if let installation { client = try await streams.read(Client.self, installation) }
+        return Facts(
+            realm: realm, owner: try await streams.read(Owner.self, Owner.stream),
+            installation: client,
+            account: try await streams.read(Account.self, code.account),
+            browser: try await streams.read(BrowserSession.self, code.browser),
+            session: try await streams.read(Session.self, code.id))
+    }
+
+    public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
+        try facts.realm.requireOpen(
+            missing: OwnerRefusal.realmNotFound, disabled: .realmDisabled)
+        guard let client = facts.installation, let metadata = client.installation(at: now) else {
+            throw .unknownInstallation
+        }
+        guard let known = client.state.secret, known == secret else { throw .wrongSecret }
+        guard code.client == client.stream, now < code.expiresAt else { throw .invalidCode }
+        if facts.session.exists {
+            guard let terms = facts.session.state.terms, facts.session.state.end == nil else {
+                throw .invalidCode
+            }
+            return Settled(
+                Decision(SessionEvent.ended(.reuse), in: facts.session.stream, of: terms.account),
+                .refused(.invalidCode))
+        }
+        let everything = code.scope.contains(Installation.scope)
+        guard facts.account.isWelcome, facts.owner.state.account == facts.account.stream,
+            let login = facts.browser.state.terms, login.account == facts.account.stream,
+            login.stamp == facts.account.state.stamp,
+            facts.browser.state.end == nil || facts.browser.state.end == .replaced,
+            !everything || client.state.certification != nil
+        else { throw .invalidCode }
+        // Where there is no challenge, whatever is shown is nothing; who asks for everything has one.
+        guard code.challenge == nil ? !everything : code.challenge == verifier else {
+            throw .wrongVerifier
+        }
+        var decision = Decision()
+        if !client.state.isAdopted {
+            decision.append(ClientEvent.adopted(atOnboarding: false), in: client.stream)
+        }
+        return OwnerDesk.openSession(
+            code.id, after: decision, account: facts.account, factors: code.factors,
+            scope: code.scope, client, metadata, request: (from, now),
+            settings: facts.realm.state.settings
+        ) { terms in
+            terms.authenticatedAt = code.authenticatedAt
+        }
+    }
+}

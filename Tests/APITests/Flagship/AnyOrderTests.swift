@@ -1,0 +1,156 @@
+import EventSourcing
+import HTTP
+import Identity
+import JSON
+import LogTesting
+import Testing
+import Values
+
+@testable import API
+
+@Suite struct `Whoever is not certified` {
+    /// Together twenty thousand steps: a world that has seen little is quicker.
+    private static let worlds = 0..<10
+    private static let steps = 2_000
+
+    @Test(arguments: worlds)
+    func `COZ-08 never has everything, in whatever order he asks`(_ number: Int) async throws {
+        let seed = UInt64.random(in: .min ... .max)
+        let thieves = try await Thieves(seed)
+        for step in 0..<Self.steps {
+            let answer = try await thieves.step(step)
+            if answer?.json["scope"] == "*" {
+                Issue.record("Somebody got everything: step \(step) of seed \(seed)")
+                return
+            }
+        }
+        let genuine = try #require(UUID(bytes: Hex.decode(thieves.good.id) ?? []))
+        let opened = try await thieves.world.happened("session.opened")
+        for event in opened where event.open["scope"] == ["*"] {
+            #expect(event.open["client"] == .string(genuine.description), "seed \(seed)")
+        }
+        // Some of them get in, as far as they may.
+        #expect(opened.contains { $0.open["scope"] == ["files"] }, "seed \(seed)")
+        #expect(
+            try await thieves.world.happened("client.certified").count == 1, "seed \(seed)")
+    }
+}
+
+/// What somebody can do who has everything but a store's word and the owner's mailbox: he may know the
+/// passphrase, and be signed in to a web view.
+private final class Thieves {
+    let world: FlagshipWorld
+    let good: TestInstallation
+    private let device: AppleDevice
+    private let browser: PageBrowser
+    private var random: Splitmix
+    private var thieves: [TestInstallation]
+    private var codes = ["x"]
+    private var challenges = ["x"]
+    private var refreshes = ["x"]
+    private var used: [JSON] = [[:]]
+
+    init(_ seed: UInt64) async throws {
+        random = Splitmix(state: seed)
+        world = try await FlagshipWorld()
+        good = try await world.certified("Genuine")
+        _ = try await world.onboard(good)
+        device = try AppleDevice(world.apple)
+        thieves = [try await world.register("Thief")]
+        let view = try #require(
+            try await world.login(thieves[0]).json["session_code"]?.string)
+        browser = try await world.browser(
+            view, at: InstallationRequest(app: thieves[0], scope: "files").place)
+    }
+
+    private func any<Value>(_ values: [Value]) -> Value {
+        values[Int.random(in: 0..<values.count, using: &random)]
+    }
+
+    func step(_ step: Int) async throws -> Answered? {
+        // Five minutes are soon over.
+        if step % 20 == 0, browser.place?.hasPrefix("/auth/login") == true {
+            let code = try await world.login(thieves[0]).json["session_code"]?.string ?? "x"
+            let place = InstallationRequest(app: thieves[0], scope: "files").place
+            try await browser.get("\(place)&session_code=\(code)")
+        }
+        return Bool.random(using: &random)
+            ? try await certify(step, any(thieves)) : try await askForTokens(step, any(thieves))
+    }
+
+    private func certify(_ step: Int, _ thief: TestInstallation) async throws -> Answered? {
+        switch Int.random(in: 0..<8, using: &random) {
+        case 0 where thieves.count < 6: thieves.append(try await world.register("Thief"))
+        case 0, 1: challenges.append(try await world.challenge(thief))
+        case 2:
+            // A genuine phone vouches, but for another installation.
+            used.append(try device.attestation(try await world.challenge(good)).json)
+        case 3:
+            var evil = try AppleDevice(world.apple)
+            evil.app = "TEAMTEAM01.io.example.evil"
+            return try await world.attest(thief, evil.attestation(any(challenges)).json)
+        case 4: return try await world.attest(thief, any(used))
+        case 5:
+            return try await world.attest(
+                thief, world.google.attestation(any(challenges), "a.b.c.d.e"))
+        case 6:
+            return try await world.send(
+                .post, "/auth/clients/\(thief.id)/flagship",
+                form: [("code", "000000"), ("token", browser.value(of: "token") ?? "x")])
+        default:
+            return try await world.send(
+                .put, "/auth/register/\(thief.id)",
+                json: thief.update([
+                    "client_name": .string("Thief \(step)"), "flagship": true,
+                    "certified_from_store": true, "scope": "*", "consent": "none",
+                ]), bearer: thief.token)
+        }
+        return nil
+    }
+
+    private func askForTokens(_ step: Int, _ thief: TestInstallation) async throws -> Answered? {
+        switch Int.random(in: 0..<8, using: &random) {
+        case 0: return try await world.login(thief)
+        case 1: return try await world.refresh(thief, any(refreshes))
+        case 2: return try await world.redeem(thief, any(codes))
+        case 3:
+            try await browser.get(
+                InstallationRequest(app: thief, scope: any(["*", "files"])).place)
+        case 4, 5:
+            let app = step % 2 == 0 ? thief : good
+            let scope = app.id == good.id ? "*" : any(["*", "files", "* a"])
+            let request = InstallationRequest(app: app, scope: scope)
+            try await browser.get(request.place)
+            let decided = try await browser.submit(
+                "/auth/authorize", request.pairs + [("decision", "allow")])
+            if decided.status == .found {
+                codes.append(try FlagshipWorld.code(in: decided.response.headers["Location"]))
+            }
+        case 6:
+            let tokens = try await world.login(good)
+            refreshes.append(try #require(tokens.json["refresh_token"]?.string))
+            return try await world.sessionCode(any(refreshes + codes))
+        default:
+            return try await world.send(
+                .post, "/settings/passphrase/flagship",
+                json: thief.members([
+                    "register_token": .string(world.registerToken),
+                    "passphrase": .string(FlagshipWorld.hash), "iterations": 100_000,
+                ]))
+        }
+        return nil
+    }
+}
+
+/// Small, and the same everywhere.
+private struct Splitmix: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}

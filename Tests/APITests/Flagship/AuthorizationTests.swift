@@ -1,0 +1,280 @@
+import Cryptography
+import EventSourcing
+import HTTP
+import Identity
+import JSON
+import Testing
+import Values
+
+@testable import API
+
+/// A request of an installation, and what it keeps of it.
+struct InstallationRequest {
+    static let verifier = String(repeating: "v", count: 43)
+    var app: TestInstallation
+    var scope = "*"
+
+    var pairs: [(name: String, value: String)] {
+        [
+            ("state", "a state"), ("client_id", app.id), ("redirect_uri", "cozy://"),
+            ("response_type", "code"), ("scope", scope),
+            (
+                "code_challenge",
+                Base64URL.encode(SHA256.hash(Array(Self.verifier.utf8)))
+            ), ("code_challenge_method", "S256"),
+        ]
+    }
+
+    var place: String { "/auth/authorize?\(Form.encode(pairs))" }
+
+    func changed(_ name: String, _ value: String?) -> String {
+        var pairs = pairs.filter { $0.name != name }
+        if let value { pairs.append((name, value)) }
+        return "/auth/authorize?\(Form.encode(pairs))"
+    }
+}
+
+extension FlagshipWorld {
+    /// A browser in which the owner is signed in, by a session code.
+    func browser(_ code: String, at place: String) async throws -> PageBrowser {
+        let browser = PageBrowser(world)
+        try await browser.get("\(place)&session_code=\(code)")
+        #expect(browser.place == place)
+        return browser
+    }
+
+    func redeem(
+        _ app: TestInstallation, _ code: String,
+        verifier: String? = InstallationRequest.verifier
+    ) async throws -> Answered {
+        var form = [
+            (name: "grant_type", value: "authorization_code"), ("client_id", app.id),
+            ("client_secret", app.secret), ("code", code),
+        ]
+        if let verifier { form.append(("code_verifier", verifier)) }
+        return try await send(.post, "/auth/access_token", form: form)
+    }
+
+    /// The code in what an app is sent.
+    static func code(in location: String?) throws -> String {
+        let link = try #require(location)
+        let query = try #require(link.split(separator: "?").last?.split(separator: "#").first)
+        let pairs = try #require(Form.parse(Array(query.utf8)))
+        let codes = pairs.filter { ["code", "access_code"].contains($0.name) }.map(\.value)
+        #expect(codes.count == 2 && Set(codes).count == 1)
+        #expect(pairs.contains { $0.name == "state" && $0.value == "a state" })
+        #expect(link.hasSuffix("#"))
+        return try #require(codes.first)
+    }
+}
+
+@Suite struct `An owner who lets an app in on a page` {
+    /// Taken over by another app, so that this one has to ask.
+    private func world() async throws -> (FlagshipWorld, code: () async throws -> String) {
+        let world = try await FlagshipWorld()
+        let first = try await world.register("First")
+        _ = try await world.onboard(first)
+        return (
+            world,
+            { try #require(try await world.login(first).json["session_code"]?.string) }
+        )
+    }
+
+    @Test func `COZ-09 types the code that was mailed, once and in time`() async throws {
+        let (world, code) = try await world()
+        let request = InstallationRequest(app: try await world.register())
+        let browser = try await world.browser(try await code(), at: request.place)
+        try await browser.follow()
+        #expect(browser.shows("Is this your app?"))
+        let digits = try await world.mailedDigits()
+        let token = try #require(browser.value(of: "token"))
+        func certify(_ digits: String, _ token: String, as app: TestInstallation? = nil)
+            async throws -> Answered
+        {
+            try await world.send(
+                .post, "/auth/clients/\((app ?? request.app).id)/flagship",
+                form: [("code", digits), ("token", token)])
+        }
+        let wrong = try await certify(digits == "111111" ? "2" : "111111", token)
+        #expect(wrong.status == .unauthorized)
+        #expect(wrong.json == ["error": "invalid code"])
+        #expect(try await certify(digits, "x").status == .unauthorized)
+        #expect(
+            try await certify(digits, token, as: try await world.register("Other")).status
+                == .unauthorized)
+        #expect(
+            try await world.send(
+                .post, "/auth/clients/00000000000000000000000000000000/flagship",
+                form: [("code", digits), ("token", token)]
+            ).status == .notFound)
+        // A reload mails another code, and the one before is worth nothing.
+        try await browser.get(request.place)
+        let next = try #require(browser.value(of: "token"))
+        #expect(try await certify(digits, token).status == .unauthorized)
+        let newDigits = try await world.mailedDigits()
+        #expect(try await certify(newDigits, next).status == .noContent)
+        #expect(try await certify(newDigits, next).status == .unauthorized)
+        let found = try await world.send(
+            .get, "/auth/register/\(request.app.id)", bearer: request.app.token)
+        #expect(found.json["flagship"] == true)
+        #expect(found.json["certified_from_store"] == nil)
+        try await browser.get(request.place)
+        #expect(browser.shows("see and change everything of yours"))
+    }
+
+    @Test func `COZ-09 has few tries, on the page as elsewhere`() async throws {
+        let (world, code) = try await world()
+        let request = InstallationRequest(app: try await world.register())
+        let browser = try await world.browser(try await code(), at: request.place)
+        try await browser.follow()
+        let digits = try await world.mailedDigits()
+        let path = "/auth/clients/\(request.app.id)/flagship"
+        func submit(_ digits: String) async throws -> Status {
+            try await browser.submit(
+                path,
+                [
+                    ("code", digits), ("token", browser.value(of: "token") ?? ""),
+                    ("next", request.place),
+                ]
+            ).status
+        }
+        for _ in 0..<MailedCode.attempts {
+            #expect(try await submit(digits == "111111" ? "2" : "111111") == .unauthorized)
+            #expect(browser.shows("not valid, or no longer"))
+        }
+        #expect(try await submit(digits) == .unauthorized)
+        try await browser.get(request.place)
+        #expect(try await submit(try await world.mailedDigits()) == .seeOther)
+        try await browser.follow()
+        #expect(browser.shows("Allow Phone?"))
+    }
+
+    @Test func `COZ-10 sends the app a code under both names, or a refusal`() async throws {
+        let (world, code) = try await world()
+        let request = InstallationRequest(app: try await world.certified())
+        let browser = try await world.browser(try await code(), at: request.place)
+        try await browser.follow()
+        #expect(browser.shows("Allow Phone?"))
+        #expect(
+            try await browser.submit(
+                "/auth/authorize", request.pairs + [("decision", "allow")], token: "x"
+            ).status == .forbidden)
+        try await browser.get(request.place)
+        let denied = try await browser.submit(
+            "/auth/authorize", request.pairs + [("decision", "deny")])
+        #expect(
+            denied.response.headers["Location"]?.hasPrefix("cozy://?error=access_denied") == true)
+        try await browser.get(request.place)
+        let allowed = try await browser.submit(
+            "/auth/authorize", request.pairs + [("decision", "allow")])
+        #expect(allowed.status == .found)
+        let given = try FlagshipWorld.code(in: allowed.response.headers["Location"])
+        let tokens = try await world.redeem(request.app, given)
+        #expect(tokens.status == .ok)
+        #expect(tokens.json["scope"] == "*")
+        let access = try #require(tokens.json["access_token"]?.string)
+        #expect(try await world.sessionCode(access).status == .created)
+        try await browser.get(request.place)
+        let link = try await browser.submit(
+            "/auth/authorize", request.pairs + [("decision", "allow")],
+            token: nil, ["Accept": "application/json"])
+        #expect(link.status == .ok)
+        _ = try FlagshipWorld.code(in: link.json["deeplink"]?.string)
+    }
+
+    @Test func `COZ-08 gives everything for a verifier alone, and once`() async throws {
+        let (world, code) = try await world()
+        let (app, other) = (try await world.certified(), try await world.certified("Other"))
+        let request = InstallationRequest(app: app)
+        let browser = try await world.browser(try await code(), at: request.place)
+        try await browser.follow()
+        let allowed = try await browser.submit(
+            "/auth/authorize", request.pairs + [("decision", "allow")])
+        let given = try FlagshipWorld.code(in: allowed.response.headers["Location"])
+        func refused(_ answer: Answered, _ error: JSON) {
+            #expect(answer.status == .badRequest)
+            #expect(answer.json["error"] == error)
+        }
+        refused(try await world.redeem(app, ""), "the code parameter is mandatory")
+        refused(try await world.redeem(app, "x"), "invalid code")
+        refused(try await world.redeem(other, given), "invalid code")
+        // What is wrong with the verifier uses nothing up.
+        refused(try await world.redeem(app, given, verifier: nil), "invalid code_verifier")
+        refused(try await world.redeem(app, given, verifier: "v"), "invalid code_verifier")
+        let tokens = try await world.redeem(app, given)
+        #expect(tokens.status == .ok)
+        // Somebody else has it as well: all of it is over.
+        refused(try await world.redeem(app, given), "invalid code")
+        let access = try #require(tokens.json["access_token"]?.string)
+        #expect(try await world.sessionCode(access).json["error"] == "Invalid JWT token")
+    }
+
+    @Test func `COZ-08 is refused on a page, wherever the request would lead`() async throws {
+        let (world, code) = try await world()
+        let request = InstallationRequest(app: try await world.certified())
+        let browser = try await world.browser(try await code(), at: request.place)
+        let wrong: [(String, String?)] = [
+            ("state", nil), ("client_id", nil), ("client_id", "x"), ("redirect_uri", nil),
+            ("redirect_uri", "cozy://evil"), ("redirect_uri", "COZY://"),
+            ("response_type", nil), ("response_type", "token"), ("scope", nil),
+            ("scope", "* files"), ("code_challenge", nil), ("code_challenge", "short"),
+            ("code_challenge_method", nil), ("code_challenge_method", "plain"),
+        ]
+        for (name, value) in wrong {
+            let answer = try await browser.get(request.changed(name, value))
+            #expect(answer.status == .badRequest, "\(name) \(value ?? "-")")
+            #expect(answer.response.headers["Location"] == nil)
+        }
+        let nobody = PageBrowser(world.world)
+        try await nobody.get(request.place)
+        #expect(nobody.place?.hasPrefix("/auth/login?redirect=") == true)
+        try await nobody.follow()
+        #expect(nobody.place?.hasPrefix("/login?next=%2Fauth%2Fauthorize") == true)
+    }
+
+    @Test func `COZ-19 opens one web view with a code, for five minutes`() async throws {
+        let (world, code) = try await world()
+        let request = InstallationRequest(app: try await world.certified())
+        let text = try await code()
+        let browser = try await world.browser(text, at: request.place)
+        #expect(try await browser.follow().status == .ok)
+        let thief = PageBrowser(world.world)
+        try await thief.get("\(request.place)&session_code=\(text)")
+        #expect(thief.place == request.place)
+        #expect(thief.cookies["__Host-urd"] == nil)
+        for bad in ["x", String(repeating: "A", count: 32)] {
+            try await thief.get("\(request.place)&session_code=\(bad)")
+            #expect(thief.cookies["__Host-urd"] == nil)
+        }
+        world.world.clock.advance(seconds: 300)
+        try await browser.get(request.place)
+        #expect(browser.place?.hasPrefix("/auth/login") == true)
+        let old = try await code()
+        world.world.clock.advance(seconds: SessionCode.lifetime)
+        try await thief.get("\(request.place)&session_code=\(old)")
+        #expect(thief.cookies["__Host-urd"] == nil)
+    }
+
+    @Test func `COZ-19 opens one web view where fifty come at once`() async throws {
+        let (world, code) = try await world()
+        let request = InstallationRequest(app: try await world.certified())
+        let place = "\(request.place)&session_code=\(try await code())"
+        let parts = place.split(separator: "?", maxSplits: 1).map(String.init)
+        let router = world.world.router
+        let cookies = await withTaskGroup(of: Int.self) { group in
+            for _ in 0..<50 {
+                group.addTask {
+                    let answer = await router.respond(
+                        to: Request(
+                            method: .get, path: parts[0], query: parts[1],
+                            headers: ["Host": "id.acme.example"], body: [],
+                            source: "203.0.113.7", id: "r"))
+                    return answer.headers.all("Set-Cookie").count { $0.hasPrefix("__Host-urd=") }
+                }
+            }
+            return await group.reduce(0, +)
+        }
+        #expect(cookies == 1)
+        #expect(try await world.happened("session_code.used").count == 1)
+    }
+}
