@@ -24,7 +24,8 @@ public enum API {
     /// What realms of the flagship profile answer beside that, and no others.
     public static let flagshipTable: [Route<RealmContext>] =
         InstallationRoutes.table + AttestationRoutes.table + OwnerRoutes.table
-        + InstallationTokenRoutes.table + SessionCodeRoutes.table
+        + InstallationTokenRoutes.table + SessionCodeRoutes.table + OwnerSettingsRoutes.table
+        + OwnerClientRoutes.table
 
     /// Pages of such realms.
     public static let flagshipPageTable: [Route<RealmContext>] = InstallationAuthorizeRoutes.table

@@ -8,6 +8,7 @@ as the real ones.
 import base64
 import datetime
 import hashlib
+import html
 import http.client
 import json
 import os
@@ -149,6 +150,49 @@ class App:
 
     def session_code(self):
         return self.call("POST", "/auth/session_code", bearer=self.access)
+
+
+class WebView:
+    """The browser in the app: it keeps cookies, and fills forms in."""
+
+    def __init__(self, app):
+        self.app, self.cookies, self.page = app, {}, ""
+
+    def ask(self, method, path, form=None):
+        headers = {"Accept": "text/html", "Cookie": "; ".join(
+            f"{name}={value}" for name, value in self.cookies.items())}
+        status, self.page, answered = self.app.call(method, path, form=form, headers=headers)
+        for line in answered.get_all("Set-Cookie") or []:
+            name, value = line.split(";")[0].split("=", 1)
+            self.cookies[name] = value
+        return status, answered.get("Location")
+
+    def hidden(self, name):
+        """The value of a hidden input of the page."""
+        start = f'<input type="hidden" name="{name}" value="'
+        return html.unescape(self.page.split(start, 1)[1].split('"', 1)[0])
+
+
+class Authorization:
+    """A request for everything, with PKCE."""
+
+    def __init__(self, app):
+        self.app, self.verifier = app, url64(os.urandom(32))
+        self.members = {
+            "state": url64(os.urandom(12)), "client_id": app.id, "redirect_uri": "cozy://",
+            "response_type": "code", "scope": "*", "code_challenge_method": "S256",
+            "code_challenge": url64(hashlib.sha256(self.verifier.encode()).digest())}
+
+    @property
+    def path(self):
+        return "/auth/authorize?" + urllib.parse.urlencode(self.members)
+
+    def redeem(self, location):
+        query = dict(urllib.parse.parse_qsl(location.split("?", 1)[1].rstrip("#")))
+        assert query["state"] == self.members["state"] and query["code"] == query["access_code"]
+        return self.app.keep(self.app.call("POST", "/auth/access_token", form=self.app.members(
+            grant_type="authorization_code", code=query["access_code"],
+            code_verifier=self.verifier)))
 
 
 # CBOR, as far as a device writes it.

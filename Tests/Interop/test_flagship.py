@@ -1,9 +1,21 @@
 """The first open of the flagship app, over a socket."""
 
+import json
+import re
 import unittest
+import urllib.parse
+import urllib.request
 
-from flagship_client import App, AppleDevice, play_integrity
-from urd_process import Urd
+from flagship_client import App, AppleDevice, Authorization, WebView, play_integrity
+from urd_process import Urd, eventually
+
+
+def parameters(place):
+    """Of the page that asks."""
+    path, query = place.split("?", 1)
+    assert path == "/auth/authorize", place
+    return dict(urllib.parse.parse_qsl(query))
+
 
 PASSWORD = "seven purple otters dance"
 
@@ -74,6 +86,46 @@ class FirstOpen(unittest.TestCase):
         self.assertEqual(app.certify_by_apple(evil)[1], {"error": "invalid app id"})
         status, body, _ = app.login(PASSWORD)
         self.assertEqual((status, list(body)), (202, ["session_code"]))
+
+    def mailed(self, subject):
+        """The digits of the newest mail with these words in its subject."""
+        def look():
+            url = self.urd.values["URD_INBOX_URL"] + "?to=owner@flagship.localhost"
+            request = urllib.request.Request(url, headers={"Accept": "application/json"})
+            with urllib.request.urlopen(request, timeout=10) as answer:
+                mails = json.load(answer)
+            mails = mails.get("items", mails) if isinstance(mails, dict) else mails
+            found = [mail for mail in mails if subject in mail["subject"]]
+            return found and re.search(r"\b\d{6}\b", found[0]["text"]).group()
+        return eventually(look, f"a mail about {subject}")
+
+    def test_3_certified_by_mail(self):
+        """No store vouches for it: the owner types a code, and lets it in on a page."""
+        app = self.app("Murena")
+        code = app.login(PASSWORD)[1]["session_code"]
+        asked, view = Authorization(app), WebView(app)
+        self.assertEqual(view.ask("GET", asked.path)[0], 303)
+        status, place = view.ask("GET", asked.path + "&session_code=" + code)
+        self.assertEqual((status, parameters(place)), (303, asked.members))
+        self.assertEqual(view.ask("GET", place)[0], 200)
+        status, place = view.ask("POST", f"/auth/clients/{app.id}/flagship", {
+            "form": view.hidden("form"), "token": view.hidden("token"),
+            "next": view.hidden("next"), "code": self.mailed("full access")})
+        self.assertEqual((status, parameters(place)), (303, asked.members))
+        self.assertEqual(view.ask("GET", place)[0], 200)
+        status, place = view.ask("POST", "/auth/authorize", {
+            **asked.members, "form": view.hidden("form"), "decision": "allow"})
+        self.assertEqual((status, place[:8]), (302, "cozy://?"))
+        self.assertEqual(asked.redeem(place)[0], 200)
+        self.assertEqual(app.session_code()[0], 201)
+        known = app.information()[1]
+        self.assertEqual((known["flagship"], "certified_from_store" in known), (True, False))
+        status, listed, _ = app.call("GET", "/settings/clients", bearer=app.access)
+        names = {one["attributes"]["client_name"]: one["attributes"].get("certified_by")
+                 for one in listed["data"]}
+        self.assertEqual(names["Murena"], "mailed_code")
+        self.assertEqual(asked.redeem(place)[0], 400)
+        self.assertEqual(app.session_code()[0], 400)
 
     def test_4_standard_realms_have_none_of_it(self):
         app = App(self.urd.values)

@@ -105,6 +105,7 @@ extension Call<RealmContext> {
         case .mailedCodeNeeded(let id):
             return .json(
                 .unauthorized, ["two_factor_token": .string(context.mint.mailedCodeToken(id))])
+        case .done: return Response(status: .noContent)
         case .refused(let refusal): throw refusal.problem(in: language)
         }
     }

@@ -65,7 +65,8 @@ extension Call<RealmContext> {
                     "error": "two factor needed",
                     "two_factor_token": .string(context.mint.mailedCodeToken(id)),
                 ])
-        case .refused, .tokens: throw Problem.said(.invalidClient, "Not authorized")
+        case .refused, .tokens, .done:
+            throw Problem.said(.invalidClient, "Not authorized")
         }
     }
 }

@@ -9,6 +9,9 @@ public protocol RealmQueries: SessionQueries, BrowserQueries {
         _ clientID: String, in realm: RealmID
     ) async throws(LogFailure) -> KnownClient?
 
+    /// The streams of a realm's installations, in the order in which they were made.
+    func installations(in realm: RealmID) async throws(LogFailure) -> [UUID]
+
     func session(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> SessionView?
 
     /// Of one app, or all.

@@ -39,6 +39,11 @@ public struct MailedCode: StreamState {
         }
     }
 
+    /// The code that can be typed now, where there is only one that it can be.
+    public func liveCode(at now: Timestamp) -> UUID? {
+        live.flatMap { code($0.id, at: now)?.id }
+    }
+
     /// The code of this name, while it can be typed.
     func code(_ id: UUID, at now: Timestamp) -> IssuedMailedCode? {
         guard let live, live.id == id, now < live.expiresAt, wrongGuesses < Self.attempts else {

@@ -7,6 +7,10 @@ public enum OwnerTarget: Sendable, Equatable {
     case installation(UUID?, SecretDigest?)
     /// A web view alone.
     case webView
+    /// Nobody: another passphrase takes the place of the one that is shown.
+    case newPassphrase(DerivedPassphrase, mail: UUID)
+    /// Nobody: it is only looked at.
+    case nobody
 }
 
 /// All of an owner's sign-in but what is shown.
@@ -76,6 +80,8 @@ public enum OwnerOutcome: Sendable, Equatable {
     case sessionCode(UUID)
     /// The mailed code of this name has to be typed as well.
     case mailedCodeNeeded(UUID)
+    /// What was shown is right, and nobody is let in by it.
+    case done
     /// A refusal that was put on record.
     case refused(OwnerRefusal)
 }
@@ -117,7 +123,7 @@ struct OwnerDesk: Sendable {
     /// The installation, once it has shown that it is the one. Nil for a web view.
     func knownInstallation() throws(OwnerRefusal) -> (Versioned<Client>, ClientMetadata)? {
         switch request.target {
-        case .webView: return nil
+        case .webView, .newPassphrase, .nobody: return nil
         case .installation(_, let secret):
             guard let installation, let metadata = installation.installation(at: request.now)
             else { throw .unknownInstallation }

@@ -72,6 +72,7 @@ public struct SignInOwner: AnsweringCommand {
         // It was changed just now.
         case .right, .wrong, .nothing: return desk.refused(.wrongPassphrase)
         }
+        if request.target == .nobody { return Settled(decision, .done) }
         var factors = [AuthenticationFactor.passphrase]
         if desk.owner.state.needsMailedCode {
             switch secondStep(secrets.code, account.stream) {
@@ -85,6 +86,13 @@ public struct SignInOwner: AnsweringCommand {
                 if let event { decision.append(event, in: secrets.code.stream, of: account.stream) }
                 return desk.refused(.wrongMailedCode, after: decision)
             }
+        }
+        if case .newPassphrase(let passphrase, let mail) = request.target {
+            decision.append(
+                PassphraseEvent.derived(
+                    passphrase, account: account.stream, mail: mail, at: now),
+                in: secrets.passphrase.stream)
+            return Settled(decision, .done)
         }
         do throws(OwnerRefusal) {
             return try desk.open(after: decision, account: account, factors: factors)

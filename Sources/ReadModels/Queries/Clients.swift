@@ -51,6 +51,17 @@ public struct Clients: Sendable {
         return try await CurrentRows.read(findingByID, parameters, from: database, Entry.init).first
     }
 
+    /// The clients with a grant, in the order of their ids.
+    public func page(
+        withGrant grant: String, in realm: RealmID, limit: Int
+    ) async throws(ReadFailure) -> [Entry] {
+        var parameters = Parameters(realm: realm.name)
+        parameters.add(grant)
+        parameters.add(Int64(limit))
+        return try await CurrentRows.read(
+            listingByGrant, parameters, from: database, Entry.init)
+    }
+
     /// In the order of their ids, from behind `after` on.
     public func page(
         in realm: RealmID, after: UUID? = nil, limit: Int
@@ -107,6 +118,17 @@ private let listing = Statement(
     from urd.clients_position a
     left join lateral (
         select * from urd.clients c where c.realm = $1 and c.client > $2
+        order by c.client limit $3
+    ) c on true
+    where a.realm = $1 order by c.client
+    """)
+private let listingByGrant = Statement(
+    "client_page_by_grant",
+    """
+    select a.current, \(columns)
+    from urd.clients_position a
+    left join lateral (
+        select * from urd.clients c where c.realm = $1 and c.metadata -> 'grant_types' ? $2
         order by c.client limit $3
     ) c on true
     where a.realm = $1 order by c.client

@@ -145,6 +145,13 @@ struct ReadModelQueries: AdminQueries {
         }.map(view)
     }
 
+    func installations(in realm: RealmID) async throws(LogFailure) -> [UUID] {
+        try await asking { () throws(ReadFailure) in
+            try await clientModel.page(
+                withGrant: GrantType.flagship.rawValue, in: realm, limit: 1_000)
+        }.map(\.id)
+    }
+
     func auditTrail(
         of realm: RealmID, after position: Int64, limit: Int
     ) async throws(LogFailure) -> [AuditEntry] {

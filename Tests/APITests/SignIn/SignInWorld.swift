@@ -207,6 +207,18 @@ struct FoldedQueries: RealmQueries, Folding {
         return nil
     }
 
+    func installations(in realm: RealmID) async throws(LogFailure) -> [UUID] {
+        var found: [UUID] = []
+        for event in try await log.events(from: 1, limit: .max, in: realm)
+        where event.name == "client.registered" {
+            let client = try await fold(Client.self, event.stream, realm)
+            if client.metadata?.isInstallation == true, !client.isDeleted {
+                found.append(event.stream)
+            }
+        }
+        return found
+    }
+
     func session(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> SessionView? {
         let session = try await fold(Session.self, id, realm)
         guard let terms = session.terms else { return nil }

@@ -1,0 +1,96 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// The owner's devices, with the app.
+enum OwnerClientRoutes {
+    static let table: [Route<RealmContext>] = [list, usage, revoke, synchronized]
+
+    private static let refusals: [ProblemKind] =
+        Place.refusals + [.invalidRequest, .invalidClient, .forbidden]
+
+    private static let list = Route<RealmContext>(
+        .get, "/settings/clients", id: "listInstallations", tag: "Flagship",
+        summary: "The apps that were let in.", right: .nothing, dialect: .flagship,
+        answer: .ok("In JSON:API.", .openObject, example: ["data": []]), refusals: refusals
+    ) { call throws(Problem) in
+        _ = try await call.everything()
+        var data: [JSON] = []
+        for (id, client) in try await call.adoptedInstallations() {
+            var attributes = call.document(of: id, client)
+            // What the device is called elsewhere is nobody else's business.
+            attributes["notification_device_token"] = nil
+            attributes["certified_by"] = client.certification.map { .string($0.rawValue) }
+            data.append([
+                "type": "io.cozy.oauth.clients", "id": .string(client.clientID),
+                "attributes": .object(attributes),
+                "links": ["self": .string("/settings/clients/\(client.clientID)")],
+            ])
+        }
+        return .jsonAPI(
+            .ok, ["data": .array(data), "meta": ["count": .integer(Int64(data.count))]])
+    }
+
+    private static let usage = Route<RealmContext>(
+        .get, "/settings/clients-usage", id: "countInstallations", tag: "Flagship",
+        summary: "How many apps were let in.", right: .nothing, dialect: .flagship,
+        answer: .ok("In JSON:API.", .openObject, example: ["data": [:]]), refusals: refusals
+    ) { call throws(Problem) in
+        _ = try await call.everything()
+        let count = try await call.adoptedInstallations().count
+        return .jsonAPI(
+            .ok,
+            [
+                "data": [
+                    "type": "io.cozy.settings", "id": "io.cozy.settings.clients-usage",
+                    "attributes": [
+                        "count": .integer(Int64(count)), "limitReached": false,
+                        "limitExceeded": false,
+                    ],
+                ]
+            ])
+    }
+
+    private static let revoke = Route<RealmContext>(
+        .delete, "/settings/clients/{client_id}", id: "revokeInstallation", tag: "Flagship",
+        summary: "Sends an app away.", detail: "All its tokens are over.", right: .nothing,
+        dialect: .flagship, parameters: [InstallationRoutes.clientID],
+        answer: Answer(status: .noContent, description: "It is gone.", content: .nothing),
+        refusals: refusals
+    ) { call throws(Problem) in
+        let caller = try await call.everything().session.terms.client
+        guard let (id, _) = try await call.installation(call.text("client_id")) else {
+            return Response(status: .noContent)
+        }
+        switch try await call.carryOut(DeleteClient(id: id), for: caller) {
+        case nil, .notFound?: return Response(status: .noContent)
+        case let refusal?: throw refusal.problem
+        }
+    }
+
+    private static let synchronized = Route<RealmContext>(
+        .post, "/settings/synchronized", id: "markSynchronized", tag: "Flagship",
+        summary: "An app says that it has everything.", right: .nothing, dialect: .flagship,
+        answer: Answer(status: .noContent, description: "Heard.", content: .nothing),
+        refusals: refusals
+    ) { call throws(Problem) in
+        _ = try await call.everything()
+        return Response(status: .noContent)
+    }
+}
+
+extension Call<RealmContext> {
+    fileprivate func adoptedInstallations() async throws(Problem) -> [(UUID, Client)] {
+        let ids = try await reading { () throws(LogFailure) in
+            try await context.queries.installations(in: context.place.realm)
+        }
+        var found: [(UUID, Client)] = []
+        for id in ids {
+            let client = try await folded(Client.self, id)
+            if client.isAdopted, !client.isDeleted { found.append((id, client)) }
+        }
+        return found
+    }
+}

@@ -1,0 +1,189 @@
+internal import Cryptography
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// How an owner looks after his passphrase, with the app.
+enum OwnerSettingsRoutes {
+    static let table: [Route<RealmContext>] = [
+        parameters, change, check, hint, secondFactor, capabilities,
+    ]
+
+    private static let refusals: [ProblemKind] =
+        Place.refusals + [.invalidRequest, .invalidClient, .forbidden, .rateLimited]
+    private static let done = Answer(
+        status: .noContent, description: "It is done.", content: .nothing)
+
+    private static let parameters = Route<RealmContext>(
+        .get, "/settings/passphrase", id: "getOwnerPassphrase", tag: "Flagship",
+        summary: "How a device makes a passphrase ready.", right: .nothing, dialect: .flagship,
+        answer: .ok("In JSON:API.", .openObject, example: [:]), refusals: refusals
+    ) { call throws(Problem) in
+        _ = try await call.everything()
+        let rounds = try await call.ownerPassphrase().derived?.rounds ?? 0
+        return .jsonAPI(
+            .ok,
+            [
+                "data": [
+                    "type": "io.cozy.settings", "id": "io.cozy.settings.passphrase",
+                    "attributes": [
+                        "salt": .string("me@\(call.context.place.host)"), "kdf": 0,
+                        "iterations": .integer(rounds),
+                    ], "links": ["self": "/settings/passphrase"],
+                ]
+            ])
+    }
+
+    private static let change = Route<RealmContext>(
+        .put, "/settings/passphrase", id: "changeOwnerPassphrase", tag: "Flagship",
+        summary: "Sets another passphrase.",
+        detail: "Where a mailed code is needed, the first answer has a token for it.",
+        right: .nothing, dialect: .flagship,
+        body: Body(
+            schema: .openObject,
+            example: [
+                "current_passphrase": "…", "new_passphrase": "…", "iterations": 650_000,
+            ], maximumBytes: 64 * 1024),
+        answer: done, refusals: refusals
+    ) { call throws(Problem) in
+        _ = try await call.everything()
+        guard let rounds = call.body["iterations"]?.integer,
+            DerivedPassphrase.rounds.contains(rounds)
+        else {
+            return .jsonAPIError(
+                .unprocessable, "Invalid Parameter", "The number of rounds is not allowed.",
+                parameter: "KdfIterations")
+        }
+        var members = call.body.object ?? [:]
+        members["passphrase"] = members["current_passphrase"]
+        var derived = try call.derivedPassphrase(rounds)
+        if derived.hint == nil { derived.hint = try await call.ownerPassphrase().derived?.hint }
+        derived.hash = try await call.hashed(members["new_passphrase"]?.string)
+        let outcome = try await call.signInOwner(
+            .object(members),
+            for: call.ownerRequest(.newPassphrase(derived, mail: call.newID())))
+        if case .mailedCodeNeeded(let id) = outcome {
+            return .json(
+                .ok, ["two_factor_token": .string(call.context.mint.mailedCodeToken(id))])
+        }
+        return try call.answer(outcome)
+    }
+
+    private static let check = Route<RealmContext>(
+        .post, "/settings/passphrase/check", id: "checkOwnerPassphrase", tag: "Flagship",
+        summary: "Says whether a passphrase is right.", right: .nothing, dialect: .flagship,
+        body: Body(schema: .openObject, example: ["passphrase": "…"], maximumBytes: 16 * 1024),
+        answer: done, refusals: refusals
+    ) { call throws(Problem) in
+        _ = try await call.everything()
+        // As a sign-in: guesses are counted, and none is taken for a while after some.
+        guard try await call.signInOwner(call.body, for: call.ownerRequest(.nobody)) == .done
+        else { throw Problem.said(.forbidden, "Invalid passphrase") }
+        return Response(status: .noContent)
+    }
+
+    private static let hint = Route<RealmContext>(
+        .get, "/settings/hint", id: "checkOwnerHint", tag: "Flagship",
+        summary: "Says whether there is a hint.", detail: "What it is nobody is told here.",
+        right: .nothing, dialect: .flagship, answer: done, refusals: refusals + [.noSuchClient]
+    ) { call throws(Problem) in
+        _ = try await call.everything()
+        guard try await call.ownerPassphrase().derived?.hint != nil else {
+            throw Problem.said(.noSuchClient, "No hint")
+        }
+        return Response(status: .noContent)
+    }
+
+    private static let secondFactor = Route<RealmContext>(
+        .put, "/settings/instance/auth_mode", id: "changeOwnerSecondFactor", tag: "Flagship",
+        summary: "Says whether a passphrase needs a mailed code beside it.",
+        detail: "Without `two_factor_activation_code` one is mailed first.", right: .nothing,
+        dialect: .flagship,
+        body: Body(
+            schema: .openObject, example: ["auth_mode": "two_factor_mail"],
+            maximumBytes: 16 * 1024),
+        answer: done, refusals: refusals
+    ) { call throws(Problem) in
+        let client = try await call.everything().session.terms.client
+        let now = call.context.clock.now()
+        switch call.body["auth_mode"]?.string {
+        case "basic":
+            _ = try await call.ask(
+                ChangeMailedCodes(typed: nil, now: now),
+                as: "client:\(RegisterInstallation.clientID(of: client))")
+            return Response(status: .noContent)
+        case "two_factor_mail": return try await call.demandMailedCodes(client)
+        default: throw Problem.said(.invalidRequest, "invalid auth_mode")
+        }
+    }
+
+    private static let capabilities = Route<RealmContext>(
+        .get, "/settings/capabilities", id: "getCapabilities", tag: "Flagship",
+        summary: "How the owner may sign in.", right: .nothing, dialect: .flagship,
+        answer: .ok("In JSON:API.", .openObject, example: [:]), refusals: Place.refusals
+    ) { _ throws(Problem) in
+        .jsonAPI(
+            .ok,
+            [
+                "data": [
+                    "type": "io.cozy.settings", "id": "io.cozy.settings.capabilities",
+                    "attributes": [
+                        "can_auth_with_password": true, "can_auth_with_oidc": false,
+                        "can_auth_with_magic_links": false, "flat_subdomains": false,
+                        "file_versioning": false,
+                    ], "links": ["self": "/settings/capabilities"],
+                ]
+            ])
+    }
+}
+
+extension Call<RealmContext> {
+    fileprivate func ownerPassphrase() async throws(Problem) -> Passphrase {
+        let account = try await folded(Owner.self, Owner.stream).account ?? .zero
+        return try await folded(Passphrase.self, Passphrase.stream(of: account))
+    }
+
+    fileprivate func demandMailedCodes(_ client: UUID) async throws(Problem) -> Response {
+        let account = try await folded(Owner.self, Owner.stream).account ?? .zero
+        let stream = MailedCode.stream(of: account, .secondFactor)
+        let now = context.clock.now()
+        let digits = body["two_factor_activation_code"]?.string ?? ""
+        guard !digits.isEmpty else {
+            try count(.ownerMail, target: Self.wholeRealm)
+            let code = newID()
+            guard
+                let digest = context.mint.digest(
+                    ofMailedCode: context.mint.code(code), in: stream)
+            else { throw Problem(.internalError) }
+            let refusal = try await carryOut(
+                RequestMailedCode(code: code, digest: digest, now: now), for: client)
+            if let refusal { throw refusal.problem }
+            return Response(status: .noContent)
+        }
+        let live = try await folded(MailedCode.self, stream).liveCode(at: now)
+        guard let digest = context.mint.digest(ofMailedCode: digits, in: stream) else {
+            throw Problem(.internalError)
+        }
+        let outcome = try await ask(
+            ChangeMailedCodes(
+                typed: TypedMailedCode(id: live ?? .zero, digest: digest), now: now),
+            as: "client:\(RegisterInstallation.clientID(of: client))")
+        guard outcome == .changed else {
+            return .jsonAPIError(
+                .unprocessable, "Invalid Parameter", "The code is not right.",
+                parameter: "two_factor_activation_code")
+        }
+        return Response(status: .noContent)
+    }
+}
+
+extension RequestMailedCode.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.unknownHost)
+        case .realmDisabled: Problem(.realmClosed)
+        case .noOwner: .said(.forbidden, "Not authorized")
+        }
+    }
+}

@@ -1,0 +1,68 @@
+public import EventSourcing
+public import Values
+
+/// Says whether an owner's passphrase needs a mailed code beside it. Who wants it shows one first.
+public struct ChangeMailedCodes: AnsweringCommand {
+    /// Nil: they are not needed any more.
+    public var typed: TypedMailedCode?
+    public var now: Timestamp
+
+    public init(typed: TypedMailedCode?, now: Timestamp) {
+        self.typed = typed
+        self.now = now
+    }
+
+    public typealias Rejection = RequestMailedCode.Rejection
+
+    public enum Outcome: Equatable, Sendable {
+        case changed
+        case wrongCode
+    }
+
+    public typealias Facts = OwnersCode
+
+    public func gather(_ streams: some StreamReader) async throws(LogFailure) -> OwnersCode {
+        try await .read(from: streams)
+    }
+
+    public func settle(_ facts: OwnersCode) throws(Rejection) -> Settled<Outcome> {
+        try facts.owner.realm.requireOpen(
+            missing: Rejection.realmNotFound, disabled: .realmDisabled)
+        guard let code = facts.code, facts.owner.thing.state.isOnboarded else { throw .noOwner }
+        let isNeeded = facts.owner.thing.state.needsMailedCode
+        guard let typed else {
+            guard isNeeded else { return Settled(.changed) }
+            return Settled(
+                Decision(OwnerEvent.mailedCodesChanged(isNeeded: false), in: Owner.stream),
+                .changed)
+        }
+        guard let live = code.state.code(typed.id, at: now) else { return Settled(.wrongCode) }
+        guard live.digest == typed.digest else {
+            return Settled(
+                Decision(MailedCodeEvent.refused(live.id, at: now), in: code.stream), .wrongCode)
+        }
+        var decision = Decision(MailedCodeEvent.redeemed(live.id), in: code.stream)
+        if !isNeeded {
+            decision.append(OwnerEvent.mailedCodesChanged(isNeeded: true), in: Owner.stream)
+        }
+        return Settled(decision, .changed)
+    }
+}
+
+/// A realm's owner and the code that is mailed to him beside his passphrase.
+public struct OwnersCode: Sendable {
+    let owner: InRealm<Owner>
+    /// Nil where there is no owner.
+    let code: Versioned<MailedCode>?
+
+    static func read(from streams: some StreamReader) async throws(LogFailure) -> OwnersCode {
+        let owner: InRealm<Owner> = try await .read(Owner.stream, from: streams)
+        guard let account = owner.thing.state.account else {
+            return OwnersCode(owner: owner, code: nil)
+        }
+        return OwnersCode(
+            owner: owner,
+            code: try await streams.read(
+                MailedCode.self, MailedCode.stream(of: account, .secondFactor)))
+    }
+}

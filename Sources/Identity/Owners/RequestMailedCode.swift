@@ -1,0 +1,41 @@
+public import EventSourcing
+public import Values
+
+/// Has a code mailed to a realm's owner, before he says that he wants one with each passphrase: so nobody
+/// is locked out by a mailbox that he can't read.
+public struct RequestMailedCode: Command {
+    public var code: UUID
+    public var digest: SecretDigest
+    public var now: Timestamp
+
+    public init(code: UUID, digest: SecretDigest, now: Timestamp) {
+        self.code = code
+        self.digest = digest
+        self.now = now
+    }
+
+    public enum Rejection: Error, Equatable, Sendable {
+        case realmNotFound
+        case realmDisabled
+        case noOwner
+    }
+
+    public typealias Facts = OwnersCode
+
+    public func gather(_ streams: some StreamReader) async throws(LogFailure) -> OwnersCode {
+        try await .read(from: streams)
+    }
+
+    public func decide(_ facts: OwnersCode) throws(Rejection) -> Decision {
+        try facts.owner.realm.requireOpen(
+            missing: Rejection.realmNotFound, disabled: .realmDisabled)
+        guard let code = facts.code, let account = facts.owner.thing.state.account,
+            facts.owner.thing.state.isOnboarded
+        else { throw .noOwner }
+        return Decision(
+            MailedCodeEvent.issued(
+                IssuedMailedCode(
+                    id: self.code, purpose: .secondFactor, account: account, digest: digest,
+                    issuedAt: now)), in: code.stream)
+    }
+}
