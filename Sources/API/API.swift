@@ -30,6 +30,9 @@ public enum API {
         + DevicePageRoutes.table
         + PassphraseLogin.table + PassphraseRoutes.table
 
+    /// The names of all cookies that it sets.
+    public static let cookies = PageCookie.allCases.map(\.rawValue)
+
     /// Every route of every table.
     static let outlines: [Outline] = table.map(\.outline) + realmTable.map(\.outline)
 
