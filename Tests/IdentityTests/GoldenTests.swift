@@ -79,7 +79,8 @@ private func signInSamples() throws -> [any Event] {
         AccountEvent.registered(
             mailbox: mailbox, isConfirmed: true, origin: .administrator, person: person),
         AccountEvent.mailboxConfirmed, AccountEvent.personChanged(person),
-        AccountEvent.mailboxChanged(mailbox: mailbox, isConfirmed: true, left: mailbox),
+        AccountEvent.mailboxChanged(
+            mailbox: mailbox, isConfirmed: true, left: mailbox, mail: code),
         AccountEvent.disabled(mail: code), AccountEvent.enabled,
         AccountEvent.stampRotated(mail: code),
         AccountEvent.deletionScheduled(due: noon, mail: code), AccountEvent.deletionCancelled,
