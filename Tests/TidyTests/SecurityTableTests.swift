@@ -22,7 +22,7 @@ struct SecurityTable {
 
     private static let known: Set<String> = {
         let swift = Pattern("func `([^`]+)`")
-        let python = Pattern("def (test_[a-z0-9_]+)")
+        let python = Pattern("def (test_[A-Za-z0-9_]+)")
         return Set(
             Repository.swift(in: "Tests").flatMap { swift.matches(in: $0.text) }.map { $0[1] }
                 + Repository.files(in: "Tests", suffix: ".py")
