@@ -71,6 +71,9 @@ end $$;
 -- An account's sessions that did not end: those that did are the history's.
 create index on urd.sessions_{build} (realm, account, session)
     where account is not null and ended is null;
+-- Those whose clients are to hear of their end.
+create index on urd.sessions_{build} (realm, session)
+    where ended is null and terms ->> 'issuer' is not null;
 
 -- section: readers
 
