@@ -85,7 +85,7 @@ class Person:
             assert status == 200, (status, url, page)
             path = urllib.parse.urlsplit(url).path
             past.append(path)
-            if path == "/logged-out":
+            if path == "/logged-out" or path == "/device" and "done=" in url:
                 return url, past
             method = "POST"
             url, form = self.fill(path, Form(page).forms, allows)
@@ -112,6 +112,8 @@ class Person:
             if action == "/login/code":
                 return action, {**members, "code": code(self.urd, self.email, self.before)}
             if action == "/consent":
+                return action, {**members, "decision": "allow" if allows else "deny"}
+            if action == "/device" and members.get("user_code"):
                 return action, {**members, "decision": "allow" if allows else "deny"}
             if action == "/logout":
                 return action, members
