@@ -51,6 +51,7 @@ extension MailText {
                 button: "Confirm address",
                 closing: "If you did not give this address to {product}, you can ignore this mail: "
                     + "nothing happens without your confirmation.")
+        case .addressChanged: englishAddressChanged
         case .passkeyEnrolled, .passkeyRemoved, .totpEnrolled, .totpRemoved, .passphraseSet,
             .passphraseRemoved, .signedOutEverywhere,
             .accountDisabled, .accountDeletion:
@@ -61,6 +62,15 @@ extension MailText {
     private static let wasNotMe =
         "If this was not you, sign in to {product}, check your passkeys and devices, and get in "
         + "touch with us."
+
+    /// It goes to the old address, where nobody can sign in to look.
+    private static let englishAddressChanged =
+        MailText(
+            subject: "The mail address of your {product} account was changed",
+            preview: "Was this you?", heading: "Another mail address",
+            introduction: "Your {product} account has another mail address since {time}. Mails "
+                + "about it no longer come here, and all devices were signed out.",
+            closing: "If this was not you, get in touch with us soon.")
 
     /// Something about an account has changed, and whoever owns it should know.
     private static func englishNotice(_ kind: MailKind.Name) -> MailText {
@@ -127,9 +137,9 @@ extension MailText {
                 preview: "Until {time} you can change your mind.",
                 heading: "Your account will be deleted",
                 introduction: "Your {product} account and all in it will be deleted on {time}.",
-                closing:
-                    "Until then you can change your mind. If you did not ask for this, tell us.")
-        case .emailOtp, .secondFactorCode, .certificationCode, .magicLink, .emailVerification:
+                closing: "Until then you can change your mind. If this was not you, tell us.")
+        case .emailOtp, .secondFactorCode, .certificationCode, .magicLink, .emailVerification,
+            .addressChanged:
             english(kind)
         }
     }
