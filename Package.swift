@@ -89,7 +89,9 @@ let package = Package(
                 "Cryptography", "HTML", "JOSE", "Mail", "HTTPServer", "HTTPClient", "Systemd",
                 "EventStore", "ReadModels", "API",
             ],
-            swiftSettings: strict),
+            swiftSettings: strict,
+            // Takes the place of the C library's allocator: docs/decisions/0047-allocator.md.
+            linkerSettings: [.linkedLibrary("mimalloc")]),
 
         // For apps: the toolchain and nothing else.
         module("UrdClient"),

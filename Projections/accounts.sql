@@ -31,26 +31,28 @@ returns void language plpgsql as $$
 declare
     v_gone uuid;
 begin
-    if p_types is null or 'account.deleted' = any (p_types) then
-        for v_gone in
-            select e.stream from urd.event e
-            where e.realm = p_realm and e.position between p_first and p_last
-                and e.type = 'account.deleted' {shard}
-        loop
-            delete from urd.accounts_{build} x where x.realm = p_realm and x.account = v_gone;
-        end loop;
+    -- An account is registered once, before all else that happens to it.
+    if p_types is null or 'account.registered' = any (p_types) then
+        insert into urd.accounts_{build} (
+            realm, account, mailbox, confirmed, disabled, stamp, registered_at, changed_at, version)
+        select p_realm, e.stream, (e.data ->> 'mailbox')::uuid,
+            e.data ->> 'confirmed' is not distinct from 'true', false, 0, e.at, e.at, e.version
+        from urd.event e
+        where e.realm = p_realm and e.position between p_first and p_last
+            and e.type = 'account.registered' {shard};
+    end if;
+    if not p_types && array_remove({types}, 'account.registered') then
+        return;
     end if;
 
     with page as (
         select e.stream, max(e.at) as changed_at, max(e.version) as version,
-            min(e.at) filter (where e.type = 'account.registered') as registered_at,
             max(((1000000000000000000 + e.position)::text || (e.data ->> 'mailbox')) collate "C")
-                filter (where e.type in ('account.registered', 'account.mailbox_changed'))
-                as mailbox,
+                filter (where e.type = 'account.mailbox_changed') as mailbox,
             max(e.position * 2 + (e.type = 'account.mailbox_confirmed'
                 or e.data ->> 'confirmed' = 'true')::integer) filter (
-                where e.type in ('account.registered', 'account.mailbox_confirmed',
-                    'account.mailbox_changed')) as confirmed,
+                where e.type in ('account.mailbox_confirmed', 'account.mailbox_changed'))
+                as confirmed,
             max(e.position * 2 + (e.type = 'account.disabled')::integer) filter (
                 where e.type in ('account.disabled', 'account.enabled')) as switched,
             max(((1000000000000000000 + e.position)::text || coalesce(e.data ->> 'due', ''))
@@ -60,21 +62,19 @@ begin
                 'account.mailbox_changed', 'account.deletion_scheduled')) as stamps
         from urd.event e
         where e.realm = p_realm and e.position between p_first and p_last
-            and e.type = any ({types}) {shard}
+            and e.type = any ({types}) and e.type <> 'account.registered' {shard}
         group by e.stream
-        having not bool_or(e.type = 'account.deleted')
     )
+    -- As a proposal, which is always a look-up: a join would be free to read all accounts.
     insert into urd.accounts_{build} as a (
-        realm, account, mailbox, confirmed, disabled, stamp, deletion_due, registered_at,
-        changed_at, version)
+        realm, account, mailbox, confirmed, disabled, stamp, deletion_due, changed_at, version)
     select p_realm, p.stream, right(p.mailbox, -19)::uuid, p.confirmed % 2 = 1,
-        coalesce(p.switched % 2 = 1, case when p.registered_at is not null then false end),
-        p.stamps,
+        p.switched % 2 = 1, p.stamps,
         case when length(p.deletion) > 19 then to_timestamp(right(p.deletion, -19)::bigint)
-            when p.registered_at is null and p.deletion is not null then 'infinity' end,
-        p.registered_at, p.changed_at, p.version
+            when p.deletion is not null then 'infinity' end,
+        p.changed_at, p.version
     from page p
-    where p.registered_at is not null or (
+    where (
         select true from urd.accounts_{build} k where k.realm = p_realm and k.account = p.stream)
     on conflict (realm, account) do update set
         mailbox = coalesce(excluded.mailbox, a.mailbox),
@@ -84,6 +84,16 @@ begin
         deletion_due = nullif(coalesce(excluded.deletion_due, a.deletion_due), 'infinity'),
         changed_at = excluded.changed_at,
         version = excluded.version;
+
+    if p_types is null or 'account.deleted' = any (p_types) then
+        for v_gone in
+            select e.stream from urd.event e
+            where e.realm = p_realm and e.position between p_first and p_last
+                and e.type = 'account.deleted' {shard}
+        loop
+            delete from urd.accounts_{build} x where x.realm = p_realm and x.account = v_gone;
+        end loop;
+    end if;
 end $$;
 
 -- section: finish

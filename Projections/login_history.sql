@@ -31,10 +31,9 @@ create table urd.login_history_{build} (
     primary key (realm, position)
 );
 
--- The page itself looks these two up.
-create index on urd.login_history_{build} (realm, session) where session is not null;
-create index on urd.login_history_{build} (realm, account)
-    where session is not null and ended_at is null;
+-- The page itself looks rows of an account up.
+create index on urd.login_history_{build} (realm, account, at, position)
+    where account is not null;
 
 -- section: apply
 
@@ -74,8 +73,11 @@ begin
         if v_end.type in ('session.ended', 'browser.ended') then
             update urd.login_history_{build} h
                 set ended_at = v_end.at, end_reason = v_end.reason
-                where h.realm = p_realm and h.session = v_end.stream and h.session is not null
-                    and h.ended_at is null;
+                where h.realm = p_realm and h.session = v_end.stream and h.ended_at is null
+                    -- A session begins its stream: the log knows where.
+                    and h.position = (
+                        select e.position from urd.event e
+                        where e.realm = p_realm and e.stream = v_end.stream and e.version = 1);
         else
             update urd.login_history_{build} h
                 set ended_at = v_end.at, end_reason = case v_end.type
@@ -93,8 +95,6 @@ end $$;
 
 -- Each question with its own order: newest first, from a moment on.
 create index on urd.login_history_{build} (realm, at, position);
-create index on urd.login_history_{build} (realm, account, at, position)
-    where account is not null;
 create index on urd.login_history_{build} (realm, client_id, at, position);
 create index on urd.login_history_{build} (realm, at, position) where outcome = 'refused';
 create index on urd.login_history_{build} (realm, client_id, at, position)

@@ -12,7 +12,8 @@ create table urd.sessions_{build} (
     session uuid not null,
     account uuid,
     -- Nulls are only ever in a row that is proposed to an update: the page says nothing there.
-    terms jsonb,
+    -- As the event has them: JSON that is copied, and read by who asks for the session.
+    terms text,
     opened_at timestamptz,
     generation integer,
     refreshed_at timestamptz,
@@ -27,33 +28,42 @@ create function urd.sessions_{build}_apply(
     p_realm text, p_first bigint, p_last bigint, p_types text[]{shard_parameters})
 returns void language plpgsql as $$
 begin
-    with page as (
-        select e.stream, max(e.version) as version,
-            -- A session is opened once.
-            max(e.data::text) filter (where e.type = 'session.opened') as terms,
-            min(e.at) filter (where e.type = 'session.opened') as opened_at,
-            max((e.data ->> 'generation')::integer) filter (
-                where e.type = 'session.refreshed') as generation,
-            max(e.at) filter (where e.type = 'session.refreshed') as refreshed_at,
-            max(e.data ->> 'reason') filter (where e.type = 'session.ended') as ended
+    -- A session is opened once.
+    if p_types is null or 'session.opened' = any (p_types) then
+        insert into urd.sessions_{build} (
+            realm, session, account, terms, opened_at, generation, version)
+        select p_realm, e.stream, (e.data ->> 'account')::uuid, e.data::text, e.at, 0, e.version
         from urd.event e
         where e.realm = p_realm and e.position between p_first and p_last
-            and e.type = any ({types}) {shard}
-        group by e.stream
-    )
-    insert into urd.sessions_{build} as s (
-        realm, session, account, terms, opened_at, generation, refreshed_at, ended, version)
-    select p_realm, p.stream, (p.terms::jsonb ->> 'account')::uuid, p.terms::jsonb - 'account',
-        p.opened_at, coalesce(p.generation, case when p.terms is not null then 0 end),
-        p.refreshed_at, p.ended, p.version
-    from page p
-    where p.terms is not null or (
-        select true from urd.sessions_{build} k where k.realm = p_realm and k.session = p.stream)
-    on conflict (realm, session) do update set
-        generation = coalesce(excluded.generation, s.generation),
-        refreshed_at = coalesce(excluded.refreshed_at, s.refreshed_at),
-        ended = coalesce(excluded.ended, s.ended),
-        version = excluded.version;
+            and e.type = 'session.opened' {shard};
+    end if;
+
+    if p_types is null or p_types && '{session.refreshed,session.ended}' then
+        with page as (
+            select e.stream, max(e.version) as version,
+                max((e.data ->> 'generation')::integer) filter (
+                    where e.type = 'session.refreshed') as generation,
+                max(e.at) filter (where e.type = 'session.refreshed') as refreshed_at,
+                max(e.data ->> 'reason') filter (where e.type = 'session.ended') as ended
+            from urd.event e
+            where e.realm = p_realm and e.position between p_first and p_last
+                and e.type in ('session.refreshed', 'session.ended') {shard}
+            group by e.stream
+        )
+        -- As a proposal, which is always a look-up: a join would be free to read all sessions.
+        insert into urd.sessions_{build} as s (
+            realm, session, generation, refreshed_at, ended, version)
+        select p_realm, p.stream, p.generation, p.refreshed_at, p.ended, p.version
+        from page p
+        where (
+            select true from urd.sessions_{build} k
+            where k.realm = p_realm and k.session = p.stream)
+        on conflict (realm, session) do update set
+            generation = coalesce(excluded.generation, s.generation),
+            refreshed_at = coalesce(excluded.refreshed_at, s.refreshed_at),
+            ended = coalesce(excluded.ended, s.ended),
+            version = excluded.version;
+    end if;
 end $$;
 
 -- section: finish
@@ -61,11 +71,14 @@ end $$;
 -- An account's sessions that did not end: those that did are the history's.
 create index on urd.sessions_{build} (realm, account, session)
     where account is not null and ended is null;
+-- Those whose clients are to hear of their end.
+create index on urd.sessions_{build} (realm, session)
+    where ended is null and terms ->> 'issuer' is not null;
 
 -- section: readers
 
 create or replace view urd.sessions as
-    select s.realm, s.session, s.account, s.terms, s.opened_at, s.generation, s.refreshed_at,
-        s.ended, s.version
+    select s.realm, s.session, s.account, s.terms::json as terms, s.opened_at, s.generation,
+        s.refreshed_at, s.ended, s.version
     from urd.sessions_{build} s;
 grant select on urd.sessions to urd_app, urd_observer;

@@ -217,19 +217,27 @@ begin
 end $$;
 
 -- Moves one build by one page of a realm, and says how far it is. Nothing is returned where that
--- is not the caller's business: another node is at it, append is, or there is no such build.
+-- is not the caller's business: another node is at it, append is, or there is no such build. As in
+-- `apply_inline` the planner is told: what it knows of a young table is `teach_planner`'s, which holds
+-- for plans that are made for any realm.
 create function urd.project(
     p_realm text, p_projection text, p_build integer, p_page integer, p_until bigint default null,
     out o_position bigint, out o_head bigint, out o_halted_at bigint, out o_halted_why text)
 returns setof record
-language plpgsql volatile security definer set search_path = pg_catalog, pg_temp as $$
+language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan set enable_seqscan = off set jit = off
+set max_parallel_workers_per_gather = 0 as $$
 declare
     v_at record;
     v_last bigint;
     v_found bigint;
+    v_concerned boolean;
     v_problem text;
 begin
-    select p.position, p.halted_since into v_at
+    select p.position, p.halted_since, (
+            select b.types from urd.projection_build b
+            where b.projection = p_projection and b.build = p_build) as types
+        into v_at
         from urd.projection_position p
         where p.realm = p_realm and p.projection = p_projection and p.build = p_build
             and not p.attached
@@ -245,7 +253,8 @@ begin
         -- What a crash takes away is applied again: no need to wait for the disk.
         perform set_config('synchronous_commit', 'off', true);
         -- A hole cannot be. Where there is one nonetheless, it is an alarm and never stepped over.
-        select count(*) into v_found
+        select count(*), v_at.types is null or bool_or(e.type = any (v_at.types))
+            into v_found, v_concerned
             from urd.event e
             where e.realm = p_realm and e.position > o_position and e.position <= v_last;
         if v_found < v_last - o_position then
@@ -255,8 +264,12 @@ begin
                     select from urd.event e
                     where e.realm = p_realm and e.position = g.position);
         end if;
-        select a.o_position, coalesce(a.o_problem, v_problem) into o_position, v_problem
-            from urd.advance(p_realm, p_projection, p_build, o_position, v_last) a;
+        if v_concerned then
+            select a.o_position, coalesce(a.o_problem, v_problem) into o_position, v_problem
+                from urd.advance(p_realm, p_projection, p_build, o_position, v_last) a;
+        else
+            o_position := v_last;
+        end if;
         o_halted_at := case when v_problem is not null then o_position + 1 end;
         o_halted_why := v_problem;
         update urd.projection_position p

@@ -24,10 +24,14 @@ public enum API {
     /// What a browser shows. These are for people, and stand in no description for programs.
     public static let pageTable: [Route<RealmContext>] =
         AssetRoutes.table + LoginRoutes.table + PasskeyLoginRoutes.table + LinkRoutes.table
+        + StepUpRoutes.table
         + LogoutRoutes.table + OverviewRoutes.table + SecurityRoutes.table + TOTPPageRoutes.table
         + SessionPageRoutes.table + DataRoutes.table + RegisterRoutes.table + ConsentRoutes.table
         + DevicePageRoutes.table
         + PassphraseLogin.table + PassphraseRoutes.table
+
+    /// The names of all cookies that it sets.
+    public static let cookies = PageCookie.allCases.map(\.rawValue)
 
     /// Every route of every table.
     static let outlines: [Outline] = table.map(\.outline) + realmTable.map(\.outline)

@@ -42,6 +42,8 @@ public struct FieldFault: Error, Equatable, Sendable {
         case mismatch
         /// What it points to is not there.
         case notFound
+        /// It does not list what another field names.
+        case missesPlaces(of: String)
         /// It is set for the realm as a whole and not for one app.
         case notPerApp
         /// Only somebody who manages the realm may say it.

@@ -112,6 +112,7 @@ import Testing
             (.passwordReset, [.source: 300, .target: 5, .client: 600, .app: 3000]),
             (.emailVerification, [.source: 300, .target: 5, .client: 600, .app: 3000]),
             (.emailOTPVerify, [.source: 200, .target: 15, .client: 600]),
+            (.passphrase, [.source: 200, .target: 15]),
             (.passkeyBegin, [.source: 300, .target: 60, .client: 1200]),
             (.twoFactor, [.source: 200, .target: 15]),
             (.oauthToken, [.source: 200, .client: 60]), (.bootstrap, [.source: 10]),

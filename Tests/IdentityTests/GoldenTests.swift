@@ -23,7 +23,9 @@ private func samples() throws -> [any Event] {
         "may_act": ["gateway"],
         "sector_identifier_uri": "https://web.example.org/sector", "subject_type": "pairwise",
         "userinfo_signed_response_alg": "ES256", "require_pushed_authorization_requests": true,
-        "require_signed_request_object": true,
+        "require_signed_request_object": true, "request_object_signing_alg": "ES256",
+        "initiate_login_uri": "https://web.example.org/begin", "default_max_age": 600,
+        "default_acr_values": ["urn:modgud:acr:multi"],
         "post_logout_redirect_uris": ["https://web.example.org/bye"],
         "backchannel_logout_uri": "https://web.example.org/logout",
         "backchannel_logout_session_required": true,
@@ -69,6 +71,7 @@ private func signInSamples() throws -> [any Event] {
     terms.browser = code
     terms.sector = "web.example.org"
     terms.claims = ["email"]
+    terms.issuer = "https://id.example.org"
     let refused = RefusedSignIn(
         method: .nativeOTP, reason: "invalid_code", account: account, client: client,
         clientID: "web", app: app, from: SignInPlace(source: "AAAA", device: "iPhone"))
@@ -76,7 +79,8 @@ private func signInSamples() throws -> [any Event] {
         AccountEvent.registered(
             mailbox: mailbox, isConfirmed: true, origin: .administrator, person: person),
         AccountEvent.mailboxConfirmed, AccountEvent.personChanged(person),
-        AccountEvent.mailboxChanged(mailbox: mailbox, isConfirmed: true, left: mailbox),
+        AccountEvent.mailboxChanged(
+            mailbox: mailbox, isConfirmed: true, left: mailbox, mail: code),
         AccountEvent.disabled(mail: code), AccountEvent.enabled,
         AccountEvent.stampRotated(mail: code),
         AccountEvent.deletionScheduled(due: noon, mail: code), AccountEvent.deletionCancelled,

@@ -9,13 +9,14 @@ private let notice = UUID(high: 41, low: 41)
 private let order = NoticeOrder(id: notice, issuer: "https://id.example.org")
 
 @Suite struct `Telling clients of a logout` {
-    private func given(_ metadata: [String: JSON], account holder: UUID? = account) throws
-        -> Scenario
-    {
-        let terms = SessionTerms(
+    private func given(
+        _ metadata: [String: JSON], account holder: UUID? = account, issuer: String? = nil
+    ) throws -> Scenario {
+        var terms = SessionTerms(
             account: holder, stamp: 0, client: client, clientID: "web", app: nil,
             scope: ["openid"], resources: [], factors: [.passkey], openedAt: noon,
             expiresAt: noon.adding(seconds: 86_400), isOffline: false)
+        terms.issuer = issuer
         return try givenNativeRealm(metadata: metadata)
             .given(SessionEvent.opened(terms), in: session)
     }
@@ -39,6 +40,26 @@ private let order = NoticeOrder(id: notice, issuer: "https://id.example.org")
         try await given(told).given(SessionEvent.ended(.reuse), in: session).when(end())
             .thenNothing()
         try await given(told, account: app).when(end()).thenRejected(.notFound)
+    }
+
+    @Test func `is asked for behind what ended a session without a word of its own`() async throws {
+        let lapse = EndLapsedSession(session: session, notice: NoticeOrder(id: notice))
+        let ann = try given(told, issuer: "https://id.example.org")
+            .given(registeredAccount(), in: account)
+        try await ann.when(lapse).thenNothing()
+        let ended = Decision(
+            SessionEvent.ended(.lapsed, notice: NoticeOrder(id: notice)), in: session, of: account)
+        for event in [
+            AccountEvent.disabled(), .stampRotated(), .deletionScheduled(due: noon),
+            .deleted(subjects: []),
+        ] { try await ann.given(event, in: account).when(lapse).then(ended) }
+        // Nobody knows under which name.
+        try await given(told).given(registeredAccount(), in: account)
+            .given(AccountEvent.disabled(), in: account).when(lapse)
+            .then(Decision(SessionEvent.ended(.lapsed), in: session, of: account))
+        try await ann.given(AccountEvent.disabled(), in: account)
+            .given(SessionEvent.ended(.reuse), in: session).when(lapse).thenNothing()
+        try await given(told, account: nil).when(lapse).thenRejected(.notFound)
     }
 
     private func record(_ outcome: RecordLogoutNotice.Outcome) -> RecordLogoutNotice {

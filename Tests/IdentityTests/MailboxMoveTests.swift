@@ -67,14 +67,15 @@ private func givenAnn() -> Scenario {
     private func move(_ byte: UInt8 = 1) throws -> MoveMailbox {
         MoveMailbox(
             account: account, mailbox: other, digest: try digest(byte), person: anna,
-            nextSubject: next, now: noon)
+            nextSubject: next, mail: mail, now: noon)
     }
 
     @Test func `takes the code, and gives the old one up`() async throws {
         var expected = Decision(MailboxEvent.codeRedeemed(code), in: other)
         expected.append(AccountEvent.personChanged(anna), in: account)
         expected.append(
-            AccountEvent.mailboxChanged(mailbox: other, isConfirmed: true, left: mailbox),
+            AccountEvent.mailboxChanged(
+                mailbox: other, isConfirmed: true, left: mailbox, mail: mail),
             in: account)
         expected.append(MailboxEvent.released(account, next: next), in: mailbox)
         expected.append(MailboxEvent.assigned(account), in: other)

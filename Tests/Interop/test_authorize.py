@@ -191,6 +191,24 @@ class Authorize(unittest.TestCase):
             self.assertIn("http://schemas.openid.net/event/backchannel-logout", token["events"])
         self.assertEqual(told[0]["jti"], told[1]["jti"])
 
+    def test_tells_the_client_of_whoever_is_locked_out(self):
+        heard = Inbox()
+        self.addCleanup(heard.close)
+        client, person = self.relying(consent="none", backchannel_logout_uri=heard.url), Person()
+        place, _ = person.go(client.begin())
+        claims = client.check(client.end(place))
+        status, answer, _ = urd.api.call("POST", f"{urd.realm}/accounts/{claims['sub']}/disable")
+        self.assertEqual(status, 200, answer)
+        # The client was not there the first time.
+        deadline = time.monotonic() + PATIENCE
+        while len(heard.told) < 2 and time.monotonic() < deadline:
+            time.sleep(0.1)
+        self.assertEqual(len(heard.told), 2)
+        token = JsonWebToken(["RS256"]).decode(heard.told[1][1]["logout_token"][0], keys)
+        self.assertEqual(
+            (token["iss"], token["aud"], token["sub"], token["sid"]),
+            (metadata["issuer"], client.id, claims["sub"], claims["sid"]))
+
 
 def load_tests(loader, tests, pattern):
     return rerun(__file__) if MISSING else tests

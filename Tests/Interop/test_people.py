@@ -6,7 +6,7 @@ import json
 import unittest
 import uuid
 
-from phone import Phone, another, code
+from phone import Phone, another, code, inbox
 from urd_process import Urd, eventually
 
 
@@ -122,6 +122,21 @@ class People(unittest.TestCase):
         self.assertEqual(read("account", "sessions", email)["items"], [])
         self.assertEqual(read("mail", "list", "--failed", "true")["items"], [])
         self.assertIn("There is no such mail", ask("mail", "resend", str(uuid.uuid4()), code=1))
+
+    def test_whoever_reads_at_the_old_address_hears_that_it_was_changed(self):
+        old, new = somebody(), somebody()
+        phone.sign_in(old)
+        account = read("account", "show", old)["id"]
+        status, answer, _ = urd.api.call(
+            "PATCH", f"{urd.realm}/accounts/{account}", {"email": new, "confirmed": True})
+        self.assertEqual(status, 200, answer)
+
+        def told():
+            return [one for one in inbox(urd, old) if "was changed" in one["subject"]]
+
+        letter = eventually(told, "the old address hears of it")[0]
+        self.assertNotIn(new, letter["text"])
+        self.assertEqual([one for one in inbox(urd, new) if "changed" in one["subject"]], [])
 
 
 if __name__ == "__main__":

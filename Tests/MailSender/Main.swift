@@ -79,6 +79,7 @@ import Values
         case .totpRemoved: .totpRemoved(at: moment)
         case .passphraseSet: .passphraseSet(at: moment)
         case .passphraseRemoved: .passphraseRemoved(at: moment)
+        case .addressChanged: .addressChanged(at: moment)
         case .signedOutEverywhere: .signedOutEverywhere(at: moment)
         case .accountDisabled: .accountDisabled(at: moment)
         case .accountDeletion: .accountDeletion(at: moment)

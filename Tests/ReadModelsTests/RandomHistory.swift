@@ -184,7 +184,8 @@ struct RandomHistory {
         case 7, 8:
             return happening(
                 "account.mailbox_changed", stream,
-                #"{"confirmed":\#(chance(50)),"left":"\#(fresh())","mailbox":"\#(fresh())"}"#)
+                told(
+                    #""confirmed":\#(chance(50)),"left":"\#(fresh())","mailbox":"\#(fresh())""#))
         case 9, 10:
             let due = 1_800_000_000 + serial
             return happening(

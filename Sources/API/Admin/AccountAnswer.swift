@@ -29,7 +29,7 @@ struct KnownPerson {
                 person = known
                 changedAt = recorded.at
                 isErased = recorded.personal == .erased
-            case .mailboxChanged(_, let confirmed, _): isConfirmed = confirmed
+            case .mailboxChanged(_, let confirmed, _, _): isConfirmed = confirmed
             case .mailboxConfirmed: isConfirmed = true
             case .deleted: return nil
             case .disabled, .enabled, .stampRotated, .deletionScheduled, .deletionCancelled,

@@ -147,7 +147,7 @@ enum AccountRoutes {
         let command = ChangePerson(
             account: account, person: person, mailbox: try await call.mailbox(of: person),
             isConfirmed: call.body["confirmed"]?.bool ?? false,
-            nextSubject: write.newID("mailbox subject"))
+            nextSubject: write.newID("mailbox subject"), mail: write.newID("mail"))
         return try await call.account(.ok, account, try await call.run(command, as: write))
     }
 

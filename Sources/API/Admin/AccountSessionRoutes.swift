@@ -44,7 +44,7 @@ enum AccountSessionRoutes {
         try await call.knownRealm()
         let command = EndSession(
             session: try call.requiredID("session_id"), reason: .administrator,
-            of: try call.requiredID("account_id"))
+            of: try call.requiredID("account_id"), notice: NoticeOrder(id: call.newID()))
         let done = try await call.run(command, as: call.write(in: try call.realm))
         return Response(status: .noContent).at(done)
     }

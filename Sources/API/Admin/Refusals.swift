@@ -14,7 +14,7 @@ extension Problem {
             case .unknown: .unknownField
             case .wrongType, .malformed, .tooLong, .tooMany, .outOfRange, .unsupported, .duplicate,
                 .unsafeScheme, .hasFragment, .hasUserInfo, .conflicts, .privateKey, .mismatch,
-                .notFound, .notPerApp, .reserved:
+                .notFound, .missesPlaces, .notPerApp, .reserved:
                 .invalidField
             }
         self.init(kind, "\(field) \(fault.reason.sentence).", field: field)
@@ -42,6 +42,7 @@ extension FieldFault.Reason {
         case .privateKey: "must hold public keys only"
         case .mismatch: "differs from what is being changed"
         case .notFound: "points to nothing"
+        case .missesPlaces(let other): "does not list all \(other)"
         case .notPerApp: "is set for the realm and not for an app"
         case .reserved: "is for somebody to say who manages the realm"
         }

@@ -186,7 +186,10 @@ struct AuthorizationReader: Sendable {
         guard !asked.prompts.contains(.none) || asked.prompts.count == 1 else {
             throw AuthorizationFault(.invalidRequest, "prompt cannot be none and something else.")
         }
-        guard let age = parameters["max_age"] else { return }
+        guard let age = parameters["max_age"] else {
+            asked.maximumAge = metadata.maximumAge
+            return
+        }
         guard age.utf8.count <= 10, age.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
             let seconds = Int64(age)
         else { throw AuthorizationFault(.invalidRequest, "max_age is no number of seconds.") }
@@ -196,8 +199,9 @@ struct AuthorizationReader: Sendable {
     private func readClaims(
         _ parameters: AuthorizationParameters, into asked: inout AuthorizationRequest
     ) throws(AuthorizationFault) {
-        asked.levels = (parameters["acr_values"] ?? "").split(separator: " ").prefix(16)
-            .map(String.init)
+        asked.levels =
+            parameters["acr_values"]?.split(separator: " ").prefix(16).map(String.init)
+            ?? metadata.levels
         guard let text = parameters["claims"] else { return }
         guard let claims = RequestedClaims(text) else {
             throw AuthorizationFault(.invalidRequest, "claims cannot be read.")

@@ -37,6 +37,13 @@ extension AuthorizationReader {
         return AuthorizationParameters(claims: claims)
     }
 
+    /// That which the client has chosen, where it has (OpenID Connect Registration section 2).
+    private var algorithms: Set<Algorithm> {
+        let all = ClientKeys.algorithms
+        guard let chosen = metadata.requestSignature else { return Set(all) }
+        return Set(all.filter { $0.rawValue == chosen })
+    }
+
     private func claims(of text: String) async -> [String: JSON]? {
         guard let source = KeySource(metadata.jwks, metadata.jwksURI),
             let verified = try? await context.remoteKeys.check(
@@ -45,7 +52,7 @@ extension AuthorizationReader {
                     try JWS.verify(
                         text, by: keys,
                         rules: JWS.Rules(
-                            algorithms: Set(ClientKeys.algorithms), types: Self.types))
+                            algorithms: algorithms, types: Self.types))
                 }), let claims = try? Claims(payload: verified.payload)
         else { return nil }
         let now = context.clock.now()

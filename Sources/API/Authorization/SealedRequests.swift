@@ -9,10 +9,14 @@ struct SealedRequests: ApplicationRequests {
         guard let asked = try await call.pendingAuthorization(sealed, for: browser) else {
             return nil
         }
+        let needsMore =
+            asked.level.map { !AuthenticationLevel.reaches(browser?.level, oneOf: [$0]) } ?? false
         return ApplicationRequest(
             clientName: asked.clientName, site: asked.clientURI, policy: asked.policyURI,
             terms: asked.termsURI, scope: asked.scope, remembered: asked.remembered,
-            hint: asked.loginHint)
+            hint: asked.loginHint, needsMore: needsMore,
+            mayStepUp: needsMore && browser != nil && !asked.repeatsLogin
+                && !asked.choosesAccount)
     }
 
     func decide(

@@ -12,6 +12,10 @@ struct ApplicationRequest: Sendable, Equatable {
     var remembered: [String] = []
     /// Who is expected.
     var hint: String?
+    /// It asks for a stronger sign-in than the browser has.
+    var needsMore = false
+    /// What its person has shown counts on, so that one more factor is enough.
+    var mayStepUp = false
 }
 
 /// The application's requests that pages stand in the middle of. Whoever sealed them reads them.

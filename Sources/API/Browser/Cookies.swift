@@ -19,7 +19,7 @@ extension Request {
 
 /// The cookies of pages. Their prefix has browsers take them from this very host alone, over a
 /// connection that nobody reads (RFC 6265bis section 4.1.3.2).
-enum PageCookie: String {
+enum PageCookie: String, CaseIterable {
     /// Who is signed in.
     case session = "__Host-urd"
     /// What forms are bound to.

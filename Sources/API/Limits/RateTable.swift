@@ -7,6 +7,9 @@ public enum RatePolicy: String, CaseIterable, Sendable {
     case emailVerification = "email-verification"
     /// Proving a mailed code outside of the token endpoint.
     case emailOTPVerify = "email-otp-verify"
+    /// Typing a passphrase: apart from codes, so that nobody who guesses the one keeps its owner from the
+    /// other.
+    case passphrase
     /// Beginning to sign in with a passkey, or to enrol one.
     case passkeyBegin = "passkey-begin"
     /// Enrolling an authenticator app, and proving it outside of the token endpoint.
@@ -58,6 +61,8 @@ public struct RateTable: Sendable {
         table[.emailOTPVerify, .source] = Rate(600, per: minute, burst: 200)
         table[.emailOTPVerify, .target] = Rate(15, per: minute)
         table[.emailOTPVerify, .client] = Rate(600, per: minute)
+        table[.passphrase, .source] = Rate(600, per: minute, burst: 200)
+        table[.passphrase, .target] = Rate(15, per: minute)
         table[.passkeyBegin, .source] = Rate(1_200, per: .seconds(300), burst: 300)
         table[.passkeyBegin, .target] = Rate(60, per: .seconds(300))
         table[.passkeyBegin, .client] = Rate(1_200, per: .seconds(300))

@@ -46,14 +46,14 @@ public struct LogoutLetters: Sendable {
         for recorded in try await events.stream(ended.stream, after: 0, in: realm) {
             if case .opened(let known)? = SessionEvent(recorded) { terms = known }
         }
-        guard let terms, let account = terms.account,
+        guard let terms, let account = terms.account, let issuer = terms.issuer ?? order.issuer,
             let known = try await queries.knownClient(terms.clientID, in: realm),
             let address = known.metadata.logoutURI
         else { return nil }
         let subject = try await mint(realm).subject(account, in: terms.sector)
         let now = clock.now()
         let claims: JSON = [
-            "iss": .string(order.issuer), "aud": .string(terms.clientID),
+            "iss": .string(issuer), "aud": .string(terms.clientID),
             "iat": .integer(now.seconds), "exp": .integer(now.seconds + Self.lifetime),
             "jti": .string(order.id.description), "sub": .string(subject),
             "sid": .string(ended.stream.description), "events": .object([Self.event: [:]]),

@@ -82,11 +82,31 @@ public struct MailComposer: Sendable {
             guard case .opened(let fields) = event.personal else { return nil }
             return Person(fields: fields)
         }
-        return try await Person.latest(of: account, in: event.realm, from: events)
+        guard order.isForTheOldAddress else {
+            return try await Person.latest(of: account, in: event.realm, from: events)
+        }
+        return try await Person.before(event, from: events)
     }
 }
 
 extension Person {
+    /// As somebody was whom this event gave another mail address: what he is since then stands right
+    /// before it.
+    static func before(
+        _ event: Recorded, from events: any EventLog
+    ) async throws(LogFailure) -> Person? {
+        var people: [Person?] = []
+        for known in try await events.stream(event.stream, after: 0, in: event.realm)
+        where known.position < event.position {
+            switch AccountEvent(known) {
+            case .registered(_, _, _, let person), .personChanged(let person):
+                people.append(known.personal == .erased ? nil : person)
+            default: break
+            }
+        }
+        return people.dropLast().last ?? nil
+    }
+
     /// As an account's events left it. Nil where it was erased, or never was.
     static func latest(
         of account: UUID, in realm: RealmID, from events: any EventLog

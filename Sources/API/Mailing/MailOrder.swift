@@ -10,6 +10,8 @@ struct MailOrder {
     var app: UUID?
     /// Whose mailbox it goes to; nil: the event names the person itself.
     var account: UUID?
+    /// It goes to the mailbox that the account left by the event.
+    var isForTheOldAddress = false
     var deadline: Timestamp?
 
     /// Nil for an event that asks for no mail.
@@ -18,6 +20,10 @@ struct MailOrder {
         case "otp.issued", "link.issued": toWhoeverAsked(event, mint)
         case "account.disabled":
             MailOrder(kind: .accountDisabled(at: event.at), account: event.stream)
+        case "account.mailbox_changed":
+            MailOrder(
+                kind: .addressChanged(at: event.at), account: event.stream,
+                isForTheOldAddress: true)
         case "account.stamp_rotated":
             MailOrder(kind: .signedOutEverywhere(at: event.at), account: event.stream)
         case "account.deletion_scheduled":

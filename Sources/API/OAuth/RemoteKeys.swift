@@ -80,6 +80,11 @@ public final class RemoteKeys: Sendable {
         }
     }
 
+    /// Any document at an address, fetched once and not kept.
+    func document(at address: String) async -> JSON? {
+        await fetch(address).flatMap { try? JSON.parse($0) }
+    }
+
     private func keys(at address: String, newer: Bool) async -> KeySet? {
         let step: Step = entries.withLock { entries in
             var entry = entries.value(of: address) ?? Entry()

@@ -39,7 +39,8 @@ extension Call<RealmContext> {
         return GrantRequest(
             client: client.id, clientID: client.clientID, proof: client.proof,
             app: context.place.app, scope: scope, resources: resources, session: newID(),
-            from: signInPlace, now: context.clock.now(), keyProof: try tokenProof())
+            from: signInPlace, now: context.clock.now(), keyProof: try tokenProof(),
+            issuer: context.place.issuer)
     }
 
     /// Where the caller is, without saying who.

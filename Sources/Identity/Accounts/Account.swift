@@ -25,7 +25,7 @@ public struct Account: StreamState {
             self.mailbox = mailbox
             self.isConfirmed = isConfirmed
         case .mailboxConfirmed: isConfirmed = true
-        case .mailboxChanged(let mailbox, let isConfirmed, let left):
+        case .mailboxChanged(let mailbox, let isConfirmed, let left, _):
             self.mailbox = mailbox
             self.isConfirmed = isConfirmed
             subjects.append(left)

@@ -15,8 +15,9 @@ public enum AccountEvent: Event {
     case registered(mailbox: UUID, isConfirmed: Bool, origin: AccountOrigin, person: Person)
     /// A code or link that went to the mailbox came back.
     case mailboxConfirmed
-    /// It has another mailbox. What was mailed to the one that it left is sealed under `left`.
-    case mailboxChanged(mailbox: UUID, isConfirmed: Bool, left: UUID)
+    /// It has another mailbox. What was mailed to the one that it left is sealed under `left`; whoever
+    /// reads there is told by this mail.
+    case mailboxChanged(mailbox: UUID, isConfirmed: Bool, left: UUID, mail: UUID? = nil)
     case personChanged(Person)
     /// Its person is told by this mail, if by any; so with the others.
     case disabled(mail: UUID? = nil)
@@ -36,7 +37,7 @@ public enum AccountEvent: Event {
             "account.registered", open: ["mailbox", "confirmed", "origin"],
             personal: Person.fieldNames),
         EventShape("account.mailbox_confirmed"),
-        EventShape("account.mailbox_changed", open: ["mailbox", "confirmed", "left"]),
+        EventShape("account.mailbox_changed", open: ["mailbox", "confirmed", "left", "mail"]),
         EventShape("account.person_changed", personal: Person.fieldNames),
         EventShape("account.disabled", open: ["mail"]),
         EventShape("account.enabled"),
@@ -75,8 +76,10 @@ public enum AccountEvent: Event {
                 "mailbox": .uuid(mailbox), "confirmed": .bool(isConfirmed),
                 "origin": .string(origin.rawValue),
             ]) { $1 }
-        case .mailboxChanged(let mailbox, let isConfirmed, let left):
-            ["mailbox": .uuid(mailbox), "confirmed": .bool(isConfirmed), "left": .uuid(left)]
+        case .mailboxChanged(let mailbox, let isConfirmed, let left, let mail):
+            Self.mail(mail).merging([
+                "mailbox": .uuid(mailbox), "confirmed": .bool(isConfirmed), "left": .uuid(left),
+            ]) { $1 }
         case .personChanged(let person): person.fields
         case .disabled(let mail), .stampRotated(let mail): Self.mail(mail)
         case .deletionScheduled(let due, let mail):
@@ -104,7 +107,8 @@ public enum AccountEvent: Event {
             guard let mailbox = fields.uuid("mailbox"), let isConfirmed = fields["confirmed"]?.bool,
                 let left = fields.uuid("left")
             else { return nil }
-            self = .mailboxChanged(mailbox: mailbox, isConfirmed: isConfirmed, left: left)
+            self = .mailboxChanged(
+                mailbox: mailbox, isConfirmed: isConfirmed, left: left, mail: fields.uuid("mail"))
         case "account.person_changed": self = .personChanged(Person(fields: fields))
         case "account.disabled": self = .disabled(mail: fields.uuid("mail"))
         case "account.enabled": self = .enabled

@@ -13,10 +13,14 @@ public struct ChangePerson: Command {
     public var isConfirmed: Bool
     /// Whose will be what is mailed to the old mailbox from then on.
     public var nextSubject: UUID
+    /// The name of the mail that tells whoever reads at the old address.
+    public var mail: UUID?
 
     public init(
-        account: UUID, person: Person, mailbox: UUID, isConfirmed: Bool, nextSubject: UUID
+        account: UUID, person: Person, mailbox: UUID, isConfirmed: Bool, nextSubject: UUID,
+        mail: UUID? = nil
     ) {
+        self.mail = mail
         self.account = account
         self.person = person
         self.mailbox = mailbox
@@ -62,7 +66,8 @@ public struct ChangePerson: Command {
         guard facts.mailbox.state.account == nil else { throw .mailboxTaken }
         decision.append(
             AccountEvent.mailboxChanged(
-                mailbox: mailbox, isConfirmed: isConfirmed, left: left.subject), in: account)
+                mailbox: mailbox, isConfirmed: isConfirmed, left: left.subject,
+                mail: facts.inRealm.thing.mail(mail)), in: account)
         decision.append(MailboxEvent.released(account, next: nextSubject), in: left.stream)
         decision.append(MailboxEvent.assigned(account), in: mailbox)
         return decision

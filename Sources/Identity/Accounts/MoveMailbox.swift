@@ -13,12 +13,15 @@ public struct MoveMailbox: AnsweringCommand {
     public var person: Person
     /// Whose will be what is mailed to the old mailbox from then on.
     public var nextSubject: UUID
+    /// The name of the mail that tells whoever reads at the old address.
+    public var mail: UUID?
     public var now: Timestamp
 
     public init(
         account: UUID, mailbox: UUID, digest: SecretDigest, person: Person, nextSubject: UUID,
-        now: Timestamp
+        mail: UUID? = nil, now: Timestamp
     ) {
+        self.mail = mail
         self.account = account
         self.mailbox = mailbox
         self.digest = digest
@@ -78,7 +81,8 @@ public struct MoveMailbox: AnsweringCommand {
         decision.append(AccountEvent.personChanged(person), in: account)
         decision.append(
             AccountEvent.mailboxChanged(
-                mailbox: mailbox.stream, isConfirmed: true, left: left.subject), in: account)
+                mailbox: mailbox.stream, isConfirmed: true, left: left.subject,
+                mail: facts.inRealm.thing.mail(mail)), in: account)
         decision.append(MailboxEvent.released(account, next: nextSubject), in: left.stream)
         decision.append(MailboxEvent.assigned(account), in: mailbox.stream)
         return Settled(decision, true)

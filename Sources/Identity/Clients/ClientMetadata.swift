@@ -44,6 +44,14 @@ public struct ClientMetadata: Sendable, Equatable {
     public internal(set) var sectorURI: String?
     /// Of what user info is signed with, if it is.
     public internal(set) var userInfoSignature: String?
+    /// What its request objects are signed with, where it said so.
+    public internal(set) var requestSignature: String?
+    /// Where its logins can be begun from elsewhere (OpenID Connect Core section 4).
+    public internal(set) var initiateLoginURI: String?
+    /// Seconds that its people may be signed in for, where a request says nothing of it.
+    public internal(set) var maximumAge: Int64?
+    /// How strong sign-ins should be, where a request says nothing of it.
+    public internal(set) var levels: [String] = []
     public internal(set) var needsPushedRequests = false
     public internal(set) var needsSignedRequests = false
     public internal(set) var logoutRedirectURIs: [String] = []

@@ -75,7 +75,7 @@ extension MetadataField {
                 "introspects_all_tokens", \.introspectsAllTokens,
                 "Whether the client may introspect every token of the realm"),
             .app,
-        ] + authorization + rights
+        ] + authorization + requests + rights
 
     /// How far its tokens reach, and how they are held.
     private static let rights: [MetadataField] = [
@@ -95,6 +95,32 @@ extension MetadataField {
             "The clients that may exchange this client's tokens, wherever those are good",
             rule: { text throws(FieldFault.Reason) in try TextRule.clientID(text) }),
     ]
+
+    /// What holds of each request of the client, where the request does not say otherwise.
+    private static let requests: [MetadataField] = [
+        .text(
+            "request_object_signing_alg", \.requestSignature,
+            "What the client signs its requests with, and with nothing else"
+        ) { text throws(FieldFault.Reason) in
+            guard Self.requestSignatures.contains(text) else { throw .unsupported }
+        },
+        .text(
+            "initiate_login_uri", \.initiateLoginURI, format: "uri",
+            "Where others can have a login at the client begin"
+        ) { text throws(FieldFault.Reason) in
+            try WebAddressRule.check(text, mayBeLoopback: false)
+        },
+        .number(
+            "default_max_age", \.maximumAge, in: 0...31_536_000,
+            "How many seconds ago people may have signed in"),
+        .texts(
+            "default_acr_values", \.levels, limit: 16,
+            "How strong sign-ins should be: one of these",
+            rule: { text throws(FieldFault.Reason) in try TextRule.label(text, limit: 200) }),
+    ]
+
+    /// Those that keys of clients can sign with; `none` is none of them.
+    public static let requestSignatures = ["ES256", "EdDSA", "Ed25519", "PS256", "RS256", "ES384"]
 
     /// What the authorization endpoint, user info and logout look at.
     private static let authorization: [MetadataField] = [

@@ -168,6 +168,30 @@ extension MetadataField {
             })
     }
 
+    static func number(
+        _ name: String, _ path: Path<Int64?>, in range: ClosedRange<Int64>, _ about: String
+    ) -> MetadataField {
+        MetadataField(
+            name: name, about: about,
+            schema: [
+                "type": "integer", "minimum": .integer(range.lowerBound),
+                "maximum": .integer(range.upperBound),
+            ],
+            isPersonal: false,
+            get: { $0[keyPath: path].map { .integer($0) } },
+            set: { metadata, value throws(FieldFault) in
+                guard let number = value.integer else {
+                    throw FieldFault(name, .wrongType(expected: .number))
+                }
+                metadata[keyPath: path] = number
+            },
+            check: { metadata throws(FieldFault) in
+                guard let number = metadata[keyPath: path], !range.contains(number) else { return }
+                throw FieldFault(
+                    name, .outOfRange(lowest: range.lowerBound, highest: range.upperBound))
+            })
+    }
+
     static func texts(_ name: String, _ value: JSON) throws(FieldFault) -> [String] {
         guard let elements = value.array else {
             throw FieldFault(name, .wrongType(expected: .list))

@@ -3,6 +3,16 @@
 public enum RedirectRule {
     static let limit = 2_000
 
+    /// Whether it could be registered today.
+    public static func isSafe(_ text: String) -> Bool {
+        do throws(FieldFault.Reason) {
+            try check(text)
+            return true
+        } catch {
+            return false
+        }
+    }
+
     @Sendable static func check(_ text: String) throws(FieldFault.Reason) {
         guard text.utf8.count <= limit else { throw .tooLong(limit: limit) }
         guard let uri = AbsoluteURI(text) else { throw .malformed }

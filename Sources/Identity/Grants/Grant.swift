@@ -44,12 +44,16 @@ public struct GrantRequest: Sendable {
     public var now: Timestamp
     /// A proof of the key that the tokens shall be bound to (RFC 9449).
     public var keyProof: UsedProof?
+    /// What names the realm at the host that was asked.
+    public var issuer: String?
 
     public init(
         client: UUID, clientID: String, proof: ClientProof, app: UUID? = nil,
         scope: [String] = [], resources: [String] = [], session: UUID,
-        from: SignInPlace = SignInPlace(), now: Timestamp, keyProof: UsedProof? = nil
+        from: SignInPlace = SignInPlace(), now: Timestamp, keyProof: UsedProof? = nil,
+        issuer: String? = nil
     ) {
+        self.issuer = issuer
         self.keyProof = keyProof
         self.client = client
         self.clientID = clientID

@@ -36,6 +36,7 @@ public struct GrantDesk: Sendable {
             // Who authenticates by itself may come to have another key (RFC 9449 section 5).
             key: metadata.authenticationMethod == .none ? request.keyProof?.key : nil)
         terms.sector = account == nil ? nil : metadata.sector
+        if account != nil, metadata.logoutURI != nil { terms.issuer = request.issuer }
         amend(&terms)
         var decision = decision
         if let browser, let account {

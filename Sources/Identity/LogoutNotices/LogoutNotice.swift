@@ -4,10 +4,10 @@ public import Values
 /// That a client is to be told of the end of a session: under this name, by whom.
 public struct NoticeOrder: Sendable, Equatable {
     public var id: UUID
-    /// What names the realm in tokens.
-    public var issuer: String
+    /// What names the realm in tokens, where the session itself does not know.
+    public var issuer: String?
 
-    public init(id: UUID, issuer: String) {
+    public init(id: UUID, issuer: String? = nil) {
         self.id = id
         self.issuer = issuer
     }

@@ -10,7 +10,7 @@ enum OwnMetadata {
         "tos_uri", "policy_uri", "jwks_uri", "jwks", "software_id", "software_version",
         "id_token_signed_response_alg", "userinfo_signed_response_alg", "subject_type",
         "sector_identifier_uri", "request_object_signing_alg", "default_max_age",
-        "require_auth_time", "default_acr_values", "initiate_login_uri",
+        "default_acr_values", "initiate_login_uri",
         "post_logout_redirect_uris", "backchannel_logout_uri",
         "backchannel_logout_session_required", "require_pushed_authorization_requests",
         "require_signed_request_object",

@@ -17,12 +17,16 @@ public struct RegisterOwnClient: Command {
     /// What a maker says of it whom the realm trusts, where somebody does: it goes before the
     /// client's own words.
     public var statement: [String: JSON]?
+    /// What the document of its sector lists; nil where there is none to be had.
+    public var sectorPlaces: [String]?
     public var now: Timestamp
 
     public init(
         id: UUID, clientID: String, metadata: [String: JSON], secret: SecretDigest? = nil,
-        app: UUID? = nil, token: UUID? = nil, statement: [String: JSON]? = nil, now: Timestamp
+        app: UUID? = nil, token: UUID? = nil, statement: [String: JSON]? = nil,
+        sectorPlaces: [String]? = nil, now: Timestamp
     ) {
+        self.sectorPlaces = sectorPlaces
         self.id = id
         self.clientID = clientID
         self.metadata = metadata
@@ -81,6 +85,7 @@ public struct RegisterOwnClient: Command {
         var members: [String: JSON]
         do {
             members = try OwnMetadata.read(asked, allowance)
+            try SectorRule.check(members, sectorPlaces)
         } catch {
             throw .refused(.invalid(error))
         }
@@ -113,12 +118,17 @@ public struct RegisterOwnClient: Command {
 
     public func rejection(takenClaim kind: String) -> Rejection { .refused(.clientIDTaken) }
 
+    /// What counts of a member that both may say.
+    public static func said(
+        _ name: String, _ metadata: [String: JSON], _ statement: [String: JSON]?
+    ) -> JSON? { statement?[name] ?? metadata[name] }
+
     /// How the client says it will show who it is, so that a secret can be made before the command.
     public static func authenticationMethod(
         askedFor metadata: [String: JSON], _ statement: [String: JSON]?
     ) -> AuthenticationMethod? {
         let name = "token_endpoint_auth_method"
-        let said = statement?[name] ?? metadata[name] ?? .null
+        let said = Self.said(name, metadata, statement) ?? .null
         return ClientMetadata.authenticationMethod(askedFor: [name: said])
     }
 }

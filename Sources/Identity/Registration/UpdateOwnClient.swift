@@ -10,8 +10,14 @@ public struct UpdateOwnClient: Command {
     public var metadata: [String: JSON]
     /// A new secret, if it comes to need one.
     public var secret: SecretDigest?
+    /// What the document of its sector lists; nil where there is none to be had.
+    public var sectorPlaces: [String]?
 
-    public init(id: UUID, metadata: [String: JSON], secret: SecretDigest? = nil) {
+    public init(
+        id: UUID, metadata: [String: JSON], secret: SecretDigest? = nil,
+        sectorPlaces: [String]? = nil
+    ) {
+        self.sectorPlaces = sectorPlaces
         self.id = id
         self.metadata = metadata
         self.secret = secret
@@ -31,6 +37,7 @@ public struct UpdateOwnClient: Command {
         var members: [String: JSON]
         do {
             members = try OwnMetadata.read(metadata, OwnMetadata.Allowance(), keeping: current)
+            try SectorRule.check(members, sectorPlaces)
         } catch {
             throw .invalid(error)
         }

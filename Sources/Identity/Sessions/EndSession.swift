@@ -44,7 +44,9 @@ public struct EndSession: Command {
             throw .notFound
         }
         guard state.end == nil else { return Decision() }
-        let isTold = facts.client?.aliveMetadata?.logoutURI != nil && terms.account != nil
+        let isTold =
+            facts.client?.aliveMetadata?.logoutURI != nil && terms.account != nil
+            && (terms.issuer ?? notice?.issuer) != nil
         return Decision(
             SessionEvent.ended(reason, notice: isTold ? notice : nil), in: session,
             of: terms.account)

@@ -49,6 +49,9 @@ public struct SessionTerms: Sendable, Equatable {
     public var sector: String?
     /// What user info says beside what the scope allows.
     public var claims: [String] = []
+    /// What named the realm in its tokens, where its client wants to hear of its end: whoever ends it
+    /// from elsewhere does not know the host that it was opened at.
+    public var issuer: String?
 
     public init(
         account: UUID?, stamp: Int, client: UUID, clientID: String, app: UUID?, scope: [String],
@@ -110,6 +113,8 @@ public enum SessionEnd: String, Sendable {
     case loggedOut = "logged_out"
     /// Its person wants the client to have access no more.
     case withdrawn
+    /// It was over already, by what happened to its account.
+    case lapsed
 }
 
 /// What happens to a session: one sign-in of one client, with all tokens that come of it.
@@ -129,7 +134,7 @@ public enum SessionEvent: Event {
                 "account", "stamp", "client", "client_id", "app", "scope", "resources", "amr",
                 "opened_at", "expires_at", "offline", "source", "device", "method", "key",
                 "exchanged", "actors", "impersonator",
-                "auth_time", "browser", "sector", "claims",
+                "auth_time", "browser", "sector", "claims", "issuer",
             ]),
         EventShape("session.refreshed", open: ["generation", "refreshed_at"]),
         EventShape("session.ended", open: ["reason", "notice", "issuer"]),
@@ -167,7 +172,7 @@ public enum SessionEvent: Event {
         case .ended(let reason, let notice):
             var fields: [String: JSON] = ["reason": .string(reason.rawValue)]
             fields["notice"] = notice.map { .uuid($0.id) }
-            fields["issuer"] = notice.map { .string($0.issuer) }
+            fields["issuer"] = notice?.issuer.map { .string($0) }
             return fields
         case .refused(let refused): return refused.fields
         }
@@ -186,8 +191,8 @@ public enum SessionEvent: Event {
         case "session.ended":
             guard let reason: SessionEnd = fields.choice("reason") else { return nil }
             var notice: NoticeOrder?
-            if let id = fields.uuid("notice"), let issuer = fields["issuer"]?.string {
-                notice = NoticeOrder(id: id, issuer: issuer)
+            if let id = fields.uuid("notice") {
+                notice = NoticeOrder(id: id, issuer: fields["issuer"]?.string)
             }
             self = .ended(reason, notice: notice)
         case "session.refused":
@@ -216,6 +221,7 @@ extension SessionTerms {
         fields["browser"] = browser.map { .uuid($0) }
         fields["sector"] = sector.map { .string($0) }
         if !claims.isEmpty { fields["claims"] = .texts(claims) }
+        fields["issuer"] = issuer.map { .string($0) }
         return fields.merging(from.fields) { own, _ in own }
     }
 
@@ -241,6 +247,7 @@ extension SessionTerms {
         browser = fields.uuid("browser")
         sector = fields["sector"]?.string
         claims = fields.texts("claims") ?? []
+        issuer = fields["issuer"]?.string
     }
 }
 

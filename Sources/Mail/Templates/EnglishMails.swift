@@ -31,6 +31,7 @@ extension MailText {
                 button: "Confirm address",
                 closing: "If you did not give this address to {product}, you can ignore this mail: "
                     + "nothing happens without your confirmation.")
+        case .addressChanged: englishAddressChanged
         case .passkeyEnrolled, .passkeyRemoved, .totpEnrolled, .totpRemoved, .passphraseSet,
             .passphraseRemoved, .signedOutEverywhere,
             .accountDisabled, .accountDeletion:
@@ -41,6 +42,15 @@ extension MailText {
     private static let wasNotMe =
         "If this was not you, sign in to {product}, check your passkeys and devices, and get in "
         + "touch with us."
+
+    /// It goes to the old address, where nobody can sign in to look.
+    private static let englishAddressChanged =
+        MailText(
+            subject: "The mail address of your {product} account was changed",
+            preview: "Was this you?", heading: "Another mail address",
+            introduction: "Your {product} account has another mail address since {time}. Mails "
+                + "about it no longer come here, and all devices were signed out.",
+            closing: "If this was not you, get in touch with us soon.")
 
     /// Something about an account has changed, and whoever owns it should know.
     private static func englishNotice(_ kind: MailKind.Name) -> MailText {
@@ -110,7 +120,7 @@ extension MailText {
                     + "on {time}.",
                 closing: "Until then you can change your mind. If you did not ask for this, get in "
                     + "touch with us soon.")
-        case .emailOtp, .magicLink, .emailVerification: english(kind)
+        case .emailOtp, .magicLink, .emailVerification, .addressChanged: english(kind)
         }
     }
 }

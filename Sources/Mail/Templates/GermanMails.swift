@@ -32,6 +32,7 @@ extension MailText {
                 button: "Adresse bestätigen",
                 closing: "Haben Sie diese Adresse nicht bei {product} angegeben, können Sie diese "
                     + "E-Mail ignorieren: Ohne Ihre Bestätigung geschieht nichts.")
+        case .addressChanged: germanAddressChanged
         case .passkeyEnrolled, .passkeyRemoved, .totpEnrolled, .totpRemoved, .passphraseSet,
             .passphraseRemoved, .signedOutEverywhere,
             .accountDisabled, .accountDeletion:
@@ -42,6 +43,15 @@ extension MailText {
     private static let warIchNicht =
         "Waren Sie das nicht, melden Sie sich bei {product} an, prüfen Sie Ihre Passkeys und "
         + "Geräte und wenden Sie sich an uns."
+
+    /// It goes to the old address, where nobody can sign in to look.
+    private static let germanAddressChanged =
+        MailText(
+            subject: "E-Mail-Adresse Ihres Kontos bei {product} geändert",
+            preview: "Waren Sie das?", heading: "Eine andere E-Mail-Adresse",
+            introduction: "Ihr Konto bei {product} hat seit {time} eine andere E-Mail-Adresse. "
+                + "E-Mails dazu kommen nicht mehr hierher, und alle Geräte wurden abgemeldet.",
+            closing: "Waren Sie das nicht, melden Sie sich bitte bald bei uns.")
 
     /// Something about an account has changed, and whoever owns it should know.
     private static func germanNotice(_ kind: MailKind.Name) -> MailText {
@@ -111,7 +121,7 @@ extension MailText {
                     + "gelöscht.",
                 closing: "Bis dahin können Sie es sich anders überlegen. Haben Sie das nicht "
                     + "verlangt, wenden Sie sich bald an uns.")
-        case .emailOtp, .magicLink, .emailVerification: german(kind)
+        case .emailOtp, .magicLink, .emailVerification, .addressChanged: german(kind)
         }
     }
 }

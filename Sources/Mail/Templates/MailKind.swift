@@ -11,6 +11,8 @@ public enum MailKind: Sendable, Hashable {
     case totpRemoved(at: Timestamp)
     case passphraseSet(at: Timestamp)
     case passphraseRemoved(at: Timestamp)
+    /// Goes to the address that somebody had before.
+    case addressChanged(at: Timestamp)
     case signedOutEverywhere(at: Timestamp)
     case accountDisabled(at: Timestamp)
     /// The account is to be deleted; until then its owner can change his mind.
@@ -27,6 +29,7 @@ public enum MailKind: Sendable, Hashable {
         case totpRemoved = "TotpRemoved"
         case passphraseSet = "PassphraseSet"
         case passphraseRemoved = "PassphraseRemoved"
+        case addressChanged = "AddressChanged"
         case signedOutEverywhere = "SignedOutEverywhere"
         case accountDisabled = "AccountDisabled"
         case accountDeletion = "AccountDeletion"
@@ -43,6 +46,7 @@ public enum MailKind: Sendable, Hashable {
         case .totpRemoved: .totpRemoved
         case .passphraseSet: .passphraseSet
         case .passphraseRemoved: .passphraseRemoved
+        case .addressChanged: .addressChanged
         case .signedOutEverywhere: .signedOutEverywhere
         case .accountDisabled: .accountDisabled
         case .accountDeletion: .accountDeletion

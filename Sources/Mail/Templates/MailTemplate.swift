@@ -60,7 +60,7 @@ public struct MailTemplates: Sendable {
         case .emailOtp(let code, _): .code(singleLine(code, maximum: 64))
         case .magicLink(let link, _), .emailVerification(let link, _): .link(link.url, button)
         case .passkeyEnrolled, .passkeyRemoved, .totpEnrolled, .totpRemoved, .passphraseSet,
-            .passphraseRemoved, .signedOutEverywhere,
+            .passphraseRemoved, .addressChanged, .signedOutEverywhere,
             .accountDisabled, .accountDeletion:
             .none
         }
@@ -99,7 +99,8 @@ private struct MailValues {
             values[.time] = language.time(moment)
         case .totpEnrolled(let moment), .totpRemoved(let moment),
             .passphraseSet(let moment), .passphraseRemoved(let moment),
-            .signedOutEverywhere(let moment), .accountDisabled(let moment),
+            .addressChanged(let moment), .signedOutEverywhere(let moment),
+            .accountDisabled(let moment),
             .accountDeletion(let moment):
             values[.time] = language.time(moment)
         }

@@ -12,7 +12,8 @@ public enum Placeholder: String, Sendable, Hashable, CaseIterable {
         case .magicLink, .emailVerification:
             known.formUnion(isSecret ? [.minutes] : [.minutes, .url])
         case .passkeyEnrolled, .passkeyRemoved: known.formUnion([.device, .time])
-        case .totpEnrolled, .totpRemoved, .passphraseSet, .passphraseRemoved, .signedOutEverywhere,
+        case .totpEnrolled, .totpRemoved, .passphraseSet, .passphraseRemoved, .addressChanged,
+            .signedOutEverywhere,
             .accountDisabled, .accountDeletion:
             known.insert(.time)
         }

@@ -99,6 +99,7 @@ private let listingByActor = Statement(
 private let listingByStream = Statement(
     "audit_page_by_stream",
     """
-    select \(columns) from urd.audit_trail a
-    where a.realm = $1 and a.stream = $4 and a.position > $2 order by a.position limit $3
+    select \(columns) from urd.event e
+    join urd.audit_trail a on a.realm = $1 and a.position = e.position
+    where e.realm = $1 and e.stream = $4 and e.position > $2 order by e.version limit $3
     """)

@@ -59,8 +59,7 @@ public struct DueMails: Sendable {
 private let ordering = Statement(
     "mails_ordered",
     """
-    select o.position, o.mail from urd.mail_orders o
-    where o.realm = $1 and o.position > $2 and o.position <= $3 order by o.position
+    select o.o_position, o.o_mail from urd.mail_orders($1, $2, $3) o
     """)
 private let reading = Statement(
     "mails_due",

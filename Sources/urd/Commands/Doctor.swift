@@ -1,3 +1,6 @@
+import API
+import Values
+
 /// Looks for what would keep Urd from running well, and says how to mend it.
 struct Doctor: Subcommand {
     static let path = ["doctor"]
@@ -6,8 +9,15 @@ struct Doctor: Subcommand {
         Reads the settings that `urd serve` would read, looks at this machine and asks the database
         as the application's role. It changes nothing. The exit code is 1 when something is wrong;
         warnings leave it at 0.
+
+        With --security it looks at what was chosen for the realms and their clients instead, and holds
+        it against RFC 9700 and its kin. The database must be there, and the master key.
         """
-    static let options = [Option.json]
+    static let options = [
+        Option.json,
+        .flag("security", "Look at what the security of the realms hangs on"),
+        .value("realm", "name", "With --security: this realm alone"),
+    ]
     static let settings = Settings.table
 
     let tools: DoctorTools
@@ -32,6 +42,7 @@ struct Doctor: Subcommand {
                     .wrong("settings", $0, mend: "urd config print --help lists every setting.")
                 })
         }
+        if call.arguments.has("security") { return await security(call, settings) }
         var all = [Diagnosis.fine("settings", "every one can be read")]
         all += LocalChecks.all(settings, now: tools.now())
         if let address = settings[Settings.databaseURL] {
@@ -45,6 +56,30 @@ struct Doctor: Subcommand {
                         + "database_url."))
         }
         if let address = settings[Settings.databaseOwnerURL] { all.append(await owner(address)) }
+        return Findings(all: all)
+    }
+
+    private func security(_ call: Invocation, _ settings: Settings) async -> Findings {
+        let posture = InstallationPosture(
+            smtpHost: settings[Settings.smtpHost], smtpSecurity: settings[Settings.smtpSecurity],
+            hasBreachedList: settings[Settings.breachedPassphrases] != nil, cookies: API.cookies)
+        var all = SecurityChecks.ofInstallation(posture)
+        do {
+            let name = call.arguments.values["realm"]?.first
+            let realms = try await tools.postures(settings, name)
+            if let name, realms.isEmpty {
+                all.append(
+                    .wrong("realm", "there is no \(name)", mend: "urd realm list names them."))
+            }
+            for realm in realms {
+                all += SecurityChecks(
+                    realm: realm, installation: posture, now: Timestamp(microseconds: tools.now())
+                ).all()
+            }
+        } catch {
+            all.append(
+                .wrong("realms", "cannot be read: \(error)", mend: "urd doctor says why."))
+        }
         return Findings(all: all)
     }
 

@@ -6,6 +6,10 @@ struct DoctorTools: Sendable {
     let newestSchema: Int
     /// Now, in microseconds since 1970.
     let now: @Sendable () -> Int64
+    /// What was chosen for the realms, or for the one of this name.
+    var postures: @Sendable (Settings, _ realm: String?) async throws -> [RealmPosture] = { _, _ in
+        []
+    }
 }
 
 /// What can only be seen in the database, asked as the application's role.

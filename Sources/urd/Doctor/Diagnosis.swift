@@ -14,6 +14,11 @@ struct Diagnosis: Equatable, Sendable {
     let verdict: Verdict
     let what: String
     let remedy: String?
+    /// Where it was found, if not everywhere.
+    var realm: String?
+
+    /// As the table shows it.
+    var name: String { realm.map { "\($0): \(check)" } ?? check }
 
     static func fine(_ check: String, _ what: String) -> Diagnosis {
         Diagnosis(check: check, verdict: .fine, what: what, remedy: nil)
@@ -28,10 +33,12 @@ struct Diagnosis: Equatable, Sendable {
     }
 
     var json: JSON {
-        .object([
+        var members: [String: JSON] = [
             "check": .string(check), "verdict": .string(verdict.rawValue), "what": .string(what),
             "remedy": remedy.map { .string($0) } ?? .null,
-        ])
+        ]
+        members["realm"] = realm.map { .string($0) }
+        return .object(members)
     }
 }
 
@@ -44,11 +51,11 @@ struct Findings: Equatable, Sendable {
     /// A table of all checks, and below it how to mend what is not fine.
     var text: String {
         var table = Table("check", "verdict", "what")
-        for one in all { table.add(one.check, one.verdict.rawValue, one.what) }
+        for one in all { table.add(one.name, one.verdict.rawValue, one.what) }
         var lines = [table.render()]
         for one in all {
             guard let remedy = one.remedy else { continue }
-            lines += ["", "\(one.check): \(one.what)", "  \(remedy)"]
+            lines += ["", "\(one.name): \(one.what)", "  \(remedy)"]
         }
         let wrong = all.count { $0.verdict == .wrong }
         lines += ["", wrong == 0 ? "Nothing is wrong." : "\(wrong) of \(all.count) are wrong."]

@@ -14,5 +14,6 @@ extension DoctorTools {
                 }
             }
         },
-        newestSchema: Migrator.newestSchema, now: { Log.systemTime().microseconds })
+        newestSchema: Migrator.newestSchema, now: { Log.systemTime().microseconds },
+        postures: { settings, realm in try await RealmPosture.read(settings, realm) })
 }

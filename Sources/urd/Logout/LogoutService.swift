@@ -19,6 +19,8 @@ final class LogoutService: Sendable {
     private let letters: LogoutLetters
     private let web: WebClient
     private let queue: DueNotices
+    private let lapsed: LapsedSessions
+    private let nextLook = Mutex(ContinuousClock.now)
     private let leadership: Leadership
     /// Those under way, and those whose record the read model has not seen yet: until when.
     private let taken = Mutex<[DueNotices.Entry: ContinuousClock.Instant]>([:])
@@ -32,6 +34,7 @@ final class LogoutService: Sendable {
         self.letters = letters
         self.web = web
         queue = DueNotices(store.database)
+        lapsed = LapsedSessions(store.database)
         leadership = Leadership(of: "logout", at: store.database.address)
     }
 
@@ -55,6 +58,7 @@ final class LogoutService: Sendable {
                     try await Task.sleep(for: .seconds(1))
                     continue
                 }
+                await endLapsed()
                 for entry in await next() {
                     group.addTask { await self.deliver(entry) }
                 }
@@ -76,6 +80,39 @@ final class LogoutService: Sendable {
             let fresh = due.filter { taken[$0] == nil }.prefix(Self.limit)
             for entry in fresh { taken[entry] = now + Self.patience }
             return Array(fresh)
+        }
+    }
+
+    /// Sessions that ended with their account, or that somebody logged out of everywhere, have no word of
+    /// it in their own stream: it is put there, so that their clients are told like all others. Nothing
+    /// has to be kept in mind between two looks, and the more there is to look at the rarer they are.
+    private func endLapsed() async {
+        let began = ContinuousClock.now
+        guard began >= nextLook.withLock({ $0 }) else { return }
+        var found: [LapsedSessions.Entry] = []
+        do {
+            found = try await lapsed.page(at: Log.systemTime(), limit: 500)
+            for entry in found { try await end(entry) }
+        } catch {
+            store.lines.warning("logout.not_ended", ["why": .string("\(error)")])
+        }
+        let took = ContinuousClock.now - began
+        nextLook.withLock {
+            $0 = .now + max(.milliseconds(500), found.count == 500 ? took : took * 20)
+        }
+    }
+
+    private func end(_ entry: LapsedSessions.Entry) async throws {
+        let now = Log.systemTime()
+        var random = SystemRandomNumberGenerator()
+        let order = NoticeOrder(id: .v7(at: now, using: &random))
+        do {
+            _ = try await store.dispatcher.dispatch(
+                EndLapsedSession(session: entry.session, notice: order), in: entry.realm,
+                id: .v7(at: now, using: &random), digest: [],
+                origin: Origin(actor: "logout", at: now))
+        } catch is EndLapsedSession.Rejection {
+            return
         }
     }
 

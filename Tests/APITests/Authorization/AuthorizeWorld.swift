@@ -18,8 +18,11 @@ struct AuthorizeWorld {
     static let back = "https://web.example/back"
     static let issuer = "http://id.acme.example"
 
-    init(_ settings: [String: JSON] = [:], web: [String: JSON] = [:]) async throws {
-        world = try await SignInWorld(settings)
+    init(
+        _ settings: [String: JSON] = [:], web: [String: JSON] = [:],
+        fetchKeys: @escaping RemoteKeys.Fetch = { _ in nil }
+    ) async throws {
+        world = try await SignInWorld(settings, fetchKeys: fetchKeys)
         ann = .random()
         try await world.carryOut(
             RegisterAccount(

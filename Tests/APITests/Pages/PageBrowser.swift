@@ -13,7 +13,9 @@ import Values
 final class PageBrowser {
     /// For those who want to see what comes of many attempts, and not their rate.
     static let unlimited: [String: JSON] = [
-        "rate_limits": ["email-otp-verify": ["target": .null]]
+        "rate_limits": [
+            "email-otp-verify": ["target": .null], "passphrase": ["target": .null],
+        ]
     ]
 
     let world: SignInWorld

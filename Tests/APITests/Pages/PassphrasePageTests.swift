@@ -163,4 +163,20 @@ extension PassphraseWork {
         try await signIn(Self.chosen, other)
         #expect(other.answer?.status == .seeOther)
     }
+
+    @Test func `that is guessed keeps nobody from the codes that are mailed`() async throws {
+        let (world, _) = try await world()
+        let thief = PageBrowser(world)
+        var isRefused = false
+        for _ in 0..<40 where !isRefused {
+            try await signIn("something else entirely", thief)
+            isRefused = thief.answer?.status == .tooManyRequests
+        }
+        #expect(isRefused)
+        world.clock.advance(seconds: 200)
+        for _ in 0..<15 { try await signIn("something else entirely", thief) }
+        let ann = PageBrowser(world)
+        try await ann.signIn()
+        #expect(ann.cookies["__Host-urd"] != nil)
+    }
 }

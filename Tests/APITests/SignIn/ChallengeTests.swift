@@ -217,3 +217,80 @@ private struct OwnApp: Sendable {
         #expect(bound.key == nil)
     }
 }
+
+@Suite struct `An app of the realm's own that asks for a passkey` {
+    private func ask(
+        _ world: PasskeyWorld, _ more: [(name: String, value: String)], client: String = "wallet"
+    ) async throws -> Answered {
+        try await world.world.post(
+            "/connect/challenge",
+            form: [
+                ("client_id", client), ("scope", "openid"), ("code_challenge", challenge),
+                ("code_challenge_method", "S256"),
+            ] + more)
+    }
+
+    private func world(_ grants: [String]) async throws -> (PasskeyWorld, SoftKey) {
+        let world = try await PasskeyWorld(client: [
+            "grant_types": .array(
+                (["authorization_code", "refresh_token"] + grants).map { .string($0) }),
+            "redirect_uris": ["org.example.wallet:/back"], "consent": "none",
+        ])
+        let key = try SoftKey(of: world.account)
+        #expect(try await world.enroll(key).status.code < 300)
+        return (world, key)
+    }
+
+    @Test func `gets its code by it, once, and its token says so`() async throws {
+        let (world, key) = try await world(["urn:cocoar:otp", "urn:cocoar:passkey"])
+        let begun = try await world.begin()
+        let shown = [
+            (name: "ceremony_id", value: begun.id),
+            (name: "assertion", value: try key.assertion(begun)),
+        ]
+        let answer = try await ask(world, shown)
+        let code = try #require(answer.json["authorization_code"]?.string, "\(answer.json)")
+        let again = try await ask(world, shown)
+        #expect(again.json["error"] == "insufficient_authorization")
+        let tokens = try await world.world.post(
+            "/connect/token",
+            form: [
+                ("grant_type", "authorization_code"), ("client_id", "wallet"), ("code", code),
+                ("code_verifier", verifier),
+            ])
+        let token = try #require(tokens.json["id_token"]?.string, "\(tokens.json)")
+        #expect(try payload(of: token)["acr"] == "urn:modgud:acr:multi")
+        #expect(try payload(of: token)["sub"] == .string(world.account.description))
+    }
+
+    @Test func `gets none by a passkey of another's, or a ceremony of another client's`()
+        async throws
+    {
+        let (world, key) = try await world(["urn:cocoar:otp", "urn:cocoar:passkey"])
+        let begun = try await world.begin()
+        let stranger = try SoftKey(of: world.account)
+        let foreign = try await world.begin("other")
+        for (id, assertion) in [
+            (begun.id, try stranger.assertion(begun)), (foreign.id, try key.assertion(foreign)),
+            (begun.id, "{}"), ("nonsense", try key.assertion(begun)),
+        ] {
+            let answer = try await ask(world, [("ceremony_id", id), ("assertion", assertion)])
+            #expect(answer.status.code >= 400 && answer.json["authorization_code"] == nil)
+        }
+    }
+
+    @Test func `has to be one that may`() async throws {
+        let (world, key) = try await world(["urn:cocoar:otp", "urn:cocoar:passkey"])
+        try await world.world.registerPhone(
+            "plain",
+            [
+                "grant_types": ["authorization_code", "urn:cocoar:otp"],
+                "redirect_uris": ["org.example.plain:/back"], "consent": "none",
+            ])
+        let begun = try await world.begin(nil)
+        let answer = try await ask(
+            world, [("ceremony_id", begun.id), ("assertion", try key.assertion(begun))],
+            client: "plain")
+        #expect(answer.json["error"] == "unauthorized_client")
+    }
+}

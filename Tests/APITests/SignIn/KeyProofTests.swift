@@ -14,7 +14,7 @@ private let tokenURL = "\(issuer)/connect/token"
 private let userInfoURL = "\(issuer)/connect/userinfo"
 
 /// A key that proofs are made of as a test wants them.
-private struct ProofKey: Sendable {
+struct ProofKey: Sendable {
     let key: ES256.PrivateKey
     let jwk: JSON
     let thumbprint: String

@@ -206,7 +206,8 @@ struct FoldedQueries: RealmQueries, Folding {
     func session(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> SessionView? {
         let session = try await fold(Session.self, id, realm)
         guard let terms = session.terms else { return nil }
-        var isOver = session.end != nil
+        let client = try await fold(Client.self, terms.client, realm)
+        var isOver = session.end != nil || client.isDisabled || client.isDeleted
         if let holder = terms.account {
             let account = try await fold(Account.self, holder, realm)
             isOver =

@@ -156,7 +156,7 @@ enum DataRoutes {
         let isMoved = try await call.ask(
             MoveMailbox(
                 account: frame.account, mailbox: mailbox, digest: digest, person: person,
-                nextSubject: call.newID(), now: call.context.clock.now()),
+                nextSubject: call.newID(), mail: call.newID(), now: call.context.clock.now()),
             as: "user:\(frame.account)")
         guard isMoved else { return codePage(frame, address, isWrong: true) }
         var response = Response.seeOther("/login?next=/account/data")

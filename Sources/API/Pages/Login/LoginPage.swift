@@ -12,6 +12,8 @@ struct LoginPage {
     var wrongEmail: String?
     /// The application that asks, if one does.
     var asked: ApplicationRequest?
+    /// Where it asks for more than one factor.
+    var stepUp: StepUpForm?
     /// What went wrong elsewhere, and led back here.
     var notice: String?
 
@@ -46,9 +48,11 @@ struct LoginPage {
                             "Bitte bestätigen Sie, dass Sie es sind, um weiterzumachen.")
                     }
                 }
+                if let stepUp { stepUp.html(visit, onward) }
                 if hasPasskeys { passkey }
                 if [.code, .link, .passphrase].contains(where: settings.offers) { mail }
                 if settings[SettingCatalogue.registration].hasPage { register }
+                if let asked, asked.policy != nil || asked.terms != nil { about(asked) }
             }
         }
     }
@@ -83,7 +87,8 @@ struct LoginPage {
             onward.fields
             Field(
                 name: "email", label: say("E-mail address", "E-Mail-Adresse"), type: "email",
-                value: email, autocomplete: "username webauthn", isFocused: true,
+                value: email, autocomplete: "username webauthn",
+                isFocused: stepUp == nil || stepUp == .wholeLogin,
                 wrong: wrongEmail
             ).html
             if settings.offers(.passphrase) { passphrase }
@@ -115,6 +120,17 @@ struct LoginPage {
             ).html
             Parts.button(
                 say("Sign in", "Anmelden"), name: "by", value: BrowserMethod.passphrase.rawValue)
+        }
+    }
+
+    /// What the application says of itself.
+    private func about(_ asked: ApplicationRequest) -> HTML {
+        HTML.element(.p, .class("links")) {
+            HTML.element(.span, .class("soft")) { asked.clientName }
+            if let policy = asked.policy { Parts.link(say("Privacy", "Datenschutz"), to: policy) }
+            if let terms = asked.terms {
+                Parts.link(say("Terms", "Nutzungsbedingungen"), to: terms)
+            }
         }
     }
 

@@ -22,6 +22,14 @@ enum LoginRoutes {
         var page = LoginPage(call, visit, onward)
         page.asked = try await call.applicationRequest(onward, for: visit.browser)
         page.email = page.asked?.hint ?? ""
+        if let asked = page.asked, asked.needsMore {
+            page.stepUp = .wholeLogin
+            if asked.mayStepUp, let browser = visit.browser,
+                try await call.stepUpSession(of: browser) != nil
+            {
+                page.stepUp = .open
+            }
+        }
         return page.response()
     }
 

@@ -16,7 +16,7 @@ enum PassphraseLogin {
         _ call: Call<RealmContext>, _ page: LoginPage, _ address: String
     ) async throws(Problem) -> Response {
         let mailbox = call.context.mint.mailbox(address)
-        try call.count(.emailOTPVerify, target: mailbox.description)
+        try call.count(.passphrase, target: mailbox.description)
         let comparison = try await call.compare(
             call.body["passphrase"]?.string ?? "", for: mailbox)
         let end = try await call.signIn(
@@ -54,7 +54,7 @@ enum PassphraseLogin {
         let ticket = call.body["ticket"]?.string ?? ""
         guard let address = call.typedAddress() else { return .seeOther(onward.link("/login")) }
         let mailbox = call.context.mint.mailbox(address)
-        try call.count(.emailOTPVerify, target: mailbox.description)
+        try call.count(.passphrase, target: mailbox.description)
         guard let hash = try await call.passphraseHash(of: mailbox),
             call.context.mint.isTicket(
                 ticket, mailbox, hash, form: visit.formName, at: call.context.clock.now())

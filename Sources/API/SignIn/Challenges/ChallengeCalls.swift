@@ -124,19 +124,34 @@ extension Call<RealmContext> {
         }
         let mailbox = context.mint.mailbox(email)
         try count(.emailOTPVerify, target: mailbox.description)
-        let session = newID()
-        guard let digest = context.mint.digest(ofCode: typed.filter { $0 != " " }, for: mailbox),
-            // No browser has it: nobody comes in by this session with a cookie.
-            let secret = SecretDigest(Random.bytes(32))
+        guard let digest = context.mint.digest(ofCode: typed.filter { $0 != " " }, for: mailbox)
         else { throw Problem(.internalError) }
-        let shown = OTPGrant(
-            mailbox: mailbox, digest: digest, account: newID(), second: secondFactor)
+        return try await signIn(
+            OTPGrant(mailbox: mailbox, digest: digest, account: newID(), second: secondFactor),
+            by: .code, &step)
+    }
+
+    /// The same, where a passkey was shown: the client may have people sign in with those.
+    func signInByPasskey(
+        _ client: PresentClient, _ step: inout ChallengeStep
+    ) async throws(Problem) -> String? {
+        guard client.metadata.grantTypes.contains(.nativePasskey) else {
+            throw GrantRefusal.unauthorizedClient.problem
+        }
+        return try await signIn(try await passkeyGrant(), by: .passkey, &step)
+    }
+
+    private func signIn<Shown: SignInProof>(
+        _ shown: Shown, by method: BrowserMethod, _ step: inout ChallengeStep
+    ) async throws(Problem) -> String? {
+        // No browser has it: nobody comes in by this session with a cookie.
+        guard let secret = SecretDigest(Random.bytes(32)) else { throw Problem(.internalError) }
         let client = try presentClient.clientID
         let outcome: Result<OpenedBrowser, GrantRefusal>
         do throws(Problem) {
             outcome = try await ask(
                 SignInBrowser(
-                    shown, by: .code, session: session, digest: secret, app: context.place.app,
+                    shown, by: method, session: newID(), digest: secret, app: context.place.app,
                     from: signInPlace, now: context.clock.now()),
                 as: "client:\(client)", client: client)
         } catch {

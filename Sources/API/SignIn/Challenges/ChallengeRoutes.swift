@@ -16,7 +16,8 @@ enum ChallengeRoutes {
         summary: "Asks an app of the realm's own for what signs somebody in, step by step.",
         detail: """
             First `username`, for which a code is mailed, then `otp_code`, and `totp_code` where the \
-            account has a second factor, each with the `auth_session` of the answer before. The last \
+            account has a second factor, each with the `auth_session` of the answer before; or a \
+            passkey at once, for a ceremony that `/connect/passkey/begin` has begun. The last \
             answer has a code for the token endpoint, which is redeemed without a redirect URI. What \
             is answered to a name is the same whether there is such an account or not.
             """,
@@ -34,6 +35,10 @@ enum ChallengeRoutes {
                     .optional("username", .text(1...320), "A mail address."),
                     .optional("otp_code", .text(1...64), "The code that was mailed."),
                     .totpCode,
+                    .optional("ceremony_id", .text(1...64), "The ceremony of a passkey."),
+                    .optional(
+                        "assertion", .text(1...65_536),
+                        "What `navigator.credentials.get` gave, as JSON."),
                 ]), example: ["client_id": "phone", "username": "ann@example.org"]),
         answer: .ok(
             "Whoever was asked for is there.",
@@ -52,7 +57,10 @@ enum ChallengeRoutes {
         var step = try call.step(of: client, key: proof?.key)
         if let proof { try await call.context.use(proof) }
         async let pause: Void = call.context.hesitate()
-        if let typed = call.body["otp_code"]?.string {
+        if call.body["ceremony_id"] != nil {
+            let code = try await call.signInByPasskey(client, &step)
+            if let code { return .json(.ok, ["authorization_code": .string(code)]) }
+        } else if let typed = call.body["otp_code"]?.string {
             let code = try await call.signIn(typed, &step)
             if let code { return .json(.ok, ["authorization_code": .string(code)]) }
         } else if let name = call.body["username"]?.string {

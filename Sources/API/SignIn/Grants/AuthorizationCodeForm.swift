@@ -25,11 +25,23 @@ extension GrantForm {
             }
             verifier = other
         }
+        if client.metadata.profile == .standard, let verifier, !isVerifier(verifier) {
+            throw GrantRefusal.invalidAuthorizationCode("wrong_verifier").problem
+        }
         return AuthorizationCodeGrant(
             code: code,
             consent: client.metadata.consent == .needed
                 ? call.context.mint.consent(of: code.account, to: client.id) : nil,
             redirect: call.body["redirect_uri"]?.string.flatMap { SecretDigest.of($0) },
             verifier: verifier.flatMap { SecretDigest.of($0) })
+    }
+
+    /// RFC 7636 section 4.1: what is shorter can be guessed.
+    private static func isVerifier(_ text: String) -> Bool {
+        (43...128).contains(text.utf8.count)
+            && text.utf8.allSatisfy {
+                (0x30...0x39).contains($0) || (0x41...0x5A).contains($0)
+                    || (0x61...0x7A).contains($0) || [0x2D, 0x2E, 0x5F, 0x7E].contains($0)
+            }
     }
 }

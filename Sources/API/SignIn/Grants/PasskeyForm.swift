@@ -8,10 +8,15 @@ extension GrantForm {
         .optional("ceremony_id", .text(1...64), "The ceremony that began it."),
         .optional(
             "assertion", .text(1...65_536), "What `navigator.credentials.get` gave, as JSON."),
-    ]) { call throws(Problem) -> PasskeyGrant in
-        let client = try call.presentClient
-        let party = try await call.passkeyParty(
-            app: client.metadata.appID ?? call.context.place.app,
+    ]) { call throws(Problem) -> PasskeyGrant in try await call.passkeyGrant() }
+}
+
+extension Call<RealmContext> {
+    /// What a client shows of a ceremony that it, or nobody in particular, has begun.
+    func passkeyGrant() async throws(Problem) -> PasskeyGrant {
+        let client = try presentClient
+        let party = try await passkeyParty(
+            app: client.metadata.appID ?? context.place.app,
             domain: client.metadata.passkeyDomain)
         // One that was begun without a client is for every client of the same domain.
         let ceremonies = [client.clientID, nil].compactMap { name in
@@ -19,19 +24,17 @@ extension GrantForm {
                 Ceremony(kind: .signIn, client: name, account: nil, relyingParty: $0.id)
             }
         }
-        guard let party, let id = call.body["ceremony_id"]?.string.flatMap({ UUID($0) }),
-            let ceremony = ceremonies.first(where: { call.context.mint.isOurs(id, $0) })
+        guard let party, let id = body["ceremony_id"]?.string.flatMap({ UUID($0) }),
+            let ceremony = ceremonies.first(where: { context.mint.isOurs(id, $0) })
         else { return PasskeyGrant(ceremony: nil, proof: .nothing) }
-        guard let text = call.body["assertion"]?.string else {
+        guard let text = body["assertion"]?.string else {
             return PasskeyGrant(ceremony: id, proof: .nothing)
         }
-        let challenge = call.context.mint.challenge(id, ceremony)
+        let challenge = context.mint.challenge(id, ceremony)
         return PasskeyGrant(
-            ceremony: id, proof: try await call.proof(text, challenge: challenge, party))
+            ceremony: id, proof: try await proof(text, challenge: challenge, party))
     }
-}
 
-extension Call<RealmContext> {
     func proof(
         _ text: String, challenge: [UInt8], _ party: PasskeyParty
     ) async throws(Problem) -> PasskeyGrant.Proof {

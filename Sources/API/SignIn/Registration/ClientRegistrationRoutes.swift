@@ -46,6 +46,8 @@ enum ClientRegistrationRoutes {
             id: id, clientID: id.description, metadata: metadata,
             secret: method?.usesSecret == true ? secret?.digest : nil,
             app: call.context.place.app, token: token, statement: statement,
+            sectorPlaces: await call.sectorPlaces(
+                RegisterOwnClient.said("sector_identifier_uri", metadata, statement)),
             now: call.context.clock.now())
         try await call.dispatch(
             command, as: token.map { "registration-token:\($0)" } ?? "client:\(id)")
@@ -89,7 +91,9 @@ enum ClientRegistrationRoutes {
         try call.requireOwnSecret(metadata["client_secret"], of: client.state)
         let secret = ClientSecret(
             call.context.mint.derive("client secret", call.newID().bytes))
-        var command = UpdateOwnClient(id: id, metadata: metadata)
+        var command = UpdateOwnClient(
+            id: id, metadata: metadata,
+            sectorPlaces: await call.sectorPlaces(metadata["sector_identifier_uri"]))
         if ClientMetadata.authenticationMethod(askedFor: metadata)?.usesSecret == true,
             client.state.secret == nil
         {

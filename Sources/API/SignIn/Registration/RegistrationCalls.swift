@@ -85,6 +85,15 @@ extension Call<RealmContext> {
         else { throw Problem(.invalidRequest, "client_secret is not the client's.") }
     }
 
+    /// What the document of a client's sector lists (OpenID Connect Core section 8.1).
+    func sectorPlaces(_ address: JSON?) async -> [String]? {
+        guard let text = address?.string, text.utf8.count <= 2_000,
+            URLParts.parse(text)?.scheme == "https",
+            let listed = await context.remoteKeys.document(at: text)?.array
+        else { return nil }
+        return listed.prefix(1_000).compactMap(\.string)
+    }
+
     /// What the client's maker says of it, where one is trusted who does.
     func softwareStatement(in metadata: [String: JSON]) async throws(Problem) -> [String: JSON]? {
         guard let value = metadata["software_statement"], !value.isNull else { return nil }

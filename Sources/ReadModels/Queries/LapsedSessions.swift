@@ -1,0 +1,47 @@
+public import EventSourcing
+public import Postgres
+public import Values
+
+/// The sessions that are over because of what happened to their account, and whose clients are still to
+/// hear of it. What is told of a session is in its own stream, so the command looks there again.
+public struct LapsedSessions: Sendable {
+    public struct Entry: Sendable, Hashable {
+        public let realm: RealmID
+        public let session: UUID
+    }
+
+    private let database: Database
+
+    public init(_ database: Database) {
+        self.database = database
+    }
+
+    /// Of all realms.
+    public func page(at now: Timestamp, limit: Int) async throws(ReadFailure) -> [Entry] {
+        var parameters = Parameters()
+        parameters.add(now.seconds)
+        parameters.add(Int64(limit))
+        return try await database.read { [parameters] connection throws(Postgres.Failure) in
+            let rows = try connection.execute(listing, parameters)
+            return .success(
+                (0..<rows.count).compactMap { row in
+                    RealmID(rows.text(row, 0)).map {
+                        Entry(realm: $0, session: rows.identifier(row, 1))
+                    }
+                })
+        }
+    }
+}
+
+/// Looks at no session but those whose clients asked to be told.
+private let listing = Statement(
+    "sessions_lapsed",
+    """
+    select s.realm, s.session from urd.sessions s
+    left join urd.accounts a on a.realm = s.realm and a.account = s.account
+    where s.ended is null and s.terms ->> 'issuer' is not null
+        and (s.terms ->> 'expires_at')::bigint > $1
+        and (a.account is null or a.disabled or a.deletion_due is not null
+            or a.stamp <> (s.terms ->> 'stamp')::bigint)
+    order by s.realm, s.session limit $2
+    """)

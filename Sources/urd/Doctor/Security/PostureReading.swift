@@ -1,0 +1,94 @@
+import API
+import EventSourcing
+import EventStore
+import Identity
+import Values
+
+extension RealmPosture {
+    /// From the read models and the log, of all realms or of one.
+    static func read(_ settings: Settings, _ name: String?) async throws -> [RealmPosture] {
+        let store = try Store(settings)
+        defer { store.close() }
+        try await store.checkSchema()
+        let queries = try Models(store).queries
+        var postures: [RealmPosture] = []
+        for realm in try await realms(name, queries) where realm.realm != .system {
+            var posture = RealmPosture(
+                realm: realm.realm.name, settings: Identity.Settings(overrides: realm.settings))
+            for app in try await pages(
+                { after in
+                    try await queries.apps(in: realm.realm, after: after, limit: pageSize)
+                }, next: { $0.id }) where !app.settings.isEmpty
+            {
+                posture.apps[app.slug] = posture.settings.overlaid(
+                    by: Identity.Settings(overrides: app.settings))
+            }
+            for client in try await pages(
+                { after in
+                    try await queries.clients(in: realm.realm, after: after, limit: pageSize)
+                }, next: { $0.id }) where !client.isDisabled
+            {
+                guard let metadata = ClientMetadata(recorded: client.metadata) else { continue }
+                posture.clients.append(
+                    Client(
+                        name: client.clientID, metadata: metadata,
+                        secretSince: metadata.authenticationMethod.usesSecret
+                            ? try await secretSince(client.id, realm.realm, store) : nil))
+            }
+            posture.keys = try await signingKeys(realm.realm, store)
+            postures.append(posture)
+        }
+        return postures
+    }
+
+    private static let pageSize = 200
+
+    private static func realms(
+        _ name: String?, _ queries: some AdminQueries
+    ) async throws -> [RealmView] {
+        if let name {
+            guard let id = RealmID(name) else { return [] }
+            return [try await queries.realm(id)].compactMap(\.self)
+        }
+        var all: [RealmView] = []
+        while true {
+            let page = try await queries.realms(after: all.last?.realm.name, limit: pageSize)
+            all += page
+            if page.count < pageSize { return all }
+        }
+    }
+
+    private static func pages<Item>(
+        _ page: (UUID?) async throws -> [Item], next: (Item) -> UUID
+    ) async throws -> [Item] {
+        var all: [Item] = []
+        while true {
+            let items = try await page(all.last.map(next))
+            all += items
+            if items.count < pageSize { return all }
+        }
+    }
+
+    private static func secretSince(
+        _ client: UUID, _ realm: RealmID, _ store: Store
+    ) async throws -> Timestamp? {
+        try await store.log.stream(client, after: 0, in: realm).last { recorded in
+            recorded.open["secret_digest"] != nil
+        }?.at
+    }
+
+    /// Those that sign, since they were made known.
+    private static func signingKeys(_ realm: RealmID, _ store: Store) async throws -> [Key] {
+        var keys = SigningKeys()
+        var since: [String: Timestamp] = [:]
+        for recorded in try await store.log.stream(SigningKeys.stream, after: 0, in: realm) {
+            guard let event = SigningKeyEvent(recorded) else { continue }
+            keys.apply(event)
+            if case .published(let key) = event { since[key.id] = recorded.at }
+        }
+        return keys.entries.compactMap { entry in
+            guard entry.phase == .active, let at = since[entry.key.id] else { return nil }
+            return Key(algorithm: entry.key.algorithm, since: at)
+        }
+    }
+}

@@ -1,0 +1,44 @@
+import Identity
+import Values
+
+/// What the security of a realm hangs on, as far as it was chosen.
+struct RealmPosture: Sendable {
+    struct Client: Sendable {
+        let name: String
+        let metadata: ClientMetadata
+        /// Since when it has its secret; nil where it has none.
+        var secretSince: Timestamp?
+
+        var isPublic: Bool { metadata.authenticationMethod == .none }
+        var isRefreshed: Bool { metadata.grantTypes.contains(.refreshToken) }
+    }
+
+    struct Key: Sendable {
+        let algorithm: String
+        let since: Timestamp
+    }
+
+    let realm: String
+    var settings: Identity.Settings
+    /// Of its apps that have settings of their own, what holds in each, by its name.
+    var apps: [String: Identity.Settings] = [:]
+    /// Those that may be used.
+    var clients: [Client] = []
+    /// Those that sign.
+    var keys: [Key] = []
+
+    /// Wherever something may be set otherwise: what holds there, and what it is called.
+    var places: [(name: String, settings: Identity.Settings)] {
+        [("", settings)]
+            + apps.sorted { $0.key < $1.key }.map { ("app \($0.key): ", $0.value) }
+    }
+}
+
+/// What the whole installation adds to it.
+struct InstallationPosture: Sendable {
+    var smtpHost: String?
+    var smtpSecurity = "starttls"
+    var hasBreachedList = false
+    /// Of the cookies that pages set.
+    var cookies: [String] = []
+}

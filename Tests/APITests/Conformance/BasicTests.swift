@@ -1,0 +1,358 @@
+import HTTP
+import Identity
+import JOSE
+import JSON
+import Testing
+import Values
+
+@testable import API
+
+private typealias Site = AuthorizeWorld
+
+extension AuthorizeWorld {
+    /// With Ann signed in.
+    static func signedIn(web: [String: JSON] = [:]) async throws -> AuthorizeWorld {
+        let world = try await AuthorizeWorld(web: web)
+        try await world.signIn()
+        return world
+    }
+
+    func tokens(_ more: Pairs = [], without: Set<String> = []) async throws -> Answered {
+        try await redeem(try await code(Self.request(more, without: without)))
+    }
+
+    /// Where a request ends: with a code, an error, or at a page.
+    func end(_ more: Pairs = [], without: Set<String> = []) async throws -> [String: String] {
+        try sent(try await authorize(Self.request(more, without: without))).with
+    }
+
+    /// The login page is shown, somebody signs in, and comes back.
+    func loggingIn(_ more: Pairs) async throws -> Answered {
+        let (page, members) = try sent(try await authorize(Self.request(more)))
+        #expect(page == "/login")
+        try await signIn()
+        let back = try sent(try await authorize([("continue", try #require(members["continue"]))]))
+        return try await redeem(try #require(back.with["code"]))
+    }
+}
+
+/// The modules of the basic certification of OpenID providers, in their order.
+@Suite struct `OIDC basic` {
+    @Test func `01: the whole code flow`() async throws {
+        let world = try await Site.signedIn()
+        let code = try await world.code()
+        let answer = try await world.redeem(code)
+        #expect(answer.status == .ok && answer.json["token_type"] == "Bearer")
+        #expect(answer.response.headers["Cache-Control"] == "no-store")
+        let access = try #require(answer.json["access_token"]?.string)
+        let token = try await world.idToken(answer)
+        #expect(token.accessTokenHash != nil && token.issuedAt < token.expiresAt)
+        #expect(code.utf8.count >= 43 && access.utf8.count >= 43)
+        let info = try await world.world.userInfo(access)
+        #expect(info.status == .ok && info.json["sub"] == .string(token.subject))
+    }
+
+    @Test func `02: response_type is missing`() async throws {
+        let world = try await Site.signedIn()
+        #expect(try await world.end(without: ["response_type"])["error"] == "invalid_request")
+    }
+
+    @Test func `03: an ID token is signed with RS256 where nothing is said`() async throws {
+        let answer = try await Site.signedIn().tokens()
+        let text = try #require(answer.json["id_token"]?.string)
+        #expect(try header(of: text)["alg"] == "RS256")
+    }
+
+    @Test func `04: an ID token is never unsigned`() async throws {
+        let world = try await Site()
+        await #expect(throws: (any Error).self) {
+            try await world.register("bare", ["id_token_signed_response_alg": "none"])
+        }
+        let metadata = try await world.world.get("/.well-known/openid-configuration").json
+        #expect(metadata["id_token_signing_alg_values_supported"] == ["RS256", "ES256"])
+    }
+
+    @Test func `05-07: user info by GET, by POST with a header, and by POST with a form`()
+        async throws
+    {
+        let world = try await Site.signedIn()
+        let token = try #require(try await world.tokens().json["access_token"]?.string)
+        let path = "/connect/userinfo"
+        let get = try await world.world.userInfo(token)
+        let post = try await world.world.call(.post, path, as: token)
+        let form = try await world.world.post(path, form: [("access_token", token)])
+        for answer in [get, post, form] {
+            #expect(answer.status == .ok && answer.json["sub"] == .string(world.ann.description))
+            #expect(answer.response.headers["Content-Type"] == "application/json")
+        }
+    }
+
+    @Test func `08: a request without nonce`() async throws {
+        let world = try await Site.signedIn()
+        let answer = try await world.tokens(without: ["nonce"])
+        #expect(try await world.idToken(answer, nonce: nil).nonce == nil)
+    }
+
+    @Test(arguments: [
+        ("09", "profile", ["name", "given_name", "family_name", "updated_at"]),
+        ("10", "email", ["email", "email_verified"]), ("11", "address", []),
+        ("12", "phone", []),
+        ("13", "profile email address phone", ["name", "updated_at", "email", "email_verified"]),
+    ])
+    func `09-13: claims by scope, at user info and not in the ID token`(
+        number: String, scope: String, names: [String]
+    ) async throws {
+        let world = try await Site.signedIn()
+        let answer = try await world.tokens([("scope", "openid \(scope)")])
+        let info = try await world.world.userInfo(
+            try #require(answer.json["access_token"]?.string)
+        ).json
+        let inside = try payload(of: try #require(answer.json["id_token"]?.string))
+        for name in names { #expect(info[name] != nil && inside[name] == nil, "\(name)") }
+        #expect(info["email_verified"].map { $0.bool != nil } ?? true)
+        #expect(info["updated_at"].map { $0.integer != nil } ?? true)
+        let all: Set<String> = [
+            "sub", "name", "given_name", "family_name", "locale", "updated_at", "email",
+            "email_verified",
+        ]
+        let told = Set((info.object ?? [:]).keys)
+        #expect(told.isSubset(of: all))
+    }
+
+    @Test func `14: scopes and parameters in another order`() async throws {
+        let world = try await Site.signedIn()
+        let pairs = Site.request([("scope", "profile email openid")]).reversed()
+        let answer = try await world.authorize(Array(pairs))
+        #expect(try world.sent(answer).with["code"] != nil)
+    }
+
+    @Test(arguments: [
+        ("15", "display", "page"), ("16", "display", "popup"), ("22", "extra", "foobar"),
+        ("24", "login_hint", "buffy"), ("25", "ui_locales", "se"), ("26", "claims_locales", "se"),
+    ])
+    func `15-16, 22, 24-26: what changes nothing`(
+        number: String, name: String, value: String
+    ) async throws {
+        #expect(try await Site.signedIn().end([(name, value)])["code"] != nil)
+    }
+
+    @Test func `17: prompt=login`() async throws {
+        let world = try await Site.signedIn()
+        let before = try await world.idToken(try await world.tokens())
+        world.world.clock.advance(seconds: 5)
+        let after = try await world.idToken(try await world.loggingIn([("prompt", "login")]))
+        let times = (before.authenticatedAt, after.authenticatedAt)
+        #expect(try #require(times.0) < (try #require(times.1)))
+    }
+
+    @Test func `18: prompt=none, and nobody is signed in`() async throws {
+        let end = try await Site().end([("prompt", "none")])
+        #expect(end["error"] == "login_required" && end["code"] == nil)
+    }
+
+    @Test func `19: prompt=none, and somebody is signed in`() async throws {
+        let world = try await Site.signedIn()
+        let before = try await world.idToken(try await world.tokens())
+        world.world.clock.advance(seconds: 5)
+        let after = try await world.idToken(try await world.tokens([("prompt", "none")]))
+        #expect(before.subject == after.subject)
+        #expect(before.authenticatedAt == after.authenticatedAt)
+    }
+
+    @Test func `20: max_age=1 after more than a second`() async throws {
+        let world = try await Site.signedIn()
+        let before = try await world.idToken(try await world.tokens())
+        world.world.clock.advance(seconds: 5)
+        let after = try await world.idToken(try await world.loggingIn([("max_age", "1")]))
+        let times = (before.authenticatedAt, after.authenticatedAt)
+        #expect(try #require(times.0) < (try #require(times.1)))
+    }
+
+    @Test func `21: max_age=10000`() async throws {
+        let world = try await Site.signedIn()
+        let before = try await world.idToken(try await world.tokens())
+        world.world.clock.advance(seconds: 5)
+        let after = try await world.idToken(try await world.tokens([("max_age", "10000")]))
+        #expect(after.authenticatedAt != nil && before.authenticatedAt == after.authenticatedAt)
+    }
+
+    @Test func `23: id_token_hint with prompt=none`() async throws {
+        let world = try await Site.signedIn()
+        let hint = try #require(try await world.tokens().json["id_token"]?.string)
+        let answer = try await world.tokens([("prompt", "none"), ("id_token_hint", hint)])
+        #expect(try await world.idToken(answer).subject == world.ann.description)
+    }
+
+    @Test func `27: acr_values`() async throws {
+        let world = try await Site.signedIn()
+        let level = "urn:modgud:acr:single"
+        let answer = try await world.tokens([("acr_values", level)])
+        #expect(try await world.idToken(answer).authenticationContext == level)
+    }
+
+    @Test(arguments: [("28", 0), ("29", 30)])
+    func `28-29: a code is used again, at once and after half a minute`(
+        number: String, seconds: Int64
+    ) async throws {
+        let world = try await Site.signedIn()
+        let code = try await world.code()
+        let first = try await world.redeem(code)
+        world.world.clock.advance(seconds: seconds)
+        let again = try await world.redeem(code)
+        #expect(again.status == .badRequest && again.json["error"] == "invalid_grant")
+        let access = try #require(first.json["access_token"]?.string)
+        #expect(try await world.world.introspect(access) == ["active": false])
+    }
+
+    @Test func `30: a redirect_uri that is not registered`() async throws {
+        let world = try await Site.signedIn()
+        let answer = try await world.authorize(
+            Site.request([("redirect_uri", "https://web.example/other")]))
+        #expect(answer.status == .badRequest && answer.response.headers["Location"] == nil)
+    }
+
+    @Test func `31: a request by POST`() async throws {
+        let world = try await Site.signedIn()
+        let answer = try await world.authorize(Site.request(), method: .post)
+        #expect(try world.sent(answer).with["code"] != nil)
+    }
+
+    @Test(arguments: ["client_secret_post", "client_secret_basic"])
+    func `32: a secret in the form, and in the header`(method: String) async throws {
+        let world = try await Site.signedIn()
+        try await world.world.register(
+            "other",
+            [
+                "redirect_uris": [.string(Site.back)], "consent": "none",
+                "token_endpoint_auth_method": .string(method),
+            ], secret: SignInWorld.secret)
+        let code = try await world.code(Site.request([("client_id", "other")]))
+        let form: Pairs = [
+            ("grant_type", "authorization_code"), ("code", code), ("redirect_uri", Site.back),
+            ("code_verifier", Site.verifier),
+        ]
+        let secret: Pairs = [("client_id", "other"), ("client_secret", SignInWorld.secret)]
+        let isPost = method == "client_secret_post"
+        let answer = try await world.world.post(
+            "/connect/token", form: isPost ? form + secret : form,
+            basic: isPost ? nil : "other:\(SignInWorld.secret)".replacing(" ", with: "+"))
+        #expect(answer.status == .ok, "\(answer.json)")
+    }
+
+    @Test(arguments: [
+        ("33", "request_uri", "https://web.example/request", "request_uri_not_supported"),
+        ("34", "request", "eyJhbGciOiJub25lIn0.e30.", "invalid_request_object"),
+        (
+            "36", "request",
+            "eyJhbGciOiJub25lIn0.eyJyZWRpcmVjdF91cmkiOiJodHRwczovL2V2aWwuZXhhbXBsZS8ifQ.",
+            "invalid_request_object"
+        ),
+    ])
+    func `33-34, 36: request objects that nobody signed are refused, and not passed over`(
+        number: String, name: String, value: String, code: String
+    ) async throws {
+        let world = try await Site.signedIn()
+        let answer = try await world.authorize(Site.request([(name, value)]))
+        let (place, members) = try world.sent(answer)
+        #expect(place == Site.back && members["error"] == code && members["code"] == nil)
+    }
+
+    @Test func `35: an essential name by the parameter claims`() async throws {
+        let world = try await Site.signedIn()
+        let claims = #"{"userinfo":{"name":{"essential":true}}}"#
+        let answer = try await world.tokens([("scope", "openid"), ("claims", claims)])
+        let info = try await world.world.userInfo(
+            try #require(answer.json["access_token"]?.string))
+        #expect(info.json["name"] == "Ann Lee")
+    }
+
+    @Test func `37: refresh tokens`() async throws {
+        let world = try await Site.signedIn()
+        try await world.register("second", [:])
+        let first = try await world.tokens()
+        let before = try await world.idToken(first)
+        world.world.clock.advance(seconds: 5)
+        func refresh(_ client: String) async throws -> Answered {
+            try await world.world.post(
+                "/connect/token",
+                form: [
+                    ("grant_type", "refresh_token"), ("client_id", client),
+                    ("client_secret", SignInWorld.secret),
+                    ("refresh_token", first.json["refresh_token"]?.string ?? ""),
+                ])
+        }
+        let foreign = try await refresh("second")
+        #expect(foreign.status == .badRequest && foreign.json["error"] == "invalid_grant")
+        let answer = try await refresh("web")
+        #expect(answer.status == .ok && answer.json["token_type"] == "Bearer")
+        #expect(answer.json["access_token"] != first.json["access_token"])
+        let after = try await world.idToken(answer, nonce: nil)
+        #expect((after.issuer, after.subject) == (before.issuer, before.subject))
+        #expect(after.authenticatedAt == before.authenticatedAt)
+        #expect(after.nonce == nil && after.issuedAt > before.issuedAt)
+        for name in ["access_token", "refresh_token"] {
+            let text = try #require(answer.json[name]?.string)
+            #expect(text.utf8.allSatisfy { (0x20...0x7E).contains($0) })
+        }
+    }
+
+    @Test func `38: PKCE breaks no request`() async throws {
+        #expect(try await Site.signedIn().tokens().status == .ok)
+        #expect(
+            try await Site.signedIn().redeem(
+                try await Site.signedIn().code(
+                    Site.request(without: ["code_challenge", "code_challenge_method"])),
+                [("code_verifier", "-")]
+            ).status == .badRequest, "Codes of another realm are none.")
+        let world = try await Site.signedIn()
+        let code = try await world.code(
+            Site.request(without: ["code_challenge", "code_challenge_method"]))
+        #expect(try await world.redeem(code, [("code_verifier", "-")]).status == .ok)
+    }
+}
+
+@Suite struct `OIDC basic, by form post` {
+    private func answer(_ more: Pairs) async throws -> Answered {
+        let world = try await Site.signedIn()
+        return try await world.authorize(Site.request(more + [("response_mode", "form_post")]))
+    }
+
+    @Test(
+        arguments: [
+            ("01", [], "code"), ("02", [("response_type", "-")], "error"),
+            ("18", [("prompt", "login none")], "error"), ("19", [("prompt", "none")], "code"),
+            ("34", [("request", "eyJhbGciOiJub25lIn0.e30.")], "error"),
+            ("35", [("scope", "nothing")], "error"),
+        ] as [(String, Pairs, String)])
+    func `01-38: the answer is a form, and nothing of it is in an address`(
+        number: String, more: Pairs, name: String
+    ) async throws {
+        let answer = try await answer(more)
+        #expect(answer.status == .ok && answer.response.headers["Location"] == nil)
+        let page = String(decoding: answer.response.body, as: UTF8.self)
+        #expect(page.contains(#"method="post" action="https://web.example/back""#))
+        for member in [name, "state", "iss"] { #expect(page.contains("name=\"\(member)\"")) }
+        #expect(answer.response.headers["Cache-Control"] == "no-store")
+    }
+}
+
+@Suite struct `OIDC basic, errors` {
+    @Test(
+        arguments: [
+            [("scope", "x")], [("response_type", "token")], [("prompt", "none login")],
+            [("claims", "{")], [("request", "x")], [("max_age", "-1")], [("resource", "#")],
+            [("registration", "{}")],
+        ] as [Pairs])
+    func `carry the state, the issuer, no code, and a sentence in plain characters`(
+        more: Pairs
+    ) async throws {
+        let end = try await Site.signedIn().end(more)
+        #expect(end["state"] == "a state&more" && end["iss"] == Site.issuer)
+        #expect(end["code"] == nil && end["error"] != nil)
+        let sentence = try #require(end["error_description"])
+        #expect(
+            sentence.utf8.allSatisfy {
+                (0x20...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C
+            })
+    }
+}

@@ -1,0 +1,60 @@
+import EventSourcing
+import Identity
+import JSON
+import LogTesting
+import Testing
+import Values
+
+private let places = ["https://one.example/back", "https://two.example/back"]
+private let pairwise: [String: JSON] = [
+    "redirect_uris": .array(places.map { .string($0) }), "subject_type": "pairwise",
+    "token_endpoint_auth_method": "none", "sector_identifier_uri": "https://sector.example/uris",
+]
+
+@Suite struct `The sector of a client that registers itself` {
+    private let open = givenRealm().given(
+        RealmEvent.settingsChanged(["client_registration": "open"]), in: Realm.stream)
+
+    private func register(
+        _ listed: [String]?, _ metadata: [String: JSON] = pairwise
+    ) -> RegisterOwnClient {
+        RegisterOwnClient(
+            id: client, clientID: "web", metadata: metadata, sectorPlaces: listed, now: noon)
+    }
+
+    private func update(_ listed: [String]?) -> UpdateOwnClient {
+        var metadata = pairwise
+        metadata["client_id"] = "web"
+        return UpdateOwnClient(id: client, metadata: metadata, sectorPlaces: listed)
+    }
+
+    @Test func `lists all places that it is sent to`() async throws {
+        try await open.when(register(places + ["https://three.example/"]))
+            .then(
+                try registered(pairwise, secret: nil), in: client,
+                taking: [Claim("client_id", "web")])
+    }
+
+    @Test func `is refused where it lists them not, or nothing is there`() async throws {
+        let name = "sector_identifier_uri"
+        try await open.when(register(nil))
+            .thenRejected(.refused(.invalid(FieldFault(name, .notFound))))
+        for listed in [[], [places[0]], ["https://one.example/back/", places[1]]] {
+            try await open.when(register(listed)).thenRejected(
+                .refused(.invalid(FieldFault(name, .missesPlaces(of: "redirect_uris")))))
+        }
+        let made = open.given(try registered(pairwise, secret: nil), in: client)
+        try await made.when(update(nil)).thenRejected(.invalid(FieldFault(name, .notFound)))
+        try await made.when(update([places[0]])).thenRejected(
+            .invalid(FieldFault(name, .missesPlaces(of: "redirect_uris"))))
+        try await made.when(update(places)).thenNothing()
+    }
+
+    @Test func `is needed where a client is sent to several hosts`() async throws {
+        var metadata = pairwise
+        metadata["sector_identifier_uri"] = nil
+        try await open.when(register(nil, metadata)).thenRejected(
+            .refused(
+                .invalid(FieldFault("sector_identifier_uri", .needed(by: "subject_type")))))
+    }
+}

@@ -1,0 +1,61 @@
+import EventSourcing
+import Testing
+import Values
+
+@testable import ReadModels
+
+@Suite struct `Sessions whose clients are to hear of their end` {
+    private let now = Timestamp(seconds: 1_800_000_000)
+
+    private func opened(_ session: UInt64, _ account: UUID, stamp: Int, _ more: String) -> Happening
+    {
+        Happening(
+            "session.opened", UUID(high: session, low: 1), version: 1,
+            """
+            {"account":"\(account)","stamp":\(stamp),"client":"\(UUID(high: 9, low: 9))",
+            "client_id":"c","scope":[],"resources":[],"amr":[],"opened_at":1,"offline":true,
+            "expires_at":1900000000\(more)}
+            """)
+    }
+
+    @Test func `are those that their account has ended, and no others`() async throws {
+        let world = try World()
+        let (ann, bob) = (UUID(high: 1, low: 1), UUID(high: 2, low: 1))
+        let issuer = #","issuer":"https://id.example""#
+        try world.append(
+            [ann, bob].map {
+                Happening(
+                    "account.registered", $0, version: 1,
+                    #"{"mailbox":"\#($0)","confirmed":true,"origin":"code"}"#)
+            }, in: "one")
+        try world.append(
+            [
+                opened(11, ann, stamp: 0, issuer), opened(12, ann, stamp: 0, ""),
+                opened(13, bob, stamp: 0, issuer), opened(14, ann, stamp: 0, issuer),
+            ], in: "one")
+        let sessions = LapsedSessions(world.pool)
+        #expect(try await sessions.page(at: now, limit: 10).isEmpty)
+        try world.append([Happening("account.stamp_rotated", ann, version: 2)], in: "one")
+        try world.append([opened(15, ann, stamp: 1, issuer)], in: "one")
+        func found() async throws -> [UInt64] {
+            try await sessions.page(at: now, limit: 10).map(\.session.high)
+        }
+        #expect(try await found() == [11, 14])
+        #expect(try await sessions.page(at: now, limit: 1).count == 1)
+        try world.append(
+            [
+                Happening(
+                    "session.ended", UUID(high: 11, low: 1), version: 2, #"{"reason":"lapsed"}"#)
+            ],
+            in: "one")
+        #expect(try await found() == [14])
+        try world.append([Happening("account.disabled", bob, version: 2)], in: "one")
+        #expect(try await found() == [13, 14])
+        // Whoever is gone is ended as well, and what is long over is nobody's concern.
+        try world.append(
+            [Happening("account.deleted", ann, version: 3, #"{"subjects":[]}"#)], in: "one")
+        #expect(try await found() == [13, 14, 15])
+        let late = Timestamp(seconds: 1_900_000_000)
+        #expect(try await sessions.page(at: late, limit: 10).isEmpty)
+    }
+}

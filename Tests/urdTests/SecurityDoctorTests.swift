@@ -1,0 +1,174 @@
+import Identity
+import JSON
+import Testing
+import Values
+
+@testable import urd
+
+@Suite("The doctor of the realms' security")
+struct SecurityDoctorTests {
+    private static let now = Timestamp(seconds: 1_800_000_000)
+    private static let sound: [String: JSON] = ["links_base_url": "https://id.example.org"]
+
+    private func client(
+        _ name: String = "web", _ metadata: [String: JSON] = [:], secretDays: Int64? = 10
+    ) throws -> RealmPosture.Client {
+        let usual: [String: JSON] = [
+            "grant_types": ["authorization_code", "refresh_token"],
+            "redirect_uris": ["https://web.example.org/back"],
+            "token_endpoint_auth_method": "client_secret_basic", "consent": "needed",
+        ]
+        return RealmPosture.Client(
+            name: name,
+            metadata: try #require(ClientMetadata(recorded: usual.merging(metadata) { $1 })),
+            secretSince: secretDays.map { Self.now.adding(seconds: -86_400 * $0) })
+    }
+
+    private func verdicts(
+        _ settings: [String: JSON] = [:], clients: [RealmPosture.Client]? = nil,
+        keyDays: Int64 = 30, _ installation: InstallationPosture = InstallationPosture()
+    ) throws -> [String: Diagnosis.Verdict] {
+        let posture = RealmPosture(
+            realm: "acme",
+            settings: Identity.Settings(overrides: Self.sound.merging(settings) { $1 }),
+            clients: try clients ?? [try client()],
+            keys: [.init(algorithm: "ES256", since: Self.now.adding(seconds: -86_400 * keyDays))])
+        let all = SecurityChecks(realm: posture, installation: installation, now: Self.now).all()
+        for one in all {
+            #expect(one.realm == "acme")
+            #expect((one.verdict == .fine) == (one.remedy == nil), "\(one.check) says what to do")
+        }
+        return Dictionary(uniqueKeysWithValues: all.map { ($0.check, $0.verdict) })
+            .filter { $0.value != .fine }
+    }
+
+    @Test func `a sound realm is fine`() throws {
+        #expect(try verdicts().isEmpty)
+    }
+
+    @Test(
+        arguments: [
+            (["links_base_url": .null], "issuer", .warning),
+            (["links_base_url": "http://localhost:8080"], "issuer", .warning),
+            (["access_token_lifetime": 7200], "token lifetimes", .warning),
+            (["access_token_lifetime": 172_800], "token lifetimes", .wrong),
+            (["refresh_token_lifetime": 31_536_000], "token lifetimes", .warning),
+            (["code_lifetime": 120], "authorization codes", .warning),
+            (["code_lifetime": 600], "authorization codes", .wrong),
+            (["refresh_token_leeway": 60], "refresh tokens", .warning),
+            (["client_registration": "open"], "client registration", .warning),
+            (["client_assertion_for_token_url": true], "client assertions", .wrong),
+            (
+                ["assertion_issuers": ["https://a.example": ["subject": "email"]]],
+                "assertion issuers", .warning
+            ),
+            (["passkey_attestation": "direct"], "attestation", .warning),
+            (["login_passphrase": true], "passphrases", .warning),
+            (["recent_sign_in": 0], "recent sign-in", .warning),
+            (["rate_limits": ["native-otp": ["target": .null]]], "rates", .warning),
+        ] as [([String: JSON], String, Diagnosis.Verdict)])
+    func `a choice that weakens a realm is found, and nothing else`(
+        settings: [String: JSON], check: String, verdict: Diagnosis.Verdict
+    ) throws {
+        #expect(try verdicts(settings) == [check: verdict])
+    }
+
+    @Test(
+        arguments: [
+            (["redirect_uris": ["http://web.example.org/back"]], "redirect URIs", .wrong),
+            (["redirect_uris": ["myapp:/back"]], "redirect URIs", .wrong),
+            (["redirect_uris": ["http://localhost/back"]], "redirect URIs", .warning),
+            (["access_token_lifetime": 7200], "token lifetimes", .warning),
+            (
+                ["access_token_lifetime": 7200, "access_token_format": "jwt"], "token lifetimes",
+                .wrong
+            ),
+            (["profile": "voo"], "deviations", .warning),
+            (["client_assertion_for_token_url": true], "client assertions", .warning),
+            (["token_exchange": "impersonation"], "token exchange", .warning),
+            (
+                ["jwks": ["keys": [["kty": "RSA", "e": "AQAB", "n": "AQAB"]]]], "client keys",
+                .wrong
+            ),
+            (["jwks": ["keys": [["kty": "EC", "crv": "P-192"]]]], "client keys", .wrong),
+            (["jwks": ["keys": [["kty": "oct", "k": "AA"]]]], "client keys", .wrong),
+        ] as [([String: JSON], String, Diagnosis.Verdict)])
+    func `a client that weakens a realm is found, and nothing else`(
+        metadata: [String: JSON], check: String, verdict: Diagnosis.Verdict
+    ) throws {
+        #expect(try verdicts(clients: [try client("odd", metadata)]) == [check: verdict])
+    }
+
+    @Test func `what is old is found`() throws {
+        #expect(
+            try verdicts(clients: [try client(secretDays: 400)]) == ["client secrets": .warning])
+        #expect(
+            try verdicts(clients: [try client(secretDays: 1200)]) == ["client secrets": .wrong])
+        #expect(try verdicts(clients: [try client(secretDays: nil)]).isEmpty)
+        #expect(try verdicts(keyDays: 400) == ["signing keys": .warning])
+    }
+
+    @Test func `a long leeway is worse where public clients hold tokens of nobody's`() throws {
+        let settings: [String: JSON] = ["refresh_token_leeway": 120]
+        let open: [String: JSON] = ["token_endpoint_auth_method": "none"]
+        #expect(try verdicts(settings) == ["refresh tokens": .warning])
+        #expect(
+            try verdicts(settings, clients: [try client("app", open, secretDays: nil)])
+                == ["refresh tokens": .wrong])
+        let bound = open.merging(["dpop_bound_access_tokens": true]) { $1 }
+        #expect(
+            try verdicts(settings, clients: [try client("app", bound, secretDays: nil)])
+                == ["refresh tokens": .warning])
+    }
+
+    @Test func `what an app has for itself counts as well`() throws {
+        var posture = RealmPosture(
+            realm: "acme", settings: Identity.Settings(overrides: Self.sound))
+        posture.apps["shop"] = Identity.Settings(
+            overrides: Self.sound.merging(["client_registration": "open"]) { $1 })
+        let all = SecurityChecks(
+            realm: posture, installation: InstallationPosture(), now: Self.now
+        ).all()
+        #expect(all.filter { $0.verdict != .fine }.map(\.check) == ["client registration"])
+    }
+
+    @Test func `the way to the mail server, and the cookies, are looked at`() {
+        func verdict(_ host: String?, _ security: String) -> Diagnosis.Verdict {
+            SecurityChecks.mail(InstallationPosture(smtpHost: host, smtpSecurity: security)).verdict
+        }
+        #expect(verdict(nil, "starttls") == .warning)
+        #expect(verdict("mail.example.org", "none") == .wrong)
+        #expect(verdict("mail.example.org", "tls") == .fine)
+        for (cookies, verdict) in [
+            (["__Host-a"], .fine), (["__Host-a", "b"], .wrong), ([], .wrong),
+        ] as [([String], Diagnosis.Verdict)] {
+            #expect(
+                SecurityChecks.cookies(InstallationPosture(cookies: cookies)).verdict == verdict)
+        }
+    }
+
+    @Test func `the command tells by its exit code, and names the realm`() async throws {
+        let sound = RealmPosture(
+            realm: "acme", settings: Identity.Settings(overrides: Self.sound),
+            clients: [try client()])
+        var weak = sound
+        weak.clients = [try client("odd", ["redirect_uris": ["http://a.example/"]])]
+        for (posture, code) in [(sound, ExitCode.success), (weak, .failure)] {
+            let notes = Notes()
+            let program = Program(
+                name: "urd", version: "0",
+                commands: [
+                    Doctor(
+                        tools: DoctorTools(
+                            query: { _, _ in [] }, newestSchema: 6,
+                            now: { Self.now.microseconds },
+                            postures: { _, realm in realm == "nobody" ? [] : [posture] }))
+                ], environment: Environment([:]), console: notes.console())
+            #expect(await program.run(["doctor", "--security", "--json"]) == code)
+            #expect(notes.output.contains("\"realm\": \"acme\""))
+            #expect(await program.run(["doctor", "--security"]) == code)
+            #expect(notes.output.contains("acme: redirect URIs"))
+            #expect(await program.run(["doctor", "--security", "--realm", "nobody"]) == .failure)
+        }
+    }
+}
