@@ -62,6 +62,10 @@ test_packages="python3 python3-cryptography python3-aiosmtpd libfido2-dev openss
 test_packages="$test_packages python3-jwcrypto python3-jose python3-jwt python3-zbar"
 # A client of OAuth that others wrote.
 test_packages="$test_packages python3-authlib python3-requests"
+# Relying parties that others wrote: a library, and the certified module of a web server.
+test_packages="$test_packages python3-requests-oauthlib apache2-bin libapache2-mod-auth-openidc"
+# What the pinned packages below need.
+test_packages="$test_packages python3-pip python3-filelock python3-jinja2 python3-responses python3-yaml"
 # A real browser, and Yubico's library, for passkeys.
 test_packages="$test_packages chromium python3-fido2"
 # An authenticator app.
@@ -125,6 +129,20 @@ install_packages() {
     fi
 }
 
+# What distributions do not hold: pinned, with hashes, into a folder of the build's own.
+pinned_list=Tests/Interop/requirements.txt
+pinned_folder=.build/interop
+
+has_pinned() { cmp -s "$pinned_list" "$pinned_folder/requirements.txt"; }
+
+install_pinned() {
+    rm -rf "$pinned_folder"
+    /usr/bin/python3 -m pip install --quiet --no-deps --require-hashes --no-input \
+        --disable-pip-version-check --root-user-action ignore \
+        --target "$pinned_folder" -r "$pinned_list" </dev/null >&2 &&
+        cp "$pinned_list" "$pinned_folder/requirements.txt"
+}
+
 may_install() {
     command -v apt-get >/dev/null 2>&1 || return 1
     [ "$(id -u)" -eq 0 ] || sudo -n true 2>/dev/null
@@ -160,6 +178,13 @@ if [ -n "$missing" ]; then
     missing=$(missing_packages)
     if [ -n "$missing" ]; then
         say "Still missing after the installation: $missing"
+        exit 1
+    fi
+fi
+if [ "$purpose" = test ] && ! has_pinned; then
+    say "Installing what $pinned_list names into $pinned_folder"
+    if ! install_pinned; then
+        say "pip could not install it: tests that need it will say so."
         exit 1
     fi
 fi

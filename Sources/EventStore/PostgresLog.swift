@@ -15,8 +15,11 @@ public final class PostgresLog: EventLog {
     private let configures: @Sendable (String) -> Bool
 
     /// For the sessions that read. Whatever is read often is looked up by a key; but a plan that was
-    /// cached while a table was small would read it from end to end until somebody counts it again.
-    public static let session = "set enable_seqscan = off; set jit = off"
+    /// cached while a table was small would read it from end to end until somebody counts it again, and
+    /// one for a realm that nobody has counted yet takes any index for as good as the key.
+    public static let session = """
+        set plan_cache_mode = force_generic_plan; set enable_seqscan = off; set jit = off
+        """
 
     public init(
         _ database: Database, keyring: Keyring, lanes: Int = 2, waiting: Int = 8192,

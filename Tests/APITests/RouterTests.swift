@@ -21,6 +21,24 @@ import Testing
         }
     }
 
+    @Test func `shows a page to whoever reads, where nothing is`() async throws {
+        let world = try await World()
+        for (method, accept, isPage) in [
+            (Method.get, "text/html,application/xhtml+xml;q=0.9", true), (.get, "TEXT/HTML", true),
+            (.get, "application/json", false), (.get, "*/*", false), (.post, "text/html", false),
+        ] {
+            let answer = await world.router.respond(
+                to: Request(
+                    method: method, path: "/<b>nothing", query: nil, headers: ["Accept": accept],
+                    body: [], source: "::1", id: "r"))
+            #expect(answer.status == .notFound)
+            let page = String(decoding: answer.body, as: UTF8.self)
+            #expect(page.contains("<h1>Page not found</h1>") == isPage, "\(method) \(accept)")
+            #expect(!page.contains("<b>"))
+            if isPage { PageCheck(page, "/nothing").check(answer) }
+        }
+    }
+
     @Test func `prefers what stands literally to what a name could be`() async throws {
         let world = try await World()
         let answer = try await world.send(.get, "/api/admin/realms/acme/clients/clients")

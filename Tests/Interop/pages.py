@@ -5,12 +5,13 @@ import os
 import pathlib
 import time
 
+import pinned
 from browser import PATIENCE, Browser
 
 ARTEFACTS = pathlib.Path(
     os.environ.get("URD_ARTEFACTS")
     or pathlib.Path(__file__).resolve().parents[2] / ".build" / "artefacts" / "pages")
-PHONE, DESKTOP = (390, 844), (1280, 860)
+PHONE, DESKTOP = (390, 844), (1280, 800)
 
 # What automatic checks can tell of WCAG 2.2, level AA, on the page as it is drawn.
 LOOK = r"""() => {
@@ -66,6 +67,16 @@ LOOK = r"""() => {
     if (document.documentElement.scrollWidth > document.documentElement.clientWidth)
         found.push(`wider than the window: ${document.documentElement.scrollWidth}`);
     return found;
+}"""
+
+# The accessibility rules that others maintain, in the version that requirements.txt names.
+AXE = pinned.FOLDER / "axe_playwright_python" / "axe.min.js"
+RUN_AXE = """async () => {
+    const found = await axe.run(document, {runOnly: {type: "tag", values: [
+        "wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa", "best-practice"]}});
+    if (found.passes.length < 10) return ["axe saw nothing"];
+    return found.violations.flatMap((rule) => rule.nodes.map((node) =>
+        `${rule.id}: ${node.html}: ${node.failureSummary}`));
 }"""
 
 FOCUSABLE = """() => [...document.querySelectorAll("a[href],button,input:not([type=hidden]),summary")]
@@ -164,7 +175,14 @@ class Reader:
 
     def faults(self):
         """What is wrong with the page for whoever sees badly, or has no mouse."""
-        return self.browser.run(LOOK) + self.keyboard()
+        return self.browser.run(LOOK) + self.axe() + self.keyboard()
+
+    def axe(self):
+        assert AXE.exists(), "axe is not there: deploy/install-packages.sh test"
+        if not self.browser.run("() => Boolean(window.axe)"):
+            # What the DevTools evaluate is not held to the page's policy: no page runs it for itself.
+            self.browser.call("Runtime.evaluate", expression=AXE.read_text(encoding="utf-8"))
+        return self.browser.run(RUN_AXE)
 
     def keyboard(self):
         expected = self.browser.run(FOCUSABLE)
@@ -182,6 +200,16 @@ class Reader:
         if met != expected:
             found.append(f"focus goes {met} and not {expected}")
         return found
+
+    def look(self, test, name):
+        """Nothing is wrong with the page, in either colour and at either width; and how it looks."""
+        for size in (DESKTOP, PHONE):
+            for scheme in ("light", "dark"):
+                self.size(size, mobile=size == PHONE)
+                self.scheme(scheme)
+                time.sleep(0.2)
+                test.assertEqual(self.faults(), [], f"{name} {size} {scheme}")
+        self.shoot(name)
 
     def shoot(self, name):
         """The page at the widths of a phone and a desk, in light and in dark."""

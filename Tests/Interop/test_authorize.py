@@ -4,18 +4,13 @@ the client's own server hears of the logout.
 Libraries, in the versions that the distribution holds: Authlib.
 """
 
-import html.parser
-import http.client
 import http.server
-import json
 import os
 import sys
 import threading
 import time
 import unittest
 import urllib.parse
-import urllib.request
-import uuid
 
 from token_tool import missing, rerun
 
@@ -28,7 +23,7 @@ if not MISSING:
     from authlib.jose import JsonWebKey, JsonWebToken
     from authlib.oidc.core import CodeIDToken
 
-from phone import code, inbox
+from person import Person as AnyPerson, fetch
 from urd_process import PATIENCE, Urd
 
 BACK = "http://127.0.0.1:53535/back"
@@ -50,11 +45,6 @@ def tearDownModule():
     urd.close()
 
 
-def fetch(url):
-    with urllib.request.urlopen(url, timeout=30) as answer:
-        return json.load(answer)
-
-
 def register(**members):
     status, client, _ = urd.api.call("POST", urd.clients, {
         "client_name": "Northwind", "grant_types": ["authorization_code", "refresh_token"],
@@ -63,90 +53,8 @@ def register(**members):
     return client["client_id"], client.get("client_secret")
 
 
-class Form(html.parser.HTMLParser):
-    """The forms of a page, with what would be sent."""
-
-    def __init__(self, page):
-        super().__init__()
-        self.forms = []
-        self.feed(page)
-
-    def handle_starttag(self, tag, attributes):
-        attributes = dict(attributes)
-        if tag == "form":
-            self.forms.append((attributes.get("action"), {}))
-        elif tag == "input" and self.forms and attributes.get("name"):
-            self.forms[-1][1][attributes["name"]] = attributes.get("value", "")
-
-
-class Person:
-    """Somebody with a browser that runs no scripts."""
-
-    def __init__(self):
-        self.email = f"{uuid.uuid4().hex[:12]}@example.org"
-        self.cookies = {}
-        place = urllib.parse.urlsplit(metadata["issuer"])
-        self.site = metadata["issuer"]
-        self.address = (place.hostname, place.port)
-
-    def call(self, method, url, form=None):
-        place = urllib.parse.urlsplit(urllib.parse.urljoin(self.site, url))
-        headers = {"Host": f"{self.address[0]}:{self.address[1]}", "Sec-Fetch-Site": "same-origin"}
-        if self.cookies:
-            headers["Cookie"] = "; ".join(f"{n}={v}" for n, v in self.cookies.items())
-        body = None
-        if form is not None:
-            headers["Content-Type"] = "application/x-www-form-urlencoded"
-            headers["Origin"] = self.site
-            body = urllib.parse.urlencode(form)
-        connection = http.client.HTTPConnection(*self.address, timeout=PATIENCE)
-        try:
-            target = place.path + ("?" + place.query if place.query else "")
-            connection.request(method, target, body=body, headers=headers)
-            answer = connection.getresponse()
-            page = answer.read().decode()
-        finally:
-            connection.close()
-        for line in answer.headers.get_all("Set-Cookie") or []:
-            name, value = line.split(";")[0].split("=", 1)
-            self.cookies[name] = value
-            if "Max-Age=0" in line:
-                del self.cookies[name]
-        return answer.status, answer.headers.get("Location"), page
-
-    def go(self, url, allows=True):
-        """Follows a link through all pages, until it leads away. Returns to where, and past what."""
-        past = []
-        method, form = "GET", None
-        for _ in range(20):
-            status, place, page = self.call(method, url, form)
-            method, form = "GET", None
-            if place:
-                url = urllib.parse.urljoin(self.site, place)
-                if not url.startswith(self.site):
-                    return url, past
-                continue
-            assert status == 200, (status, url, page)
-            path = urllib.parse.urlsplit(url).path
-            past.append(path)
-            if path == "/logged-out":
-                return url, past
-            method = "POST"
-            url, form = self.fill(path, Form(page).forms, allows)
-        raise AssertionError(f"nowhere: {past}")
-
-    def fill(self, path, forms, allows):
-        for action, members in forms:
-            if path == "/login" and "email" in members and action == "/login":
-                self.before = len(inbox(urd, self.email))
-                return action, {**members, "email": self.email}
-            if action == "/login/code":
-                return action, {**members, "code": code(urd, self.email, self.before)}
-            if action == "/consent":
-                return action, {**members, "decision": "allow" if allows else "deny"}
-            if action == "/logout":
-                return action, members
-        raise AssertionError(f"no form that fits at {path}: {forms}")
+def Person():
+    return AnyPerson(urd, metadata["issuer"])
 
 
 class Relying:

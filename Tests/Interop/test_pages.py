@@ -8,7 +8,7 @@ import unittest
 import uuid
 
 from browser import Page
-from pages import DESKTOP, PHONE, Reader
+from pages import Reader
 from phone import code, inbox, mail
 from token_tool import missing, rerun
 from urd_process import Urd
@@ -54,17 +54,8 @@ class Pages(unittest.TestCase):
             reader.press("Continue")
 
     def look(self, name, shoot=True):
-        """Nothing is wrong with the page, in either colour and at either width."""
-        if not shoot:
-            return
-        reader = self.reader
-        for size in (DESKTOP, PHONE):
-            for scheme in ("light", "dark"):
-                reader.size(size, mobile=size == PHONE)
-                reader.scheme(scheme)
-                time.sleep(0.2)
-                self.assertEqual(reader.faults(), [], f"{name} {size} {scheme}")
-        reader.shoot(name)
+        if shoot:
+            self.reader.look(self, name)
 
     def test_signs_in_by_a_mailed_code(self):
         self.sign_in(shoot=True)
@@ -227,6 +218,21 @@ class Pages(unittest.TestCase):
             await new Promise((done) => { frame.onload = done; setTimeout(done, 5000); });
             try { return !frame.contentDocument?.querySelector("form"); } catch { return true; }
         }""", site + "/login"))
+
+    def test_finds_what_is_wrong_with_a_page(self):
+        self.reader.go("/login")
+        self.assertEqual(self.reader.faults(), [])
+        self.reader.browser.run("""() => {
+            const image = document.createElement("img");
+            image.src = "/nothing.png";
+            const text = document.createElement("p");
+            text.textContent = "Hardly to be seen";
+            text.style.color = "#ddd";
+            document.querySelector(".card").append(image, text);
+        }""")
+        found = "\n".join(self.reader.faults())
+        for sign in ("no alternative", "contrast 1", "image-alt", "color-contrast"):
+            self.assertIn(sign, found)
 
     def test_works_without_scripts(self):
         self.reader.browser.call("Emulation.setScriptExecutionDisabled", value=True)

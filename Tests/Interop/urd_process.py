@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import urllib.parse
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "FrontDoor"))
@@ -99,6 +100,9 @@ class Client:
     def call(self, method, path, body=None, key=None, **headers):
         """The status, the body as JSON, and the headers."""
         connection = getattr(self.local, "connection", None)
+        # The server ends connections on which nothing happened for a while.
+        if connection is not None and time.monotonic() - self.local.used > 20:
+            connection.close()
         if connection is None:
             connection = self.local.connection = http.client.HTTPConnection(
                 *self.address, timeout=PATIENCE)
@@ -108,6 +112,7 @@ class Client:
         if body is not None:
             body = json.dumps(body).encode()
             sent["Content-Type"] = "application/json"
+        self.local.used = time.monotonic()
         try:
             connection.request(method, path, body=body, headers=sent)
             answer = connection.getresponse()

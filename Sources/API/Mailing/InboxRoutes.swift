@@ -7,9 +7,15 @@ internal import Values
 public struct InboxContext: RouteContext {
     /// Newest first: of one address, or of all.
     let letters: @Sendable (_ address: String?) -> [InboxLetter]
+    /// The same, where there is none yet as soon as the first one comes.
+    let awaited: @Sendable (_ address: String, _ limit: Duration) async -> [InboxLetter]
 
-    public init(letters: @escaping @Sendable (_ address: String?) -> [InboxLetter]) {
+    public init(
+        letters: @escaping @Sendable (_ address: String?) -> [InboxLetter],
+        awaited: @escaping @Sendable (_ address: String, _ limit: Duration) async -> [InboxLetter]
+    ) {
         self.letters = letters
+        self.awaited = awaited
     }
 
     public func admit(
@@ -26,7 +32,10 @@ public enum InboxRoutes {
         summary: "The mails that came, newest first: a page for browsers, JSON for all others.",
         right: .nothing,
         parameters: [
-            Parameter("to", in: .query, .text(1...320), "Only those to this address.")
+            Parameter("to", in: .query, .text(1...320), "Only those to this address."),
+            Parameter(
+                "wait", in: .query, .integer(0...30),
+                "With `to`: so many seconds at most for the first one to come."),
         ],
         answer: .ok(
             "The mails.",
@@ -40,7 +49,11 @@ public enum InboxRoutes {
                     .required("at", Fields.time, "When.")), 0...100),
             example: [])
     ) { call throws(Problem) in
-        let letters = call.context.letters(call.text("to").map(normalised))
+        let address = call.text("to").map(normalised)
+        var letters = call.context.letters(address)
+        if letters.isEmpty, let address, let seconds = call.integer("wait"), seconds > 0 {
+            letters = await call.context.awaited(address, .seconds(seconds))
+        }
         let accepts = call.request.headers["Accept"] ?? ""
         guard accepts.contains("text/html") else {
             return .json(.ok, .array(letters.map(json)))

@@ -72,14 +72,14 @@ enum DevicePageRoutes {
         return visit.page(say("Connect a device", "Gerät verbinden")) {
             Page.card {
                 HTML.element(.h1) {
-                    say("Connect \(name) to your account?", "\(name) mit deinem Konto verbinden?")
+                    say("Connect \(name) to your account?", "\(name) mit Ihrem Konto verbinden?")
                 }
                 HTML.element(.p) {
                     say("The device must show ", "Das Gerät muss ")
                     HTML.element(.strong) { shown }
                     say(
                         " now. Did somebody send you this code? Then say no.",
-                        " zeigen. Hat dir jemand diesen Code geschickt? Dann lehne ab.")
+                        " zeigen. Hat Ihnen jemand diesen Code geschickt? Dann lehnen Sie ab.")
                 }
                 HTML.element(.h2) { say("It would be able to", "Es könnte dann") }
                 HTML.element(.ul, .class("scopes")) {
@@ -110,7 +110,7 @@ enum DevicePageRoutes {
                 HTML.element(.p) {
                     say(
                         "Type the code that the device shows.",
-                        "Gib den Code ein, den das Gerät zeigt.")
+                        "Geben Sie den Code ein, den das Gerät zeigt.")
                 }
                 visit.form(DeviceRoutes.page) {
                     Field(
@@ -139,8 +139,11 @@ enum DevicePageRoutes {
                 HTML.element(.p) {
                     say(
                         "You can close this page. Your devices are in your account.",
-                        "Du kannst diese Seite schließen. Deine Geräte stehen in deinem Konto.")
+                        "Sie können diese Seite schließen. Ihre Geräte stehen in Ihrem Konto.")
                 }
+                Parts.link(
+                    say("See your devices", "Ihre Geräte ansehen"), to: "/account/sessions",
+                    look: "button second")
             }
         }
     }

@@ -3,14 +3,17 @@ internal import HTTP
 
 extension Problem {
     /// What people are told: never what the request held, and never what is behind it.
-    func pageResponse(_ request: Request) -> Response {
-        let look = PageLook(request)
+    func pageResponse(_ request: Request, in look: PageLook) -> Response {
         let (title, advice) = words(look.say)
         return Page(
             title: title, look: look,
             content: Page.card {
                 HTML.element(.h1) { title }
                 HTML.element(.p) { advice }
+                // In words of ours alone: they are for whoever wrote the application.
+                if kind == .invalidRequest, !detail.isEmpty {
+                    HTML.element(.p, .class("note bad small"), .fixed("lang", "en")) { detail }
+                }
                 HTML.element(.p, .class("soft small break")) {
                     look.say("Reference: \(request.id)", "Vorgang: \(request.id)")
                 }
@@ -40,6 +43,14 @@ extension Problem {
                 say(
                     "Please wait a few minutes, then try again.",
                     "Bitte warten Sie ein paar Minuten und versuchen Sie es dann noch einmal.")
+            )
+        case .badRequest where kind == .invalidRequest:
+            (
+                say("This cannot go on", "So geht es nicht weiter"),
+                say(
+                    "The application that sent you here asked for something that it cannot have. Go back to it and try again. If that does not help, tell whoever runs it:",
+                    "Die Anwendung, von der Sie kommen, hat etwas angefragt, das sie nicht bekommt. Gehen Sie zurück und versuchen Sie es noch einmal. Wenn das nicht hilft, sagen Sie es denen, die sie betreiben:"
+                )
             )
         case .forbidden:
             (

@@ -126,7 +126,7 @@ enum StyleSheet {
         .scopes{margin:0 0 1.25rem;padding:0 0 0 1.25rem}
         .scopes li{margin:0 0 .375rem}
         .pair{display:flex;flex-wrap:wrap;gap:.75rem}
-        .pair>*{flex:1 1 11rem}
+        .pair>*{flex:1 1 8rem}
         .pair button+button{margin:0}
 
         """

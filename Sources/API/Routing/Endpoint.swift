@@ -13,7 +13,17 @@ struct Endpoint: Outlined, Sendable {
     ) {
         outline = route.outline
         answer = { request, holes throws(Problem) in
-            try await route.answer(request, holes, in: try await context(request))
+            let context = try await context(request)
+            do throws(Problem) {
+                return try await route.answer(request, holes, in: context)
+            } catch {
+                guard route.outline.dialect == .page, let known = context as? RealmContext else {
+                    throw error
+                }
+                var problem = error
+                problem.look = PageLook(known.place, request)
+                throw problem
+            }
         }
     }
 }

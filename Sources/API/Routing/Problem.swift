@@ -47,6 +47,9 @@ public struct Problem: Error, Sendable {
         return #"DPoP realm="urd", error="\#(kind.oauthCode)", algs="\#(algorithms)""#
     }
 
+    /// How a page looks that tells of it, where it is known whose.
+    var look: PageLook?
+
     /// In the words of the dialect that the route speaks.
     public func response(to request: Request, in dialect: Dialect = .plain) -> Response {
         var response =
@@ -54,7 +57,7 @@ public struct Problem: Error, Sendable {
             case .plain: plainResponse(request)
             case .oauth: oauthResponse()
             case .native: nativeResponse()
-            case .page: pageResponse(request)
+            case .page: pageResponse(request, in: look ?? PageLook(request))
             }
         for (name, value) in headers { response.headers.append(name, value) }
         return response

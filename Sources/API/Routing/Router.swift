@@ -52,13 +52,14 @@ public struct Router: Sendable {
     public func respond(to request: Request) async -> Response {
         let start = ContinuousClock.now
         let place = tree.find(request.path)
+        let dialect = place?.dialect ?? (request.isOfSomebodyWhoReads ? .page : .plain)
         var response: Response
         do {
             response = try await answer(request, at: place)
         } catch {
-            response = error.response(to: request, in: place?.dialect ?? .plain)
+            response = error.response(to: request, in: dialect)
         }
-        harden(&response, request, place?.dialect ?? .plain)
+        harden(&response, request, dialect)
         let duration = ContinuousClock.now - start
         report(request, place, response, duration)
         return response
@@ -121,5 +122,12 @@ public struct Router: Sendable {
                 "status": .integer(Int64(response.status.code)),
                 "microseconds": .integer(microseconds),
             ])
+    }
+}
+
+extension Request {
+    /// A browser in front of somebody, at a path that nothing knows: it gets a page about it.
+    fileprivate var isOfSomebodyWhoReads: Bool {
+        method == .get && headers["Accept"].map { $0.lowercased().contains("text/html") } == true
     }
 }

@@ -13,6 +13,9 @@ final class Inbox: MailCarrier {
         var byAddress: [String: [Int]] = [:]
         /// How many were dropped from the front.
         var dropped = 0
+        /// Those who wait for the first letter to an address.
+        var waiting: [String: [UInt64: UnsafeContinuation<Void, Never>]] = [:]
+        var nextID: UInt64 = 0
     }
 
     private let state = Mutex(State())
@@ -24,18 +27,43 @@ final class Inbox: MailCarrier {
 
     func carry(_ letter: Letter, as mail: UUID) async -> RecordDelivery.Outcome {
         let received = InboxLetter(letter, id: mail, at: Log.systemTime())
-        state.withLock { state in
+        let waiting = state.withLock { state in
             state.byAddress[letter.to, default: []].append(state.dropped + state.letters.count)
             state.letters.append(received)
-            guard state.letters.count > 2 * capacity else { return }
+            let waiting = state.waiting.removeValue(forKey: letter.to)
+            guard state.letters.count > 2 * capacity else { return waiting }
             state.letters.removeFirst(capacity)
             state.dropped += capacity
             state.byAddress = state.byAddress.compactMapValues { numbers in
                 let left = numbers.filter { $0 >= state.dropped }
                 return left.isEmpty ? nil : left
             }
+            return waiting
         }
+        for waiter in (waiting ?? [:]).values { waiter.resume() }
         return .taken
+    }
+
+    /// The same, of an address; where there is none yet, as soon as the first one comes.
+    func letters(to address: String, within limit: Duration) async -> [InboxLetter] {
+        let id = state.withLock { state in
+            state.nextID += 1
+            return state.nextID
+        }
+        let alarm = Task {
+            try? await Task.sleep(for: limit)
+            state.withLock { $0.waiting[address]?.removeValue(forKey: id) }?.resume()
+        }
+        await withUnsafeContinuation { waiter in
+            let isThere = state.withLock { state in
+                if state.byAddress[address] != nil { return true }
+                state.waiting[address, default: [:]][id] = waiter
+                return false
+            }
+            if isThere { waiter.resume() }
+        }
+        alarm.cancel()
+        return letters(to: address)
     }
 
     /// Newest first; of one address, or of all.

@@ -118,7 +118,11 @@ struct Service: Sendable {
         ]
         if let inbox = options.inbox {
             tables.append(
-                .init(InboxRoutes.table, context: InboxContext(letters: { inbox.letters(to: $0) })))
+                .init(
+                    InboxRoutes.table,
+                    context: InboxContext(
+                        letters: { inbox.letters(to: $0) },
+                        awaited: { await inbox.letters(to: $0, within: $1) })))
         }
         let privateRouter = Router(
             tables, log: .silent, metrics: store.metrics, name: "urd_private_http")

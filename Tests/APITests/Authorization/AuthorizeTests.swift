@@ -84,6 +84,9 @@ private typealias Site = AuthorizeWorld
         #expect(answer.status == .badRequest && answer.response.headers["Location"] == nil)
         let page = String(decoding: answer.response.body, as: UTF8.self)
         #expect(!page.contains("evil") && !page.contains("<script>"))
+        // Whoever wrote the client reads why, in the realm's own look.
+        #expect(page.contains("<p class=\"note bad small\" lang=\"en\">"))
+        #expect(page.contains("</title>") && !page.contains("<title>This cannot go on</title>"))
     }
 
     @Test(

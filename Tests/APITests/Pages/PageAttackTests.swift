@@ -36,6 +36,21 @@ import Values
         #expect(browser.place == "/logged-out")
     }
 
+    @Test func `finds no form that takes another's token, or none (CSRF)`() async throws {
+        let browser = PageBrowser(try await SignInWorld())
+        try await browser.signIn()
+        var count = 0
+        for route in API.pageTable where route.outline.method == .post {
+            guard route.outline.dialect == .page else { continue }
+            for token in ["", "AAAA"] {
+                try await browser.submit("\(route.outline.path)", token: token)
+                #expect(browser.answer?.status == .forbidden, "\(route.outline.path)")
+            }
+            count += 1
+        }
+        #expect(count > 20)
+    }
+
     @Test func `signs nobody in to an account that is not theirs`() async throws {
         // The attacker has a code for his own mailbox, and a form of his own browser.
         let world = try await SignInWorld()

@@ -27,24 +27,20 @@ final class Mailbox {
                 "/connect/token",
                 "grant_type=urn:cocoar:otp&client_id=demo-native&username=\(address)&otp_code="
                     + "\(try code(address))&scope=openid+offline_access"))
-        guard let token = answer.json?["refresh_token"]?.string else {
+        guard let token = answer.refreshToken else {
             throw BenchmarkFailure(String(decoding: answer.body, as: UTF8.self))
         }
         return token
     }
 
     private func code(_ address: String) throws -> String {
-        let request = requests.get("/inbox?to=\(address)")
-        for _ in 0..<5_000 {
-            let mails = try inbox.send(request).json?.array ?? []
-            if let text = mails.first?["text"]?.string,
-                let code = text.split(whereSeparator: { !$0.isNumber }).first(where: {
-                    $0.utf8.count == 6
-                })
-            {
-                return String(code)
-            }
-            usleep(2_000)
+        let mails = try inbox.send(requests.get("/inbox?to=\(address)&wait=10")).json?.array
+        if let text = mails?.first?["text"]?.string,
+            let code = text.split(whereSeparator: { !$0.isNumber }).first(where: {
+                $0.utf8.count == 6
+            })
+        {
+            return String(code)
         }
         throw BenchmarkFailure("No mail came.")
     }

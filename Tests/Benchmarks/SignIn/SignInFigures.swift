@@ -57,7 +57,7 @@ enum SignInFigures {
                             "/connect/token",
                             "grant_type=refresh_token&client_id=demo-native&refresh_token=\(token)"
                         ))
-                    guard let next = answer.json?["refresh_token"]?.string else {
+                    guard let next = answer.refreshToken else {
                         throw BenchmarkFailure(String(decoding: answer.body, as: UTF8.self))
                     }
                     kept.withLock { $0[caller] = next }
@@ -111,17 +111,8 @@ enum SignInFigures {
     ) async throws -> Figure {
         try await againstCommits(
             workshop, service.server, "client", "client_credentials", bar: 0.3
-        ) { seconds in
-            let request = service.tokenRequest
-            return try await Crowd(callers: callers).run(seconds: seconds) { _ in
-                let line = try Line(port: service.server.port)
-                return {
-                    let answer = try line.send(request)
-                    guard answer.status == 200 else {
-                        throw BenchmarkFailure(String(decoding: answer.body, as: UTF8.self))
-                    }
-                }
-            }.perSecond
+        ) { _ in
+            try service.tokens()
         }
     }
 
@@ -187,12 +178,20 @@ private struct Service: Sendable {
         return token
     }
 
+    func tokens() throws -> Double {
+        try run("/connect/token", "grant_type=client_credentials&scope=jobs&\(form)")
+    }
+
     func introspections(of token: String) throws -> Double {
+        try run("/connect/introspect", "token=\(token)&\(form)")
+    }
+
+    private func run(_ path: String, _ body: String) throws -> Double {
         try Wrk.run(
-            "http://127.0.0.1:\(server.port)/connect/introspect",
+            "http://127.0.0.1:\(server.port)\(path)",
             script: """
                 wrk.method = "POST"
-                wrk.body = "token=\(token)&\(form)"
+                wrk.body = "\(body)"
                 wrk.headers["Host"] = "\(server.requests.host)"
                 wrk.headers["Content-Type"] = "application/x-www-form-urlencoded"
                 """)

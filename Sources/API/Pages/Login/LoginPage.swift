@@ -42,7 +42,7 @@ struct LoginPage {
                     }
                 }
                 Parts.note(.bad, notice)
-                if visit.browser != nil, onward.path != nil {
+                if visit.browser != nil, onward != Onward() {
                     HTML.element(.p) {
                         say(
                             "To go on, please confirm that it is you.",

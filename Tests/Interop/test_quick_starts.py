@@ -1,0 +1,168 @@
+"""The quick starts, run as they stand: programs and commands are read from the pages. The one thing that
+is changed is the port 8000, which somebody may be using."""
+
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+import urllib.error
+import urllib.request
+
+from person import Person
+from token_tool import missing, rerun
+from urd_process import PATIENCE, Urd, eventually, free_port
+
+MISSING = missing("authlib", "requests")
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PAGES = ROOT / "docs" / "quick-starts"
+
+
+def setUpModule():
+    global urd, desk
+    urd = Urd()
+    desk = tempfile.TemporaryDirectory(prefix="urd-quick-", dir="/tmp")
+    os.symlink(os.path.join(urd.folder, "data"), os.path.join(desk.name, ".dev"))
+    os.symlink(ROOT / ".build", os.path.join(desk.name, ".build"))
+
+
+def tearDownModule():
+    desk.cleanup()
+    urd.close()
+
+
+class Terminal:
+    """A shell that is given these lines, and whatever it prints."""
+
+    def __init__(self, lines):
+        self.lines = []
+        self.process = subprocess.Popen(
+            # Debian's own Python, in whose packages the libraries are; and no browser opens.
+            ["bash", "-c", "set -e\n" + lines], cwd=desk.name, text=True,
+            env={**os.environ, "PATH": "/usr/bin:" + os.environ["PATH"], "BROWSER": "true"},
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            start_new_session=True)
+        self.reader = threading.Thread(target=self.read, daemon=True)
+        self.reader.start()
+
+    def read(self):
+        for line in self.process.stdout:
+            self.lines.append(line)
+
+    def text(self):
+        return "".join(self.lines)
+
+    def says(self, pattern):
+        def found():
+            return re.search(pattern, self.text())
+
+        return eventually(lambda: found() or self.process.poll() is not None and (
+            found() or self.fail()), f"{pattern}: {self.text()}")
+
+    def fail(self):
+        raise AssertionError(f"it ended ({self.process.returncode}): {self.text()}")
+
+    def ends(self):
+        """What it printed once it ended well."""
+        code = self.process.wait(timeout=PATIENCE)
+        self.reader.join(PATIENCE)
+        assert code == 0, self.text()
+        return self.text()
+
+    def close(self):
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGTERM)
+        self.process.wait(timeout=PATIENCE)
+        self.reader.join(PATIENCE)
+        self.process.stdout.close()
+
+
+class QuickStart(unittest.TestCase):
+    def read(self, name):
+        """The commands of a page; its programs are put where they would be saved."""
+        text = (PAGES / name).read_text()
+        self.port = free_port()
+        blocks = re.findall(r"```(sh|python)\n(.*?)```", text, re.S)
+        self.assertGreaterEqual(len(blocks), 2)
+        commands = []
+        for kind, block in blocks:
+            block = block.replace("8000", str(self.port))
+            if kind == "sh":
+                commands.append(block)
+            else:
+                file = re.match(r"# (\w+\.py)\n", block)[1]
+                pathlib.Path(desk.name, file).write_text(block)
+        return commands
+
+    def terminal(self, *commands):
+        terminal = Terminal("\n".join(commands))
+        self.addCleanup(terminal.close)
+        return terminal
+
+    def answers(self):
+        try:
+            urllib.request.urlopen(f"http://127.0.0.1:{self.port}/", timeout=5).close()
+        except urllib.error.HTTPError:
+            return True
+        except OSError:
+            return False
+        return True
+
+    def person(self):
+        return Person(urd, urd.values["URD_REALM_URL"])
+
+    def test_web_application(self):
+        terminal, person = self.terminal(*self.read("web-app.md")), self.person()
+        eventually(lambda: self.answers() or terminal.process.poll() is not None, "it answers")
+        here = f"http://127.0.0.1:{self.port}"
+        self.assertIn("stranger", person.visit(f"{here}/")[2], terminal.text())
+        _, place, page = person.visit(f"{here}/login")
+        self.assertEqual((place, page), (f"{here}/", f"Hello, {person.email}"), terminal.text())
+        _, place, page = person.visit(f"{here}/logout")
+        self.assertTrue(place.startswith(f"{here}/"), (place, terminal.text()))
+        self.assertIn("stranger", page)
+        self.assertEqual(person.call("GET", "/account")[1].partition("?")[0], "/login")
+
+    def test_native_application(self):
+        terminal, person = self.terminal(*self.read("native-app.md")), self.person()
+        address = terminal.says(r"Opening (\S+)\n")[1]
+        status, _, page = person.visit(address)
+        self.assertEqual((status, page), (200, "You can close this window."))
+        said = terminal.ends()
+        self.assertIn(f"Hello, {person.email}\nStill {person.email}\n", said)
+
+    def test_device(self):
+        terminal, person = self.terminal(*self.read("device.md")), self.person()
+        address = terminal.says(r"or scan (\S+)\n")[1]
+        place, past = person.go(address)
+        self.assertTrue(place.endswith("?done=allow"), (place, past))
+        self.assertIn(person.email, terminal.ends())
+
+    def test_service_and_what_it_calls(self):
+        said = self.terminal(*self.read("service.md")).ends()
+        self.assertRegex(said, r"got a token of \d\d+ letters\n$")
+        *before, calls = self.read("resource-server.md")
+        server = self.terminal(*before)
+        eventually(lambda: self.answers() or server.process.poll() is not None, "it answers")
+        said = self.terminal(calls).ends()
+        self.assertEqual(
+            said, '{"client": "reports", "orders": []}\n401\n401\n403\n', server.text())
+
+    def test_every_page_is_tested_and_linked(self):
+        tested = pathlib.Path(__file__).read_text()
+        readme = (ROOT / "README.md").read_text()
+        for page in PAGES.glob("*.md"):
+            self.assertIn(f'"{page.name}"', tested)
+            self.assertIn(f"docs/quick-starts/{page.name}", readme)
+
+
+def load_tests(loader, tests, pattern):
+    return rerun(__file__) if MISSING else tests
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
