@@ -18,6 +18,8 @@ create table urd.sessions_{build} (
     generation integer,
     refreshed_at timestamptz,
     ended text collate "C",
+    -- Whether its client is to hear of its end.
+    announced boolean,
     version integer not null,
     primary key (realm, session)
 ) with (fillfactor = 80);
@@ -31,8 +33,9 @@ begin
     -- A session is opened once.
     if p_types is null or 'session.opened' = any (p_types) then
         insert into urd.sessions_{build} (
-            realm, session, account, terms, opened_at, generation, version)
-        select p_realm, e.stream, (e.data ->> 'account')::uuid, e.data::text, e.at, 0, e.version
+            realm, session, account, terms, opened_at, generation, announced, version)
+        select p_realm, e.stream, (e.data ->> 'account')::uuid, e.data::text, e.at, 0,
+            e.data ->> 'issuer' is not null, e.version
         from urd.event e
         where e.realm = p_realm and e.position between p_first and p_last
             and e.type = 'session.opened' {shard};
@@ -73,12 +76,12 @@ create index on urd.sessions_{build} (realm, account, session)
     where account is not null and ended is null;
 -- Those whose clients are to hear of their end.
 create index on urd.sessions_{build} (realm, session)
-    where ended is null and terms ->> 'issuer' is not null;
+    where ended is null and announced;
 
 -- section: readers
 
 create or replace view urd.sessions as
     select s.realm, s.session, s.account, s.terms::json as terms, s.opened_at, s.generation,
-        s.refreshed_at, s.ended, s.version
+        s.refreshed_at, s.ended, s.announced, s.version
     from urd.sessions_{build} s;
 grant select on urd.sessions to urd_app, urd_observer;

@@ -33,7 +33,7 @@ public enum API {
     /// What a browser shows. These are for people, and stand in no description for programs.
     public static let pageTable: [Route<RealmContext>] =
         AssetRoutes.table + LoginRoutes.table + PasskeyLoginRoutes.table + LinkRoutes.table
-        + StepUpRoutes.table
+        + StepUpRoutes.table + LogoRoutes.table
         + LogoutRoutes.table + OverviewRoutes.table + SecurityRoutes.table + TOTPPageRoutes.table
         + SessionPageRoutes.table + DataRoutes.table + RegisterRoutes.table + ConsentRoutes.table
         + DevicePageRoutes.table

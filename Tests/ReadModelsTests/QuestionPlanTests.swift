@@ -35,6 +35,7 @@ import Values
                     ).count
                 }
             ),
+            ("lapsed sessions", { try await LapsedSessions($0).page(at: now, limit: 50).count }),
             ("deletions", { try await Deletions($0).due(at: now, limit: 50).count }),
             (
                 "mails",
@@ -153,6 +154,13 @@ import Values
                     "client":"00000000-0000-0000-0000-000000000001","scope":[],"resources":[],
                     "amr":[],"opened_at":1,"expires_at":1900000000,"offline":true}', now(), 0, 1
                 from generate_series(1, \(Self.many)) n;
+            insert into urd.sessions_1 (realm, session, account, terms, opened_at, generation,
+                    announced, version)
+                select 'one', pg_temp.id(100000 + n), pg_temp.id(n), '{"stamp":7,"client_id":"c",
+                    "client":"00000000-0000-0000-0000-000000000001","scope":[],"resources":[],
+                    "amr":[],"opened_at":1,"expires_at":1900000000,"offline":true,
+                    "issuer":"https://a.example"}', now(), 0, true, 1
+                from generate_series(1, 20) n;
             insert into urd.deletions_1 (realm, account, due_at)
                 select 'one', pg_temp.id(n), to_timestamp(1790000000 + n)
                 from generate_series(1, \(Self.many)) n;

@@ -13,7 +13,8 @@ struct SealedRequests: ApplicationRequests {
             asked.level.map { !AuthenticationLevel.reaches(browser?.level, oneOf: [$0]) } ?? false
         return ApplicationRequest(
             clientName: asked.clientName, site: asked.clientURI, policy: asked.policyURI,
-            terms: asked.termsURI, scope: asked.scope, remembered: asked.remembered,
+            terms: asked.termsURI, hasLogo: asked.logoURI != nil, scope: asked.scope,
+            remembered: asked.remembered,
             hint: asked.loginHint, needsMore: needsMore,
             mayStepUp: needsMore && browser != nil && !asked.repeatsLogin
                 && !asked.choosesAccount)

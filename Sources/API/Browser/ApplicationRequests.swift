@@ -7,6 +7,7 @@ struct ApplicationRequest: Sendable, Equatable {
     var site: String?
     var policy: String?
     var terms: String?
+    var hasLogo = false
     /// What it asks for now, and what its person agreed to before.
     var scope: [String]
     var remembered: [String] = []

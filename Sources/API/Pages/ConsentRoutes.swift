@@ -49,6 +49,7 @@ enum ConsentRoutes {
             "Allow \(asked.clientName)?", "\(asked.clientName) erlauben?")
         return visit.page(title, leadsAway: true) {
             Page.card {
+                LogoRoutes.picture(asked, onward)
                 HTML.element(.h1) {
                     say(
                         "\(asked.clientName) asks for access to your account",

@@ -40,6 +40,7 @@ enum StyleSheet {
         padding:max(2rem,8vh) 1rem 1.5rem}
         .brand{display:flex;align-items:center;gap:.75rem;font-weight:600;font-size:1.125rem;
         color:inherit;text-decoration:none;min-width:0;overflow-wrap:anywhere}
+        img.client{display:block;max-height:3rem;max-width:100%;margin:0 0 1rem}
         .brand img{max-height:2.5rem;max-width:12rem}
         .mark{display:grid;place-items:center;flex:none;width:2.5rem;height:2.5rem;
         border-radius:.75rem;background:var(--accent);color:var(--on-accent);font-size:1.25rem}

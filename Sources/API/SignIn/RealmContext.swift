@@ -11,6 +11,7 @@ public struct RealmContext: RouteContext {
     let assertions: UsedAssertions
     let clients: KnownClients
     let remoteKeys: RemoteKeys
+    let logos: ClientLogos
     let polls: DevicePolls
     let commands: any CommandPort
     let queries: any RealmQueries

@@ -16,6 +16,7 @@ public struct RealmContexts: Sendable {
     private let assertions = UsedAssertions()
     private let clients: KnownClients
     private let remoteKeys: RemoteKeys
+    private let logos: ClientLogos
     private let polls = DevicePolls()
     private let clock: RealmContext.Clock
     private let passphrases: PassphraseWork
@@ -24,9 +25,11 @@ public struct RealmContexts: Sendable {
         places: Places, mint: @escaping Mints, keys: TokenKeys, commands: any CommandPort,
         queries: any RealmQueries, clock: RealmContext.Clock,
         fetchKeys: @escaping RemoteKeys.Fetch = { _ in nil },
+        fetchLogo: @escaping RemoteKeys.Fetch = { _ in nil },
         passphrases: PassphraseWork = .none
     ) {
         remoteKeys = RemoteKeys(passed: clock.passed, fetch: fetchKeys)
+        logos = ClientLogos(passed: clock.passed, fetch: fetchLogo)
         self.passphrases = passphrases
         self.places = places
         self.mint = mint
@@ -55,7 +58,7 @@ public struct RealmContexts: Sendable {
         }
         return RealmContext(
             place: place, mint: mint, keys: keys, assertions: assertions, clients: clients,
-            remoteKeys: remoteKeys, polls: polls,
+            remoteKeys: remoteKeys, logos: logos, polls: polls,
             commands: commands,
             queries: queries, limits: limits, rates: place.rates, clock: clock,
             passphrases: passphrases)

@@ -39,7 +39,7 @@ private let listing = Statement(
     """
     select s.realm, s.session from urd.sessions s
     left join urd.accounts a on a.realm = s.realm and a.account = s.account
-    where s.ended is null and s.terms ->> 'issuer' is not null
+    where s.ended is null and s.announced
         and (s.terms ->> 'expires_at')::bigint > $1
         and (a.account is null or a.disabled or a.deletion_due is not null
             or a.stamp <> (s.terms ->> 'stamp')::bigint)

@@ -1,3 +1,4 @@
+import API
 import HTTP
 import HTTPClient
 
@@ -7,6 +8,8 @@ struct OutgoingCalls: Sendable {
     private static let largestDocument = 128 * 1024
 
     private let client: WebClient
+    /// Pictures wait for no key, and no key waits for them.
+    private let pictures: WebClient
 
     init(_ settings: Settings) throws {
         var configuration = Configuration()
@@ -22,6 +25,10 @@ struct OutgoingCalls: Sendable {
             except: settings[Settings.outgoingNetworks].compactMap { AddressRange("\($0)") })
         do {
             client = try WebClient(configuration)
+            configuration.threads = 2
+            configuration.maximumWaiting = 16
+            configuration.maximumBodyBytes = ClientLogos.largest
+            pictures = try WebClient(configuration)
         } catch {
             throw CommandFailure(
                 "no other server can be called: \(error.debugDescription)",
@@ -34,6 +41,16 @@ struct OutgoingCalls: Sendable {
         var request = OutgoingRequest(url: address)
         request.headers["Accept"] = "application/jwk-set+json, application/json"
         guard let response = try? await client.send(request), response.status == .ok else {
+            return nil
+        }
+        return response.body
+    }
+
+    /// A picture; nil where none is to be had.
+    func logo(at address: String) async -> [UInt8]? {
+        var request = OutgoingRequest(url: address)
+        request.headers["Accept"] = "image/png, image/jpeg, image/webp, image/gif"
+        guard let response = try? await pictures.send(request), response.status == .ok else {
             return nil
         }
         return response.body

@@ -184,7 +184,8 @@ extension RealmContexts {
                 commands: store.dispatcher, clock: clock,
                 revision: { queries.revision(of: $0) }, generate: newSigningKey),
             commands: store.dispatcher, queries: queries, clock: clock,
-            fetchKeys: { await outgoing?.keys(at: $0) }, passphrases: passphrases)
+            fetchKeys: { await outgoing?.keys(at: $0) },
+            fetchLogo: { await outgoing?.logo(at: $0) }, passphrases: passphrases)
     }
 }
 

@@ -94,6 +94,42 @@ import Values
         try await browser.follow()
         #expect(browser.shows("https://web.example/privacy"))
         #expect(browser.shows("https://web.example/terms"))
+        #expect(browser.shows("src=\"/login/logo?continue="))
+        #expect(!browser.shows("https://web.example/logo.png"), "Nobody's browser goes there.")
+    }
+
+    @Test func `09: a logo is a picture, and fetched once`() async throws {
+        let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 1, 2, 3]
+        for (bytes, type) in [
+            (png, "image/png"), ([0xFF, 0xD8, 0xFF, 0xE0], "image/jpeg"),
+            (Array("GIF89a".utf8), "image/gif"), (Array("RIFF1234WEBPVP8 ".utf8), "image/webp"),
+            (Array("<svg onload='x()'/>".utf8), nil), (Array("<html>".utf8), nil), ([], nil),
+            (png + [UInt8](repeating: 0, count: 70_000), nil),
+        ] as [([UInt8], String?)] {
+            let asked = Served(0)
+            let site = try await AuthorizeWorld(
+                ["client_registration": "open"],
+                fetchKeys: { _ in
+                    asked.document = .integer((asked.document.integer ?? 0) + 1)
+                    return bytes
+                })
+            let client = try await Dynamic(["logo_uri": "https://web.example/logo"], site)
+            let (_, members) = try site.sent(try await site.authorize(client.request()))
+            let sealed = try #require(members["continue"])
+            for _ in 0..<3 {
+                let answer = try await site.visit("/login/logo", [("continue", sealed)])
+                #expect((answer.status == .ok) == (type != nil))
+                guard let type else { continue }
+                #expect(answer.response.headers["Content-Type"] == type)
+                #expect(answer.response.body == bytes)
+                #expect(
+                    answer.response.headers["Content-Security-Policy"]
+                        == "default-src 'none'; sandbox")
+            }
+            #expect(asked.document == 1)
+            let forged = try await site.visit("/login/logo", [("continue", sealed + "A")])
+            #expect(forged.status == .notFound)
+        }
     }
 
     @Test func `10: keys by jwks and by jwks_uri`() async throws {

@@ -50,7 +50,7 @@ struct SignInWorld {
                 revision: { _ in isDeaf ? 0 : log.revision },
                 generate: { try SigningKey.generate($0) }),
             commands: dispatcher, queries: FoldedQueries(log: log), clock: realmClock,
-            fetchKeys: fetchKeys, passphrases: .cheap)
+            fetchKeys: fetchKeys, fetchLogo: fetchKeys, passphrases: .cheap)
         self.contexts = contexts
         router = Router(
             [

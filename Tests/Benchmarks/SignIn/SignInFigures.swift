@@ -28,12 +28,11 @@ enum SignInFigures {
                 "token_endpoint_auth_method": "client_secret_post"}
             """#)
         let service = Service(server: server, secret: client["client_secret"]?.string ?? "")
-        return [
+        let written = [
             try await refresh(workshop, server), try await signIns(workshop, server),
-            try await passkeys(workshop, server),
-            try await clientCredentials(workshop, service),
-            try await introspection(workshop, service),
+            try await passkeys(workshop, server), try await clientCredentials(workshop, service),
         ]
+        return written + (try await reads(workshop, service))
     }
 
     // MARK: - Against commits
@@ -136,26 +135,48 @@ enum SignInFigures {
 
     // MARK: - Against HTTP
 
-    private static func introspection(
+    private static func reads(
         _ workshop: Workshop, _ service: Service
-    ) async throws -> Figure {
+    ) async throws -> [Figure] {
         let token = try service.token()
+        let person = try await Mailbox.signIn(1, service.server)[0]
+        let access = try service.accessToken(refreshedFrom: person)
+        return [
+            try await againstHTTP(
+                workshop, "introspect", "introspection of a reference token", bar: 0.3
+            ) { try service.introspections(of: token) },
+            try await againstHTTP(workshop, "userinfo", "user info", bar: 0.25) {
+                try service.get("/connect/userinfo", bearer: access)
+            },
+            try await againstHTTP(workshop, "discovery", "discovery of OpenID Connect", bar: 0.7) {
+                try service.get("/.well-known/openid-configuration")
+            },
+            try await againstHTTP(workshop, "jwks", "the keys of the realm", bar: 0.7) {
+                try service.get("/.well-known/jwks.json")
+            },
+        ]
+    }
+
+    private static func againstHTTP(
+        _ workshop: Workshop, _ name: String, _ summary: String, bar: Double,
+        _ measure: () throws -> Double
+    ) async throws -> Figure {
         let constant = [UInt8](repeating: 0x78, count: 600)
         let plain = try Server(Configuration()) { _ in
             Response(status: .ok, headers: Headers(), body: constant)
         }
         let count = workshop.size(short: 3, full: 5)
-        workshop.progress.begin("introspect", rounds: count)
+        workshop.progress.begin(name, rounds: count)
         let rounds = try await Rounds.run(count, workshop.progress) {
-            try service.introspections(of: token)
+            try measure()
         } limit: {
             try Wrk.run("http://127.0.0.1:\(plain.port)/")
         }
         await plain.stop(drain: .seconds(1))
         return Figure(
-            "introspect", "introspection of a reference token", rounds.median.value, "/s",
+            name, summary, rounds.median.value, "/s",
             limit: .init(name: "600 constant bytes over HTTP", value: rounds.median.limit),
-            bar: .ratioAtLeast(0.3))
+            bar: .ratioAtLeast(bar))
     }
 }
 
@@ -184,6 +205,26 @@ private struct Service: Sendable {
 
     func introspections(of token: String) throws -> Double {
         try run("/connect/introspect", "token=\(token)&\(form)")
+    }
+
+    func accessToken(refreshedFrom token: String) throws -> String {
+        let answer = try Line(port: server.port).send(
+            server.requests.post(
+                "/connect/token",
+                "grant_type=refresh_token&client_id=demo-native&refresh_token=\(token)"))
+        guard let access = answer.json?["access_token"]?.string else {
+            throw BenchmarkFailure(String(decoding: answer.body, as: UTF8.self))
+        }
+        return access
+    }
+
+    func get(_ path: String, bearer: String? = nil) throws -> Double {
+        try Wrk.run(
+            "http://127.0.0.1:\(server.port)\(path)",
+            script: """
+                wrk.headers["Host"] = "\(server.requests.host)"
+                \(bearer.map { "wrk.headers[\"Authorization\"] = \"Bearer \($0)\"" } ?? "")
+                """)
     }
 
     private func run(_ path: String, _ body: String) throws -> Double {

@@ -33,6 +33,7 @@ struct LoginPage {
             script: hasPasskeys ? AssetRoutes.scriptPath : nil, leadsAway: onward.sealed != nil
         ) {
             Page.card {
+                LogoRoutes.picture(asked, onward)
                 HTML.element(.h1) { say("Sign in", "Anmelden") }
                 if let asked {
                     HTML.element(.p, .class("soft break")) {

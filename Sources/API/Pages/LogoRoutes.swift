@@ -1,0 +1,43 @@
+internal import EventSourcing
+internal import HTML
+internal import HTTP
+internal import Identity
+
+/// The logo of the application whose request somebody is in the middle of.
+enum LogoRoutes {
+    static let table: [Route<RealmContext>] = [show]
+
+    private static let path = "/login/logo"
+
+    private static let show = Route<RealmContext>(
+        .get, PathTemplate(stringLiteral: path), id: "showClientLogo", tag: "Pages",
+        summary: "The logo of an application that asks.", right: .nothing, dialect: .page,
+        parameters: Onward.parameters,
+        answer: Answer(status: .ok, description: "A picture.", content: .bytes("image/png")),
+        refusals: Place.refusals
+    ) { call throws(Problem) in
+        guard let sealed = Onward(call).sealed, let asked = call.context.pendingRequest(sealed)
+        else { throw Problem(.noSuchRoute) }
+        let known = try await reading { () throws(LogFailure) in
+            try await call.context.clients.recent(asked.clientID, in: call.context.place.realm)
+        }
+        guard let known, known.id == asked.client, let address = known.metadata.logoURI,
+            let picture = await call.context.logos.picture(at: address)
+        else { throw Problem(.noSuchRoute) }
+        var response = Response.bytes(.ok, picture.bytes)
+        response.headers["Content-Type"] = picture.type
+        response.headers["Content-Security-Policy"] = "default-src 'none'; sandbox"
+        response.headers["Cache-Control"] = "no-store"
+        return response
+    }
+
+    /// Beside the application's name, which says the same.
+    static func picture(_ asked: ApplicationRequest?, _ onward: Onward) -> HTML {
+        HTML {
+            if asked?.hasLogo == true, onward.sealed != nil {
+                HTML.element(
+                    .img, .class("client"), .source(onward.link(path)), .alternative(""))
+            }
+        }
+    }
+}

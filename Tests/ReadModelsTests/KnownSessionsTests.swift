@@ -1,0 +1,94 @@
+import EventSourcing
+import EventStore
+import Postgres
+import Testing
+import Values
+
+@testable import ReadModels
+
+@Suite struct `A session that is known` {
+    private let world: World
+    private let sessions: Sessions
+    private let account = UUID(high: 1, low: 1)
+    private let client = UUID(high: 9, low: 9)
+    private let session = UUID(high: 11, low: 1)
+    private let realm: RealmID
+
+    init() throws {
+        world = try World()
+        realm = try #require(RealmID("one"))
+        sessions = Sessions(world.pool, hub: CommitHub())
+        try world.append(
+            [
+                Happening("realm.created", .zero, version: 1, #"{"display_name":"One"}"#),
+                Happening("client.registered", client, version: 1, #"{"client_id":"c"}"#),
+                Happening(
+                    "account.registered", account, version: 1,
+                    #"{"mailbox":"\#(account)","confirmed":true,"origin":"code"}"#),
+                Happening(
+                    "session.opened", session, version: 1,
+                    """
+                    {"account":"\(account)","stamp":0,"client":"\(client)","client_id":"c",
+                    "scope":[],"resources":[],"amr":[],"opened_at":1,"offline":true,
+                    "expires_at":1900000000}
+                    """),
+            ], in: "one")
+    }
+
+    private func generation() async throws -> Int? {
+        try await sessions.find(session, in: realm)?.generation
+    }
+
+    /// What no event tells of: only a look at the row itself shows it.
+    private func mark(_ generation: Int) throws {
+        try world.superuser.run("update urd.sessions_1 set generation = \(generation)")
+    }
+
+    @Test func `is not read again as long as nothing happened to it`() async throws {
+        #expect(try await generation() == 0)
+        try mark(7)
+        #expect(try await generation() == 0)
+        // Of others it does not depend.
+        try world.append(
+            [
+                Happening(
+                    "account.registered", UUID(high: 2, low: 1), version: 1,
+                    #"{"mailbox":"\#(client)","confirmed":true,"origin":"code"}"#)
+            ], in: "one")
+        #expect(try await generation() == 0)
+        try world.append(
+            [Happening("session.refreshed", session, version: 2, #"{"generation":8}"#)], in: "one")
+        #expect(try await generation() == 8)
+    }
+
+    @Test(arguments: [
+        ("account.disabled", UUID(high: 1, low: 1), 2, "{}"),
+        ("account.stamp_rotated", UUID(high: 1, low: 1), 2, "{}"),
+        ("account.deleted", UUID(high: 1, low: 1), 2, #"{"subjects":[]}"#),
+        ("session.ended", UUID(high: 11, low: 1), 2, #"{"reason":"signed_out"}"#),
+    ])
+    func `is over with the next question after what ends it`(
+        _ type: String, _ stream: UUID, _ version: Int, _ data: String
+    ) async throws {
+        #expect(try await sessions.find(session, in: realm)?.isOver == false)
+        try world.append([Happening(type, stream, version: version, data)], in: "one")
+        #expect(try await sessions.find(session, in: realm)?.isOver == true)
+    }
+
+    @Test(arguments: [
+        ("client.disabled", UUID(high: 9, low: 9)), ("client.deleted", UUID(high: 9, low: 9)),
+        ("realm.disabled", UUID.zero),
+    ])
+    func `is over with its client and its realm`(_ type: String, _ stream: UUID) async throws {
+        #expect(try await sessions.find(session, in: realm)?.isOver == false)
+        try world.append([Happening(type, stream, version: 2)], in: "one")
+        #expect(try await sessions.find(session, in: realm)?.isOver == true)
+    }
+
+    @Test func `is forgotten with the log that it was read from`() async throws {
+        #expect(try await generation() == 0)
+        try mark(7)
+        try world.superuser.run("update urd.realm_log set epoch = epoch + 1 where realm = 'one'")
+        #expect(try await generation() == 7)
+    }
+}

@@ -1,0 +1,33 @@
+import Testing
+import Values
+
+@testable import API
+@testable import urd
+
+@Suite struct `The inbox of a development run` {
+    private let inbox = Inbox()
+
+    private func letter(to address: String) -> Letter {
+        Letter(
+            to: address, from: nil, fromName: "Urd", subject: "Hello", text: "Hello", html: "Hello",
+            language: "en", deadline: nil)
+    }
+
+    @Test func `gives a letter to whoever waits for it, as soon as it comes`() async throws {
+        let (inbox, one) = (inbox, letter(to: "ann@example.org"))
+        async let first = inbox.letters(to: "ann@example.org", within: .seconds(30))
+        async let second = inbox.letters(to: "ann@example.org", within: .seconds(30))
+        async let other = inbox.letters(to: "bob@example.org", within: .milliseconds(50))
+        #expect(await other.isEmpty)
+        _ = await inbox.carry(one, as: .zero)
+        #expect(await first.count == 1)
+        #expect(await second.count == 1)
+    }
+
+    @Test func `does not let anybody wait for what is there`() async throws {
+        _ = await inbox.carry(letter(to: "ann@example.org"), as: .zero)
+        let began = ContinuousClock.now
+        #expect(await inbox.letters(to: "ann@example.org", within: .seconds(30)).count == 1)
+        #expect(ContinuousClock.now - began < .seconds(20))
+    }
+}
