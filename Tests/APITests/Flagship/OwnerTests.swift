@@ -244,7 +244,8 @@ import Values
         let world = try await FlagshipWorld()
         let app = try await world.certified()
         let access = try #require(try await world.onboard(app).json["access_token"]?.string)
-        let bad = try await world.sessionCode(String(access.dropLast()) + "A")
+        let bad = try await world.sessionCode(
+            String(access.dropLast()) + (access.last == "A" ? "E" : "A"))
         #expect(bad.status == .badRequest)
         #expect(bad.json == ["error": "Invalid JWT token"])
         #expect(

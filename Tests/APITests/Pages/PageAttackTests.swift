@@ -13,8 +13,9 @@ import Values
         try await browser.signIn()
         try await browser.get("/logout")
         let token = try #require(browser.token)
+        let nearly = String(token.dropLast()) + (token.last == "A" ? "E" : "A")
         let wrong: [(Headers, String)] = [
-            ([:], ""), ([:], "AAAA"), ([:], String(token.dropLast()) + "A"),
+            ([:], ""), ([:], "AAAA"), ([:], nearly),
             (["Sec-Fetch-Site": "cross-site"], token), (["Sec-Fetch-Site": "same-site"], token),
             (["Sec-Fetch-Site": "none"], token), (["Origin": "https://evil.example"], token),
             (["Origin": "null"], token),
