@@ -31,6 +31,7 @@ final class Line {
         let body: [UInt8]
 
         var json: JSON? { try? JSON.parse(body) }
+        var failure: BenchmarkFailure { BenchmarkFailure(String(decoding: body, as: UTF8.self)) }
 
         /// Found without reading all of it.
         var refreshToken: String? {
@@ -106,6 +107,12 @@ struct Requests: Sendable {
             POST \(path) HTTP/1.1\r\nHost: \(host)\r\n\(bearer)Content-Type: \(type)\r\n\
             Content-Length: \(body.utf8.count)\r\n\r\n\(body)
             """.utf8)
+    }
+
+    func refresh(_ token: String) -> [UInt8] {
+        post(
+            "/connect/token",
+            "grant_type=refresh_token&client_id=demo-native&refresh_token=\(token)")
     }
 
     func get(_ path: String) -> [UInt8] {

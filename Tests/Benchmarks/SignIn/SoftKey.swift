@@ -94,13 +94,8 @@ final class PasskeyHolder: Sendable {
         requests = server.requests
         let door = try Line(port: server.port)
         let token = try mailbox.signIn(address)
-        let fresh = try door.send(
-            requests.post(
-                "/connect/token",
-                "grant_type=refresh_token&client_id=demo-native&refresh_token=\(token)"))
-        guard let access = fresh.json?["access_token"]?.string else {
-            throw BenchmarkFailure(String(decoding: fresh.body, as: UTF8.self))
-        }
+        let fresh = try door.send(requests.refresh(token))
+        guard let access = fresh.json?["access_token"]?.string else { throw fresh.failure }
         let begun = try door.send(
             requests.post("/connect/passkey/enroll/begin", "", token: access)
         ).json
@@ -115,13 +110,11 @@ final class PasskeyHolder: Sendable {
             requests.post(
                 "/connect/passkey/enroll", String(decoding: body, as: UTF8.self),
                 type: "application/json", token: access))
-        guard answer.status == 200 else {
-            throw BenchmarkFailure(String(decoding: answer.body, as: UTF8.self))
-        }
+        guard answer.status == 200 else { throw answer.failure }
     }
 
-    /// The whole of a sign-in: a challenge, what the authenticator makes of it, and the tokens.
-    func signIn(_ line: Line) throws {
+    /// Begins a sign-in: the request that brings what the authenticator makes of the challenge.
+    func answer(_ line: Line) throws -> [UInt8] {
         let begun = try line.send(
             requests.post("/connect/passkey/begin", "client_id=demo-native")
         ).json
@@ -133,13 +126,15 @@ final class PasskeyHolder: Sendable {
         let escaped = String(decoding: assertion, as: UTF8.self)
             .replacing("{", with: "%7B").replacing("}", with: "%7D")
             .replacing("\"", with: "%22").replacing(":", with: "%3A").replacing(",", with: "%2C")
-        let answer = try line.send(
-            requests.post(
-                "/connect/token",
-                "grant_type=urn:cocoar:passkey&client_id=demo-native&scope=openid"
-                    + "&ceremony_id=\(ceremony)&assertion=\(escaped)"))
-        guard answer.status == 200 else {
-            throw BenchmarkFailure(String(decoding: answer.body, as: UTF8.self))
-        }
+        return requests.post(
+            "/connect/token",
+            "grant_type=urn:cocoar:passkey&client_id=demo-native&scope=openid"
+                + "&ceremony_id=\(ceremony)&assertion=\(escaped)")
+    }
+
+    /// Ends it, with tokens.
+    func redeem(_ request: [UInt8], _ line: Line) throws {
+        let answer = try line.send(request)
+        guard answer.status == 200 else { throw answer.failure }
     }
 }
