@@ -31,6 +31,15 @@ final class Mailbox: @unchecked Sendable {
         return token
     }
 
+    /// The name of the account that signing in brings.
+    func account(_ address: String) throws -> String {
+        let tokens = try door.send(requests.refresh(try signIn(address)))
+        guard let access = tokens.json?["access_token"]?.string else { throw tokens.failure }
+        let person = try door.send(requests.get("/connect/userinfo", token: access))
+        guard let account = person.json?["sub"]?.string else { throw person.failure }
+        return account
+    }
+
     private func code(_ address: String) throws -> String {
         let after = newest[address].map { "&after=\($0)" } ?? ""
         let path = "/inbox?to=\(address)&wait=10\(after)"

@@ -20,7 +20,7 @@ enum SignInFigures {
     ]
 
     /// Each with a server and a log of its own.
-    private static func entry(
+    static func entry(
         _ name: String, _ summary: String,
         _ measure: @escaping @Sendable (Bench) async throws -> Figure
     ) -> Figures.Entry {
