@@ -7,11 +7,15 @@ import Values
 /// Signing in on our pages for a client's site, and by the word of an issuer whom the realm trusts.
 enum LoginFigures {
     static let all = [
-        SignInFigures.entry("login", "logins on a page by passkey, with code and tokens", logins),
-        SignInFigures.entry(
-            "authorize", "code and tokens for who is signed in", authorizations),
-        SignInFigures.entry("jwt-bearer", "assertions of a trusted issuer", assertions),
-    ]
+        SignInFigures.Measured(
+            name: "login", summary: "logins on a page by passkey, with code and tokens",
+            measure: logins),
+        SignInFigures.Measured(
+            name: "authorize", summary: "code and tokens for who is signed in",
+            measure: authorizations),
+        SignInFigures.Measured(
+            name: "jwt-bearer", summary: "assertions of a trusted issuer", measure: assertions),
+    ].map(SignInFigures.entry)
 
     /// Authorize, the page, a challenge, the passkey's answer, authorize again, and the tokens.
     private static func logins(_ bench: Bench) async throws -> Figure {

@@ -3,20 +3,21 @@ import JSON
 /// A client that acts for itself.
 struct Service: Sendable {
     let server: DevelopmentServer
+    private let name = "service-\(UInt32.random(in: 0 ... .max))"
     private let secret: String
 
     init(_ server: DevelopmentServer) throws {
         self.server = server
         let client = try server.administer(
             "POST", "/clients",
-            #"""
-            {"client_id": "service", "grant_types": ["client_credentials"], "scope": "jobs",
+            """
+            {"client_id": "\(name)", "grant_types": ["client_credentials"], "scope": "jobs",
                 "token_endpoint_auth_method": "client_secret_post"}
-            """#)
+            """)
         secret = client["client_secret"]?.string ?? ""
     }
 
-    private var form: String { "client_id=service&client_secret=\(secret)" }
+    private var form: String { "client_id=\(name)&client_secret=\(secret)" }
     private var asking: String { "grant_type=client_credentials&scope=jobs&\(form)" }
 
     func token() throws -> String {

@@ -7,42 +7,58 @@ import Synchronization
 enum SignInFigures {
     private static var callers: Int { Bench.callers }
 
-    static let all: [Figures.Entry] = [
-        entry("refresh", "refresh with rotation", refresh),
-        entry("passkey", "passkeys redeemed", passkeys),
-        entry("client", "client_credentials", clientCredentials),
-        entry("otp", "sign-ins by mailed code: request, inbox, redeem", signIns),
-        entry("otp-join", "the same of strangers, who join by it", joining),
-        entry("introspect", "introspection of a reference token", introspection),
-        entry("userinfo", "user info", userInfo),
-        entry("discovery", "discovery of OpenID Connect", discovery),
-        entry("jwks", "the keys of the realm", jwks),
+    struct Measured: Sendable {
+        let name: String
+        let summary: String
+        let measure: @Sendable (Bench) async throws -> Figure
+    }
+
+    static let measuredInACrowd = [
+        Measured(name: "refresh", summary: "refresh with rotation", measure: refresh),
+        Measured(name: "passkey", summary: "passkeys redeemed", measure: passkeys),
+        Measured(name: "client", summary: "client_credentials", measure: clientCredentials),
+        Measured(
+            name: "otp", summary: "sign-ins by mailed code: request, inbox, redeem",
+            measure: signIns),
+        Measured(
+            name: "introspect", summary: "introspection of a reference token",
+            measure: introspection),
+    ]
+    private static let others = [
+        Measured(
+            name: "otp-join", summary: "the same of strangers, who join by it", measure: joining),
+        Measured(name: "userinfo", summary: "user info", measure: userInfo),
+        Measured(
+            name: "discovery", summary: "discovery of OpenID Connect", measure: discovery),
+        Measured(name: "jwks", summary: "the keys of the realm", measure: jwks),
     ]
 
+    static let all = (measuredInACrowd + others).map(entry) + [crowded]
+
     /// Each with a server and a log of its own.
-    static func entry(
-        _ name: String, _ summary: String,
-        _ measure: @escaping @Sendable (Bench) async throws -> Figure
-    ) -> Figures.Entry {
-        Figures.Entry(name: name, summary: summary) { workshop in
-            let server = try await DevelopmentServer()
+    static func entry(_ measured: Measured) -> Figures.Entry {
+        Figures.Entry(name: measured.name, summary: measured.summary) { workshop in
+            let server = try await open(0)
             defer { server.end() }
-            // The limits are there to slow strangers down, and so is the pause; both would be measured.
-            _ = try server.administer(
-                "PATCH", "/settings",
-                #"""
-                {"uniform_delay": 0, "otp_resend_delay": 0, "rate_limits": {
-                    "native-otp": {
-                        "target": null, "source": null, "client": null, "app": null,
-                        "sign-ups": null},
-                    "passkey-begin": {"source": null, "client": null},
-                    "oauth-token": {"source": null, "client": null}}}
-                """#)
-            return [
-                try await measure(
-                    Bench(workshop, server, name, summary))
-            ]
+            let bench = Bench(workshop, server, measured.name, measured.summary)
+            return [try await measured.measure(bench)]
         }
+    }
+
+    /// The limits are there to slow strangers down, and so is the pause; both would be measured.
+    static func open(_ number: Int) async throws -> DevelopmentServer {
+        let server = try await DevelopmentServer(number: number)
+        _ = try server.administer(
+            "PATCH", "/settings",
+            #"""
+            {"uniform_delay": 0, "otp_resend_delay": 0, "rate_limits": {
+                "native-otp": {
+                    "target": null, "source": null, "client": null, "app": null,
+                    "sign-ups": null},
+                "passkey-begin": {"source": null, "client": null},
+                "oauth-token": {"source": null, "client": null}}}
+            """#)
+        return server
     }
 
     private static func refresh(_ bench: Bench) async throws -> Figure {
