@@ -158,7 +158,7 @@ class FirstOpen(unittest.TestCase):
         for given in (token, attributes["Token"]):
             self.assertEqual(
                 app.call("POST", "/auth/session_code", bearer=given)[1],
-                {"error": "Invalid JWT token"})
+                {"error": "Not authorized"})
         self.assertEqual(app.open("nothing")[0], 404)
 
         reader = Reader(f"http://{app.host}")

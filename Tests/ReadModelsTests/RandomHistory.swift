@@ -65,7 +65,7 @@ struct RandomHistory {
         case 13:
             return happening(
                 "client.certified", stream,
-                told(#""account":"\(fresh())","by":"app_attest","certified_at":1800000000"#))
+                told(#""account":"\#(fresh())","by":"app_attest","certified_at":1800000000"#))
         case 0..<6: return happening("client.updated", stream, metadata())
         case 6..<8:
             return happening("client.secret_rotated", stream, #"{"secret_digest":"\#(secret())"}"#)

@@ -50,13 +50,13 @@ import Values
         let (place, pairs) = try await setting.begin()
         #expect(place == "https://bank.example/start")
         #expect(pairs["client"] == "acme")
-        #expect(pairs["redirect_uri"] == "https://id.acme.example/accounts/bank/redirect")
+        #expect(pairs["redirect_uri"] == "http://id.acme.example/accounts/bank/redirect")
         #expect(pairs["connection_id"] == nil)
         let state = try #require(pairs["state"])
         #expect(state != "abc")
         _ = try await setting.back(state, "&connection_id=b-17&code=secret")
         let home = try #require(setting.browser.place)
-        let sign = "https://home.id.acme.example/?account="
+        let sign = "http://home.id.acme.example/?account="
         #expect(home.hasPrefix(sign))
         #expect(home.hasSuffix("&connection_id=b-17&state=abc"))
         #expect(!home.contains("secret"))
@@ -69,7 +69,7 @@ import Values
             _ = try await setting.back(pairs["state"])
             #expect(
                 setting.browser.place
-                    == "https://home.id.acme.example/?account=\(account)&state=x")
+                    == "http://home.id.acme.example/?account=\(account)&state=x")
         }
         let steps = try await setting.world.happened("connection.begun").map { $0.open["step"] }
         #expect(steps == ["start", "reconnect", "manage"])
@@ -89,7 +89,7 @@ import Values
             _ = try await setting.back(pairs["state"], "&error=\(said)&connection_id=b")
             #expect(
                 setting.browser.place
-                    == "https://home.id.acme.example/?error=\(told)&state=abc")
+                    == "http://home.id.acme.example/?error=\(told)&state=abc")
         }
         let (_, pairs) = try await setting.begin("/accounts/bank/start?slug=home")
         _ = try await setting.back(pairs["state"], "&connection_id=a%26b")
@@ -183,7 +183,7 @@ import Values
         let (place, pairs) = try await setting.begin(
             "/accounts/bank/start?slug=home&redirect_uri=\(evil)&redirect=\(evil)&client=x")
         #expect(place == "https://bank.example/start")
-        #expect(pairs["redirect_uri"] == "https://id.acme.example/accounts/bank/redirect")
+        #expect(pairs["redirect_uri"] == "http://id.acme.example/accounts/bank/redirect")
         #expect(pairs["client"] == "acme")
         // Another konnector's way back is not this one's.
         try await setting.world.add(["kind": "konnector", "slug": "shop", "name": "Shop"])
@@ -207,7 +207,7 @@ import Values
         let (_, pairs) = try await setting.begin("/accounts/bank/start")
         _ = try await setting.back(pairs["state"])
         #expect(
-            setting.browser.place?.hasPrefix("https://home.id.acme.example/?account=") == true)
+            setting.browser.place?.hasPrefix("http://home.id.acme.example/?account=") == true)
     }
 
     @Test func `ends with its owner`() async throws {
