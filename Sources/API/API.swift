@@ -10,7 +10,8 @@ public enum API {
         + TwoFactorRoutes.table + InviteRoutes.table + RegistrationTokenRoutes.table
         + SubjectRoutes.table + AdminKeyRoutes.table
         + EventRoutes.table
-        + LogRoutes.table + SigningKeyRoutes.table + OwnerAdminRoutes.table
+        + LogRoutes.table + SigningKeyRoutes.table + OwnerAdminRoutes.table + WebAppRoutes.table
+        + DeviceHistoryRoutes.table
 
     /// What the host's realm answers: signing in, and tokens.
     public static let realmTable: [Route<RealmContext>] =
@@ -25,10 +26,15 @@ public enum API {
     public static let flagshipTable: [Route<RealmContext>] =
         InstallationRoutes.table + AttestationRoutes.table + OwnerRoutes.table
         + InstallationTokenRoutes.table + SessionCodeRoutes.table + OwnerSettingsRoutes.table
-        + OwnerClientRoutes.table
+        + OwnerClientRoutes.table + OpenAppRoutes.table
 
     /// Pages of such realms.
-    public static let flagshipPageTable: [Route<RealmContext>] = InstallationAuthorizeRoutes.table
+    public static let flagshipPageTable: [Route<RealmContext>] =
+        InstallationAuthorizeRoutes.table + ConnectionRoutes.table + WebAppPageRoutes.table
+        + DevicePages.table
+
+    /// What is at the place of a web app.
+    public static let webAppTable: [Route<RealmContext>] = WebAppPageRoutes.placeTable
 
     /// What a browser shows. These are for people, and stand in no description for programs.
     public static let pageTable: [Route<RealmContext>] =

@@ -14,7 +14,8 @@ public enum EventCatalogue {
         + RegistrationTokenEvent.catalogue + DeviceEvent.catalogue
         + PassphraseEvent.catalogue + OwnerEvent.catalogue + AttestationEvent.catalogue
         + AppKeyEvent.catalogue + IntegrityKeysEvent.catalogue + SessionCodeEvent.catalogue
-        + MailedCodeEvent.catalogue
+        + MailedCodeEvent.catalogue + WebAppEvent.catalogue + ConnectionEvent.catalogue
+        + InstallationUseEvent.catalogue
 
     /// What every request looks at, so that nodes keep it: see `Projections/configurations.sql`.
     public static func isConfiguration(_ name: String) -> Bool {
@@ -23,6 +24,6 @@ public enum EventCatalogue {
     }
 
     private static let configurationStreams = [
-        "realm.", "host.", "app.", "client.", "signing_key.",
+        "realm.", "host.", "app.", "client.", "signing_key.", "web_app.",
     ]
 }

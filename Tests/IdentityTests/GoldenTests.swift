@@ -74,6 +74,7 @@ private func signInSamples() throws -> [any Event] {
     terms.sector = "web.example.org"
     terms.claims = ["email"]
     terms.issuer = "https://id.example.org"
+    terms.webApp = app
     let refused = RefusedSignIn(
         method: .nativeOTP, reason: "invalid_code", account: account, client: client,
         clientID: "web", app: app, from: SignInPlace(source: "AAAA", device: "iPhone"))
@@ -133,26 +134,54 @@ private func flagshipSamples() throws -> [any Event] {
     let derived = DerivedPassphrase(
         rounds: 650_000, hash: "scrypt$…", hint: "otters", key: "a", publicKey: "b",
         privateKey: "c")
+    var opening = SessionCodeTerms(
+        account: app, stamp: 1, installation: client, factors: [.passphrase], expiresAt: noon)
+    opening.webApp = app
     return [
         ClientEvent.adopted(atOnboarding: true),
-        ClientEvent.certified(.appAttest, at: noon, attestation: client),
+        ClientEvent.certified(
+            .appAttest, at: noon, attestation: client,
+            notice: CertificationNotice(account: app, clientName: "Phone", mail: client)),
         PassphraseEvent.derived(derived, account: app, mail: client, at: noon),
         OwnerEvent.appointed(app, token: client), OwnerEvent.onboarded(installation: client),
         OwnerEvent.mailedCodesChanged(isNeeded: true),
+        OwnerEvent.deviceAdded(
+            AddedDevice(installation: client, clientName: "Phone", account: app, mail: client)),
+        OwnerEvent.deviceRemoved(client),
         AttestationEvent.accepted(installation: client, by: .playIntegrity, app: "org.example"),
         AttestationEvent.refused(installation: client, reason: "nonce"),
         AppKeyEvent.attested(AttestedKey(id: [1], publicKey: [4], app: "TEAM.org.example")),
         AppKeyEvent.used(counter: 1),
         IntegrityKeysEvent.set(verification: ["keys": []], decryption: ["AA"]),
-        SessionCodeEvent.issued(
-            SessionCodeTerms(
-                account: app, stamp: 1, installation: client, factors: [.passphrase],
-                expiresAt: noon)), SessionCodeEvent.used(browser: client),
+        SessionCodeEvent.issued(opening), SessionCodeEvent.used(browser: client),
         MailedCodeEvent.issued(
             IssuedMailedCode(
                 id: client, purpose: .certification, account: app, digest: try digest(1),
                 issuedAt: noon)),
         MailedCodeEvent.refused(client, at: noon), MailedCodeEvent.redeemed(client),
+    ] + (try webAppSamples())
+}
+
+private func webAppSamples() throws -> [any Event] {
+    let app = try WebAppCard([
+        "kind": "app", "slug": "drive", "name": "Drive", "name_prefix": "Acme",
+        "editor": "Acme", "icon": "icon.svg", "permissions": ["files"],
+        "origin": "https://drive.example.org", "flags": ["beta": true],
+    ])
+    let konnector = try WebAppCard([
+        "kind": "konnector", "slug": "bank", "name": "Bank",
+        "start_url": "https://bank.example/s", "reconnect_url": "https://bank.example/r",
+        "manage_url": "https://bank.example/m",
+    ])
+    let terms = ConnectionTerms(
+        konnector: client, app: code, account: account, browser: session, step: .reconnect,
+        connection: mailbox, state: "abc", expiresAt: noon)
+    return [
+        WebAppEvent.registered(app), WebAppEvent.registered(konnector), WebAppEvent.updated(app),
+        WebAppEvent.updated(konnector), WebAppEvent.removed, ConnectionEvent.begun(terms),
+        ConnectionEvent.finished(.connected("b-1"), account: account),
+        ConnectionEvent.finished(.failed("access_denied"), account: account),
+        InstallationUseEvent.synchronized(client, at: noon),
     ]
 }
 

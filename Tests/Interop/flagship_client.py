@@ -151,6 +151,20 @@ class App:
     def session_code(self):
         return self.call("POST", "/auth/session_code", bearer=self.access)
 
+    # Apps and konnectors
+
+    def open(self, slug):
+        """All that a web app is opened with."""
+        return self.call("GET", f"/apps/{slug}/open", bearer=self.access)
+
+    def konnector_token(self, slug):
+        return self.call("POST", f"/auth/tokens/konnectors/{slug}", bearer=self.access)
+
+    def link(self, slug, **query):
+        """Of a web app, for a web view that is to be signed in."""
+        query["session_code"] = self.session_code()[1]["session_code"]
+        return f"http://{slug}.{self.host}/?" + urllib.parse.urlencode(query)
+
 
 class WebView:
     """The browser in the app: it keeps cookies, and fills forms in."""

@@ -18,6 +18,7 @@ struct RandomHistory {
     var passkeys: [UUID] = []
     var hosts: [(stream: UUID, name: String, isAssigned: Bool)] = []
     var registrationTokens: [UUID] = []
+    var webApps: [UUID] = []
     var serial = 0
 
     init(seed: UInt64) {
@@ -36,6 +37,7 @@ struct RandomHistory {
         case 14..<16: return realm()
         case 16..<18: return host()
         case 18: return key()
+        case 19: return webApp()
         case 20..<24: return account()
         case 24..<28: return session()
         case 28..<32: return mail()
@@ -62,7 +64,8 @@ struct RandomHistory {
         case 12: return happening("client.adopted", stream, #"{"onboarding":false}"#)
         case 13:
             return happening(
-                "client.certified", stream, #"{"by":"app_attest","certified_at":1800000000}"#)
+                "client.certified", stream,
+                told(#""account":"\#(fresh())","by":"app_attest","certified_at":1800000000"#))
         case 0..<6: return happening("client.updated", stream, metadata())
         case 6..<8:
             return happening("client.secret_rotated", stream, #"{"secret_digest":"\#(secret())"}"#)

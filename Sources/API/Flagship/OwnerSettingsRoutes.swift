@@ -128,14 +128,16 @@ enum OwnerSettingsRoutes {
             [
                 "data": [
                     "type": "io.cozy.settings", "id": "io.cozy.settings.capabilities",
-                    "attributes": [
-                        "can_auth_with_password": true, "can_auth_with_oidc": false,
-                        "can_auth_with_magic_links": false, "flat_subdomains": false,
-                        "file_versioning": false,
-                    ], "links": ["self": "/settings/capabilities"],
+                    "attributes": capabilitiesOfRealm,
+                    "links": ["self": "/settings/capabilities"],
                 ]
             ])
     }
+
+    static let capabilitiesOfRealm: JSON = [
+        "can_auth_with_password": true, "can_auth_with_oidc": false,
+        "can_auth_with_magic_links": false, "flat_subdomains": false, "file_versioning": false,
+    ]
 }
 
 extension Call<RealmContext> {

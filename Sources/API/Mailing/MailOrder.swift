@@ -35,6 +35,7 @@ struct MailOrder {
         case "totp.confirmed", "totp.removed": ofTOTP(event)
         case "passphrase.set", "passphrase.derived", "passphrase.removed": ofPassphrase(event)
         case "mailed_code.issued": ofMailedCode(event, mint)
+        case "owner.device_added", "client.certified": ofDevice(event)
         default: nil
         }
     }
@@ -68,6 +69,18 @@ struct MailOrder {
             MailOrder(kind: .passphraseRemoved(at: event.at), account: owner)
         case .refused, .used, nil: nil
         }
+    }
+
+    private static func ofDevice(_ event: Recorded) -> MailOrder? {
+        if case .deviceAdded(let device)? = OwnerEvent(event), device.mail != nil {
+            return MailOrder(
+                kind: .deviceAdded(device: device.clientName, at: event.at),
+                account: device.account)
+        }
+        guard case .certified(_, _, _, let notice?)? = ClientEvent(event) else { return nil }
+        return MailOrder(
+            kind: .deviceCertified(device: notice.clientName, at: event.at),
+            account: notice.account)
     }
 
     private static func ofMailedCode(_ event: Recorded, _ mint: TokenMint) -> MailOrder? {

@@ -28,9 +28,15 @@ public struct Router: Sendable {
     private let tree: RouteTree<Endpoint>
     private let log: Log
     private let seconds: Family<Histogram>
+    /// Whose first page it is, where that depends on the host.
+    private let lead: @Sendable (Request) async -> Request
 
     /// `name` tells the metrics of several routers apart: it begins their names.
-    public init(_ tables: [Table], log: Log, metrics: Metrics, name: String = "urd_http") {
+    public init(
+        _ tables: [Table], log: Log, metrics: Metrics, name: String = "urd_http",
+        lead: @escaping @Sendable (Request) async -> Request = { $0 }
+    ) {
+        self.lead = lead
         let endpoints = tables.flatMap(\.endpoints)
         precondition(
             Set(endpoints.map(\.outline.id)).count == endpoints.count,
@@ -51,6 +57,7 @@ public struct Router: Sendable {
 
     public func respond(to request: Request) async -> Response {
         let start = ContinuousClock.now
+        let request = request.path == "/" ? await lead(request) : request
         let place = tree.find(request.path)
         let dialect = place?.dialect ?? (request.isOfSomebodyWhoReads ? .page : .plain)
         var response: Response

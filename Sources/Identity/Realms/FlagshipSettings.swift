@@ -37,4 +37,10 @@ extension SettingCatalogue {
     public static let attestationAge = Declare.seconds(
         "attestation_age", 600, in: 60...(7 * day),
         "How old a store's word may be, where it says when it was given")
+    public static let defaultWebApp = Declare.text(
+        "default_web_app", .label(limit: 63),
+        "The web app that people come back to where nothing says another one, by its slug")
+    public static let installationLimit = Declare.count(
+        "installation_limit", 0, in: 0...1_000,
+        "How many apps on devices an owner may let in; 0 for as many as he likes")
 }

@@ -56,6 +56,8 @@ extension MailText {
             .passphraseRemoved, .signedOutEverywhere,
             .accountDisabled, .accountDeletion:
             englishNotice(kind)
+        case .deviceAdded: englishDeviceAdded
+        case .deviceCertified: englishDeviceCertified
         }
     }
 
@@ -139,8 +141,27 @@ extension MailText {
                 introduction: "Your {product} account and all in it will be deleted on {time}.",
                 closing: "Until then you can change your mind. If this was not you, tell us.")
         case .emailOtp, .secondFactorCode, .certificationCode, .magicLink, .emailVerification,
-            .addressChanged:
+            .addressChanged, .deviceAdded, .deviceCertified:
             english(kind)
         }
     }
+
+    private static let removeIt =
+        "If this was not you, remove it under “Devices” in your account, set another passphrase, "
+        + "and get in touch with us."
+
+    private static let englishDeviceAdded =
+        MailText(
+            subject: "A new device uses your {product} account",
+            preview: "Was this you?", heading: "A new device",
+            introduction: "The app “{device}” was let in to your {product} account on {time}.",
+            closing: removeIt)
+
+    private static let englishDeviceCertified =
+        MailText(
+            subject: "A device has full access to your {product} account",
+            preview: "Was this you?", heading: "A device has full access",
+            introduction: "The app “{device}” can see and change everything in your {product} "
+                + "account since {time}.",
+            closing: removeIt)
 }

@@ -58,6 +58,8 @@ extension MailText {
             .passphraseRemoved, .signedOutEverywhere,
             .accountDisabled, .accountDeletion:
             germanNotice(kind)
+        case .deviceAdded: germanDeviceAdded
+        case .deviceCertified: germanDeviceCertified
         }
     }
 
@@ -141,8 +143,28 @@ extension MailText {
                 introduction: "Am {time} wird Ihr Konto bei {product} mit allem darin gelöscht.",
                 closing: "Bis dahin können Sie es rückgängig machen. Sonst melden Sie sich bald.")
         case .emailOtp, .secondFactorCode, .certificationCode, .magicLink, .emailVerification,
-            .addressChanged:
+            .addressChanged, .deviceAdded, .deviceCertified:
             german(kind)
         }
     }
+
+    private static let germanRemoveIt =
+        "Waren Sie das nicht, entfernen Sie sie unter „Geräte“ in Ihrem Konto, setzen Sie eine neue "
+        + "Passphrase und melden Sie sich bei uns."
+
+    private static let germanDeviceAdded =
+        MailText(
+            subject: "Ein neues Gerät nutzt Ihr Konto bei {product}",
+            preview: "Waren Sie das?", heading: "Ein neues Gerät",
+            introduction: "Die App „{device}“ hat seit {time} Zugang zu Ihrem Konto bei {product}.",
+            closing: germanRemoveIt)
+
+    private static let germanDeviceCertified =
+        MailText(
+            subject: "Ein Gerät hat vollen Zugriff auf Ihr Konto bei {product}",
+            preview: "Waren Sie das?", heading: "Ein Gerät hat vollen Zugriff",
+            introduction:
+                "Die App „{device}“ kann seit {time} alles sehen und ändern, was in Ihrem "
+                + "Konto bei {product} ist.",
+            closing: germanRemoveIt)
 }

@@ -15,6 +15,10 @@ public enum MailKind: Sendable, Hashable {
     case totpRemoved(at: Timestamp)
     case passphraseSet(at: Timestamp)
     case passphraseRemoved(at: Timestamp)
+    /// An app on a device was let in.
+    case deviceAdded(device: String, at: Timestamp)
+    /// It has everything from now on.
+    case deviceCertified(device: String, at: Timestamp)
     /// Goes to the address that somebody had before.
     case addressChanged(at: Timestamp)
     case signedOutEverywhere(at: Timestamp)
@@ -35,6 +39,8 @@ public enum MailKind: Sendable, Hashable {
         case totpRemoved = "TotpRemoved"
         case passphraseSet = "PassphraseSet"
         case passphraseRemoved = "PassphraseRemoved"
+        case deviceAdded = "DeviceAdded"
+        case deviceCertified = "DeviceCertified"
         case addressChanged = "AddressChanged"
         case signedOutEverywhere = "SignedOutEverywhere"
         case accountDisabled = "AccountDisabled"
@@ -54,6 +60,8 @@ public enum MailKind: Sendable, Hashable {
         case .totpRemoved: .totpRemoved
         case .passphraseSet: .passphraseSet
         case .passphraseRemoved: .passphraseRemoved
+        case .deviceAdded: .deviceAdded
+        case .deviceCertified: .deviceCertified
         case .addressChanged: .addressChanged
         case .signedOutEverywhere: .signedOutEverywhere
         case .accountDisabled: .accountDisabled

@@ -63,7 +63,7 @@ public struct MailTemplates: Sendable {
         case .magicLink(let link, _), .emailVerification(let link, _): .link(link.url, button)
         case .passkeyEnrolled, .passkeyRemoved, .totpEnrolled, .totpRemoved, .passphraseSet,
             .passphraseRemoved, .addressChanged, .signedOutEverywhere,
-            .accountDisabled, .accountDeletion:
+            .accountDisabled, .accountDeletion, .deviceAdded, .deviceCertified:
             .none
         }
     }
@@ -99,6 +99,9 @@ private struct MailValues {
             values[.minutes] = language.minutes(minutes)
         case .passkeyEnrolled(let device, let moment), .passkeyRemoved(let device, let moment):
             values[.device] = personName(device) ?? "Passkey"
+            values[.time] = language.time(moment)
+        case .deviceAdded(let device, let moment), .deviceCertified(let device, let moment):
+            values[.device] = personName(device) ?? "App"
             values[.time] = language.time(moment)
         case .totpEnrolled(let moment), .totpRemoved(let moment),
             .passphraseSet(let moment), .passphraseRemoved(let moment),

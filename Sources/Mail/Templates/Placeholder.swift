@@ -12,7 +12,8 @@ public enum Placeholder: String, Sendable, Hashable, CaseIterable {
             known.formUnion(isSecret ? [.minutes] : [.minutes, .code])
         case .magicLink, .emailVerification:
             known.formUnion(isSecret ? [.minutes] : [.minutes, .url])
-        case .passkeyEnrolled, .passkeyRemoved: known.formUnion([.device, .time])
+        case .passkeyEnrolled, .passkeyRemoved, .deviceAdded, .deviceCertified:
+            known.formUnion([.device, .time])
         case .totpEnrolled, .totpRemoved, .passphraseSet, .passphraseRemoved, .addressChanged,
             .signedOutEverywhere,
             .accountDisabled, .accountDeletion:

@@ -35,6 +35,10 @@ enum RouteCommands {
         "listAuditTrail": "audit list", "eraseSubject": "subject erase",
         "appointOwner": "owner appoint", "getOwner": "owner show",
         "setIntegrityKeys": "integrity-keys set",
+        "registerWebApp": "web-app register", "listWebApps": "web-app list",
+        "getWebApp": "web-app show", "updateWebApp": "web-app update",
+        "removeWebApp": "web-app remove", "listDevices": "device list",
+        "listDeviceHistory": "device history",
         "listSigningKeys": "signing-key list", "rotateSigningKey": "signing-key rotate",
     ]
 

@@ -69,6 +69,7 @@ struct Service: Sendable {
                     group.addTask { try await mailer.run() }
                 }
                 group.addTask { try await DeletionService(store, models.queries).run() }
+                group.addTask { try await InstallationService(store).run() }
                 let web = try WebClient(LogoutService.configuration(options.destinations))
                 let logout = LogoutService(
                     store, letters: LogoutLetters(store, models.queries), web: web)
@@ -111,7 +112,10 @@ struct Service: Sendable {
                 .init(API.flagshipTable + API.flagshipPageTable) { request throws(Problem) in
                     try await realms.context(of: request, profile: .flagship)
                 },
-            ], log: store.lines, metrics: store.metrics)
+                .init(API.webAppTable) { request throws(Problem) in
+                    try await realms.context(ofWebApp: request)
+                },
+            ], log: store.lines, metrics: store.metrics, lead: { await realms.led($0) })
         let open = try listen(options.listener) { await router.respond(to: $0) }
         guard let inner = options.privateListener else { return Servers(open: open, inner: nil) }
         var tables = [

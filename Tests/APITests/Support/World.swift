@@ -80,6 +80,19 @@ struct World {
         let app = try await make(
             "/api/admin/realms/acme/apps", ["slug": "desk", "name": "Help desk"])
         names["app_id"] = try #require(app.json["id"]?.string)
+        let webApp = try await make(
+            "/api/admin/realms/acme/web-apps",
+            ["kind": "konnector", "slug": "bank", "name": "Bank"])
+        names["web_app_id"] = try #require(webApp.json["id"]?.string)
+        let installation = UUID.random()
+        names["installation"] = RegisterInstallation.clientID(of: installation)
+        let phone = try #require(
+            ClientMetadata(recorded: ["client_name": "Phone", "grant_types": ["urn:urd:flagship"]]))
+        try await happen(
+            Client.self,
+            .registered(
+                clientID: RegisterInstallation.clientID(of: installation), metadata: phone,
+                secret: nil), in: installation)
         let client = try await make(
             "/api/admin/realms/acme/clients",
             ["client_name": "Desk", "redirect_uris": ["https://desk.acme.example/back"]])
