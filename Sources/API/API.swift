@@ -11,6 +11,7 @@ public enum API {
         + SubjectRoutes.table + AdminKeyRoutes.table
         + EventRoutes.table
         + LogRoutes.table + SigningKeyRoutes.table + OwnerAdminRoutes.table
+        + PushProviderRoutes.table + NotificationAdminRoutes.table
 
     /// What the host's realm answers: signing in, and tokens.
     public static let realmTable: [Route<RealmContext>] =
@@ -25,7 +26,7 @@ public enum API {
     public static let flagshipTable: [Route<RealmContext>] =
         InstallationRoutes.table + AttestationRoutes.table + OwnerRoutes.table
         + InstallationTokenRoutes.table + SessionCodeRoutes.table + OwnerSettingsRoutes.table
-        + OwnerClientRoutes.table
+        + OwnerClientRoutes.table + NotificationRoutes.table
 
     /// Pages of such realms.
     public static let flagshipPageTable: [Route<RealmContext>] = InstallationAuthorizeRoutes.table

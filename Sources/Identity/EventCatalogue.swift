@@ -15,6 +15,8 @@ public enum EventCatalogue {
         + PassphraseEvent.catalogue + OwnerEvent.catalogue + AttestationEvent.catalogue
         + AppKeyEvent.catalogue + IntegrityKeysEvent.catalogue + SessionCodeEvent.catalogue
         + MailedCodeEvent.catalogue
+        + NotificationEvent.catalogue + NotificationSourceEvent.catalogue
+        + PushProviderEvent.catalogue
 
     /// What every request looks at, so that nodes keep it: see `Projections/configurations.sql`.
     public static func isConfiguration(_ name: String) -> Bool {

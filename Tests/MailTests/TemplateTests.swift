@@ -16,6 +16,7 @@ private func all() throws -> [MailKind] {
         .totpRemoved(at: moment), .passphraseSet(at: moment), .passphraseRemoved(at: moment),
         .addressChanged(at: moment), .signedOutEverywhere(at: moment), .accountDisabled(at: moment),
         .accountDeletion(at: moment),
+        .notification(title: "Your balance is low", message: "Three euros.", sender: "Banks"),
     ]
 }
 

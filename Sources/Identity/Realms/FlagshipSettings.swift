@@ -37,4 +37,7 @@ extension SettingCatalogue {
     public static let attestationAge = Declare.seconds(
         "attestation_age", 600, in: 60...(7 * day),
         "How old a store's word may be, where it says when it was given")
+    public static let mailsNotifications = Declare.flag(
+        "notification_mails", true,
+        "Whether notifications that no device takes are sent by mail")
 }

@@ -184,7 +184,7 @@ public enum SettingCatalogue {
     private static let flagship = [
         profile.setting, installationTokenLifetime.setting, appAttestRoots.setting,
         appAttestEnvironment.setting, certifiedApps.setting, integrityDemands.setting,
-        attestationAge.setting,
+        attestationAge.setting, mailsNotifications.setting,
     ]
 
     private static let pages = [

@@ -35,6 +35,12 @@ enum RouteCommands {
         "listAuditTrail": "audit list", "eraseSubject": "subject erase",
         "appointOwner": "owner appoint", "getOwner": "owner show",
         "setIntegrityKeys": "integrity-keys set",
+        "listPushProviders": "push-provider show",
+        "setFirebaseProvider": "push-provider set fcm",
+        "setAppleProvider": "push-provider set apns",
+        "removeFirebaseProvider": "push-provider remove fcm",
+        "removeAppleProvider": "push-provider remove apns",
+        "listNotifications": "notification list", "resendNotification": "notification resend",
         "listSigningKeys": "signing-key list", "rotateSigningKey": "signing-key rotate",
     ]
 
