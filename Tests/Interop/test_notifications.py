@@ -237,8 +237,8 @@ class Administration(unittest.TestCase):
         result = urd.command(
             "push-provider", "set", "apns", "--realm", "flagship", "--team-id",
             apple.settings["team_id"], "--key-id", apple.settings["key_id"], "--topic",
-            apple.settings["topic"], "--private-key", apple.settings["private_key"], "--address",
-            apple.address)
+            apple.settings["topic"], "--private-key=" + apple.settings["private_key"],
+            "--address", apple.address)
         self.assertEqual(result.returncode, 0, result.stderr)
         result = urd.command("push-provider", "show", "--realm", "flagship", "--json")
         shown = json.loads(result.stdout)["items"]
@@ -285,12 +285,17 @@ class Faults(unittest.TestCase):
         self.reach(self.phone)
         self.phone.register(
             notification_platform="apns", notification_device_token=self.token)
-        self.addCleanup(lambda: (self.reach(self.phone), self.phone.unregister()))
+        self.addCleanup(self.forget)
         self.assertEqual(self.phone.login(PASSWORD)[0], 202)
 
     def start(self):
         self.node = Server(urd.values, **outgoing).ready()
         self.addCleanup(self.node.close)
+
+    def forget(self):
+        os.kill(urd.pid, signal.SIGCONT)
+        self.phone.address = App(urd.values).address
+        self.phone.unregister()
 
     def reach(self, app):
         app.address = ("127.0.0.1", self.node.port)
