@@ -82,18 +82,15 @@ public struct Router: Sendable {
         return try await route.answer(request, place.holes)
     }
 
+    /// A page says itself what it needs; nothing else is shown at all.
+    private static let cautions: Headers = [
+        "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+        "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+        "X-Frame-Options": "DENY", "Cross-Origin-Resource-Policy": "same-origin",
+    ]
+
     private func harden(_ response: inout Response, _ request: Request, _ dialect: Dialect) {
-        response.headers["X-Content-Type-Options"] = "nosniff"
-        if response.headers["Referrer-Policy"] == nil {
-            response.headers["Referrer-Policy"] = "no-referrer"
-        }
-        // A page says itself what it needs; nothing else is shown at all.
-        if response.headers["Content-Security-Policy"] == nil {
-            response.headers["Content-Security-Policy"] =
-                "default-src 'none'; frame-ancestors 'none'"
-        }
-        response.headers["X-Frame-Options"] = "DENY"
-        response.headers["Cross-Origin-Resource-Policy"] = "same-origin"
+        response.headers.fill(from: Self.cautions)
         response.headers["X-Request-Id"] = request.id
         let isAPI = request.path == "/api" || request.path.utf8.starts(with: "/api/".utf8)
         if isAPI || dialect != .plain && response.headers["Cache-Control"] == nil {

@@ -128,8 +128,8 @@ struct Service: Sendable {
                 .init(
                     InboxRoutes.table,
                     context: InboxContext(
-                        letters: { inbox.letters(to: $0) },
-                        awaited: { await inbox.letters(to: $0, within: $1) })))
+                        letters: { inbox.letters(to: $0, after: $1) },
+                        awaited: { await inbox.letters(to: $0, after: $1, within: $2) })))
         }
         let privateRouter = Router(
             tables, log: .silent, metrics: store.metrics, name: "urd_private_http")

@@ -45,6 +45,15 @@ final class DevelopmentServer: @unchecked Sendable {
         innerPort = UInt16(inner)
     }
 
+    var id: pid_t { serving.id }
+
+    /// Of its own PostgreSQL.
+    var postmaster: pid_t? {
+        let path = "\(folder)/postgres/data/postmaster.pid"
+        let text = try? String(contentsOfFile: path, encoding: .utf8)
+        return text?.split(separator: "\n").first.flatMap { pid_t($0) }
+    }
+
     func end() {
         serving.end()
         try? FileManager.default.removeItem(atPath: folder)
