@@ -12,6 +12,7 @@ public enum API {
         + EventRoutes.table
         + LogRoutes.table + SigningKeyRoutes.table + OwnerAdminRoutes.table + WebAppRoutes.table
         + DeviceHistoryRoutes.table
+        + PushProviderRoutes.table + NotificationAdminRoutes.table
 
     /// What the host's realm answers: signing in, and tokens.
     public static let realmTable: [Route<RealmContext>] =
@@ -26,7 +27,7 @@ public enum API {
     public static let flagshipTable: [Route<RealmContext>] =
         InstallationRoutes.table + AttestationRoutes.table + OwnerRoutes.table
         + InstallationTokenRoutes.table + SessionCodeRoutes.table + OwnerSettingsRoutes.table
-        + OwnerClientRoutes.table + OpenAppRoutes.table
+        + OwnerClientRoutes.table + OpenAppRoutes.table + NotificationRoutes.table
 
     /// Pages of such realms.
     public static let flagshipPageTable: [Route<RealmContext>] =

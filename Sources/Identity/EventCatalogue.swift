@@ -16,6 +16,8 @@ public enum EventCatalogue {
         + AppKeyEvent.catalogue + IntegrityKeysEvent.catalogue + SessionCodeEvent.catalogue
         + MailedCodeEvent.catalogue + WebAppEvent.catalogue + ConnectionEvent.catalogue
         + InstallationUseEvent.catalogue
+        + NotificationEvent.catalogue + NotificationSourceEvent.catalogue
+        + PushProviderEvent.catalogue
 
     /// What every request looks at, so that nodes keep it: see `Projections/configurations.sql`.
     public static func isConfiguration(_ name: String) -> Bool {

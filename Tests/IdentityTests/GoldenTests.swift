@@ -31,6 +31,7 @@ private func samples() throws -> [any Event] {
         "backchannel_logout_session_required": true,
         "client_kind": "mobile", "client_os": "iOS", "notification_platform": "ios",
         "notification_device_token": "0011",
+        "notifications": ["news": ["collapsible": true]],
     ])
     let keyed = try ClientMetadata([
         "grant_types": ["client_credentials"], "token_endpoint_auth_method": "private_key_jwt",
@@ -182,6 +183,36 @@ private func webAppSamples() throws -> [any Event] {
         ConnectionEvent.finished(.connected("b-1"), account: account),
         ConnectionEvent.finished(.failed("access_denied"), account: account),
         InstallationUseEvent.synchronized(client, at: noon),
+    ] + (try notificationSamples())
+}
+
+private func notificationSamples() throws -> [any Event] {
+    let terms = NotificationTerms(
+        source: host, account: app, originator: "oauth", sender: client, slug: "banks",
+        category: "balance", priority: .high, channels: [.mobile, .mail], isCollapsible: true,
+        due: noon)
+    let content = NotificationContent(
+        title: "Your balance is low", message: "Three euros.", members: ["appName": "Banks"],
+        categoryID: "my-bank", state: "low", sender: "Banks")
+    return [
+        NotificationEvent.requested(terms, content),
+        NotificationEvent.pushed(attempt: 1, .dedicated, [client]),
+        NotificationEvent.mailed(
+            attempt: 1, mail: key, account: app,
+            NotificationContent(title: "Low", message: "Three euros.", sender: "Banks")),
+        NotificationEvent.deferred(attempt: 1, until: noon, code: 503),
+        NotificationEvent.failed(attempt: 2, .notTaken, code: 404),
+        NotificationEvent.superseded(by: client), NotificationEvent.requeued,
+        NotificationSourceEvent.moved(to: client, state: try digest(1)),
+        PushProviderEvent.set(
+            .firebase(
+                FirebaseProvider(
+                    project: "demo", email: "push@demo.example", keyID: "k1",
+                    privateKey: "AAAA"))),
+        PushProviderEvent.set(
+            .apple(
+                AppleProvider(team: "TEAM", keyID: "KEY", privateKey: "AAAA", topic: "org.example"))
+        ), PushProviderEvent.removed(.apple),
     ]
 }
 

@@ -76,10 +76,10 @@ class App:
 
     # Registration
 
-    def register(self):
+    def register(self, **more):
         status, body, _ = self.call("POST", "/auth/register", {
             "redirect_uris": ["cozy://"], "client_name": self.name, "software_id": "amiral",
-            "client_kind": "mobile"}, headers={"Authorization": "null"})
+            "client_kind": "mobile", **more}, headers={"Authorization": "null"})
         assert status == 201, body
         self.id, self.secret = body["client_id"], body["client_secret"]
         self.registration = body["registration_access_token"]

@@ -89,6 +89,8 @@ import Values
         case .signedOutEverywhere: .signedOutEverywhere(at: moment)
         case .accountDisabled: .accountDisabled(at: moment)
         case .accountDeletion: .accountDeletion(at: moment)
+        case .notification:
+            .notification(title: "News", message: "Some.", sender: device)
         }
     }
 }

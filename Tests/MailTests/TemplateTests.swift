@@ -17,6 +17,7 @@ private func all() throws -> [MailKind] {
         .deviceAdded(device: "Phone", at: moment), .deviceCertified(device: "Phone", at: moment),
         .addressChanged(at: moment), .signedOutEverywhere(at: moment), .accountDisabled(at: moment),
         .accountDeletion(at: moment),
+        .notification(title: "Your balance is low", message: "Three euros.", sender: "Banks"),
     ]
 }
 

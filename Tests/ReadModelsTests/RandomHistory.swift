@@ -15,6 +15,7 @@ struct RandomHistory {
     var invites: [UUID] = []
     var consents: [UUID] = []
     var notices: [UUID] = []
+    var notifications: [UUID] = []
     var passkeys: [UUID] = []
     var hosts: [(stream: UUID, name: String, isAssigned: Bool)] = []
     var registrationTokens: [UUID] = []
@@ -31,7 +32,7 @@ struct RandomHistory {
 
     mutating func next() -> Happening {
         serial += 1
-        switch Int.random(in: 0..<50, using: &random) {
+        switch Int.random(in: 0..<53, using: &random) {
         case 0..<11: return client()
         case 11..<14: return app()
         case 14..<16: return realm()
@@ -47,6 +48,7 @@ struct RandomHistory {
         case 42..<45: return browser()
         case 45..<47: return notice()
         case 47, 48: return registrationToken()
+        case 50..<53: return notification()
         default: return happening("something.else", fresh(), #"{"n":\#(serial)}"#)
         }
     }

@@ -5,7 +5,7 @@ internal import Values
 
 /// The token that an installation shows at the routes of its profile.
 extension Call<RealmContext> {
-    /// Who may have everything. The words for what is wrong are this profile's.
+    /// Who may have everything.
     func everything() async throws(Problem) -> PresentedToken {
         let token = try await installationToken()
         guard token.scope.contains(Installation.scope) else {

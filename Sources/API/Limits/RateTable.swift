@@ -26,6 +26,8 @@ public enum RatePolicy: String, CaseIterable, Sendable {
     case ownerSignIn = "owner-sign-in"
     /// Codes that are mailed to an owner.
     case ownerMail = "owner-mail"
+    /// What apps want an owner's devices to show.
+    case notification
 }
 
 /// By what is counted.
@@ -85,6 +87,7 @@ public struct RateTable: Sendable {
         table[.installation, .target] = Rate(50, per: hour)
         table[.ownerSignIn, .target] = Rate(1_000, per: hour)
         table[.ownerMail, .target] = Rate(20, per: hour)
+        table[.notification, .target] = Rate(30, per: hour)
         return table
     }()
 }

@@ -36,6 +36,7 @@ struct MailOrder {
         case "passphrase.set", "passphrase.derived", "passphrase.removed": ofPassphrase(event)
         case "mailed_code.issued": ofMailedCode(event, mint)
         case "owner.device_added", "client.certified": ofDevice(event)
+        case "notification.mailed": ofNotification(event)
         default: nil
         }
     }
@@ -92,6 +93,16 @@ struct MailOrder {
             case .certification: .certificationCode(code: digits, minutes: lasting)
             }
         return MailOrder(kind: kind, account: code.account, deadline: code.expiresAt)
+    }
+
+    private static func ofNotification(_ event: Recorded) -> MailOrder? {
+        guard case .mailed(_, _, let account, let content?)? = NotificationEvent(event) else {
+            return nil
+        }
+        return MailOrder(
+            kind: .notification(
+                title: content.title, message: content.message, sender: content.sender),
+            account: account)
     }
 
     private static func toWhoeverAsked(_ event: Recorded, _ mint: TokenMint) -> MailOrder? {

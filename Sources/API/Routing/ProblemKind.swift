@@ -73,6 +73,8 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case noSuchAccount = "no-such-account"
     case noSuchSession = "no-such-session"
     case noSuchMail = "no-such-mail"
+    case noSuchNotification = "no-such-notification"
+    case noSuchPushProvider = "no-such-push-provider"
     case noSuchKey = "no-such-key"
     case noSuchInvite = "no-such-invite"
     case noSuchRegistrationToken = "no-such-registration-token"
@@ -94,6 +96,7 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case accountExists = "account-exists"
     case ownerOnboarded = "owner-onboarded"
     case mailNotFailed = "mail-not-failed"
+    case notificationNotFailed = "notification-not-failed"
     case positionLost = "position-lost"
 
     case unsupportedMediaType = "unsupported-media-type"
@@ -135,12 +138,14 @@ extension ProblemKind {
         case .rateLimited: .tooManyRequests
         case .unknownHost, .noSuchRoute, .noSuchRealm, .noSuchHost, .noSuchApp, .noSuchClient,
             .noSuchKey, .noSuchInvite, .noTwoFactor, .noSuchPasskey, .noSuchAccount, .noSuchSession,
-            .noSuchMail, .noSuchRegistrationToken, .noSuchDevice,
+            .noSuchMail, .noSuchNotification, .noSuchPushProvider, .noSuchRegistrationToken,
+            .noSuchDevice,
             .noSuchEvent, .noSuchCheckpoint, .noSuchProblem:
             .notFound
         case .methodNotAllowed: .methodNotAllowed
         case .realmExists, .realmDisabled, .reservedRealm, .hostTaken, .appExists, .inviteUsed,
             .clientExists, .clientHasNoSecret, .accountExists, .ownerOnboarded, .mailNotFailed,
+            .notificationNotFailed,
             .positionLost:
             .conflict
         case .unsupportedMediaType: .unsupportedMediaType
@@ -216,6 +221,8 @@ extension ProblemKind {
         case .noSuchAccount: "The realm has no such account."
         case .noSuchSession: "There is no such session."
         case .noSuchMail: "There is no such mail."
+        case .noSuchNotification: "There is no such notification."
+        case .noSuchPushProvider: "The realm has no such provider."
         case .noSuchKey: "There is no such admin key."
         case .noSuchPasskey: "The account has no such passkey."
         case .noSuchEvent: "The log has no event at this position."
@@ -233,6 +240,7 @@ extension ProblemKind {
         case .accountExists: "The mail address belongs to an account."
         case .ownerOnboarded: "The owner has taken the realm over."
         case .mailNotFailed: "The mail is sent, or still on its way."
+        case .notificationNotFailed: "The notification is sent, or still on its way."
         case .positionLost: "The position is of another log, or of an earlier life of this one."
         case .unsupportedMediaType: "The body must be of the type that is described."
         case .idempotencyKeyReused: "The idempotency key was used for another request."

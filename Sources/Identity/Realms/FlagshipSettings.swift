@@ -43,4 +43,7 @@ extension SettingCatalogue {
     public static let installationLimit = Declare.count(
         "installation_limit", 0, in: 0...1_000,
         "How many apps on devices an owner may let in; 0 for as many as he likes")
+    public static let mailsNotifications = Declare.flag(
+        "notification_mails", true,
+        "Whether notifications that no device takes are sent by mail")
 }

@@ -185,6 +185,7 @@ public enum SettingCatalogue {
         profile.setting, installationTokenLifetime.setting, appAttestRoots.setting,
         appAttestEnvironment.setting, certifiedApps.setting, integrityDemands.setting,
         attestationAge.setting, defaultWebApp.setting, installationLimit.setting,
+        mailsNotifications.setting,
     ]
 
     private static let pages = [

@@ -52,6 +52,13 @@ extension MailText {
                 closing: "If you did not give this address to {product}, you can ignore this mail: "
                     + "nothing happens without your confirmation.")
         case .addressChanged: englishAddressChanged
+        case .notification:
+            MailText(
+                subject: "{title} ({product})", preview: "{app} has news for you.",
+                heading: "{title}",
+                introduction: "{message}",
+                closing: "{app} sent this to your devices. None of them took it, so it comes by "
+                    + "mail.")
         case .passkeyEnrolled, .passkeyRemoved, .totpEnrolled, .totpRemoved, .passphraseSet,
             .passphraseRemoved, .signedOutEverywhere,
             .accountDisabled, .accountDeletion:
@@ -141,7 +148,7 @@ extension MailText {
                 introduction: "Your {product} account and all in it will be deleted on {time}.",
                 closing: "Until then you can change your mind. If this was not you, tell us.")
         case .emailOtp, .secondFactorCode, .certificationCode, .magicLink, .emailVerification,
-            .addressChanged, .deviceAdded, .deviceCertified:
+            .addressChanged, .deviceAdded, .deviceCertified, .notification:
             english(kind)
         }
     }

@@ -54,6 +54,13 @@ extension MailText {
                 closing: "Haben Sie diese Adresse nicht bei {product} angegeben, können Sie diese "
                     + "E-Mail ignorieren: Ohne Ihre Bestätigung geschieht nichts.")
         case .addressChanged: germanAddressChanged
+        case .notification:
+            MailText(
+                subject: "{title} ({product})", preview: "{app} hat Neues für Sie.",
+                heading: "{title}",
+                introduction: "{message}",
+                closing: "{app} hat das an Ihre Geräte geschickt. Keines hat es angenommen, "
+                    + "deshalb kommt es per E-Mail.")
         case .passkeyEnrolled, .passkeyRemoved, .totpEnrolled, .totpRemoved, .passphraseSet,
             .passphraseRemoved, .signedOutEverywhere,
             .accountDisabled, .accountDeletion:
@@ -143,7 +150,7 @@ extension MailText {
                 introduction: "Am {time} wird Ihr Konto bei {product} mit allem darin gelöscht.",
                 closing: "Bis dahin können Sie es rückgängig machen. Sonst melden Sie sich bald.")
         case .emailOtp, .secondFactorCode, .certificationCode, .magicLink, .emailVerification,
-            .addressChanged, .deviceAdded, .deviceCertified:
+            .addressChanged, .deviceAdded, .deviceCertified, .notification:
             german(kind)
         }
     }

@@ -26,6 +26,9 @@ public enum MailKind: Sendable, Hashable {
     /// The account is to be deleted; until then its owner can change his mind.
     case accountDeletion(at: Timestamp)
 
+    /// What an app wanted to show on a device, and no device took.
+    case notification(title: String, message: String, sender: String)
+
     /// The kinds by name, as settings and the log have them.
     public enum Name: String, Sendable, Hashable, CaseIterable {
         case emailOtp = "EmailOtp"
@@ -45,6 +48,7 @@ public enum MailKind: Sendable, Hashable {
         case signedOutEverywhere = "SignedOutEverywhere"
         case accountDisabled = "AccountDisabled"
         case accountDeletion = "AccountDeletion"
+        case notification = "Notification"
     }
 
     public var name: Name {
@@ -66,6 +70,7 @@ public enum MailKind: Sendable, Hashable {
         case .signedOutEverywhere: .signedOutEverywhere
         case .accountDisabled: .accountDisabled
         case .accountDeletion: .accountDeletion
+        case .notification: .notification
         }
     }
 }

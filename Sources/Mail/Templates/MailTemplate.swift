@@ -63,7 +63,7 @@ public struct MailTemplates: Sendable {
         case .magicLink(let link, _), .emailVerification(let link, _): .link(link.url, button)
         case .passkeyEnrolled, .passkeyRemoved, .totpEnrolled, .totpRemoved, .passphraseSet,
             .passphraseRemoved, .addressChanged, .signedOutEverywhere,
-            .accountDisabled, .accountDeletion, .deviceAdded, .deviceCertified:
+            .accountDisabled, .accountDeletion, .deviceAdded, .deviceCertified, .notification:
             .none
         }
     }
@@ -109,6 +109,10 @@ private struct MailValues {
             .accountDisabled(let moment),
             .accountDeletion(let moment):
             values[.time] = language.time(moment)
+        case .notification(let title, let message, let sender):
+            values[.title] = singleLine(title, maximum: 200)
+            values[.message] = message
+            values[.app] = personName(sender) ?? productName
         }
     }
 

@@ -1,6 +1,6 @@
 /// What may stand in braces in the words of a mail.
 public enum Placeholder: String, Sendable, Hashable, CaseIterable {
-    case product, name, code, url, minutes, device, time
+    case product, name, code, url, minutes, device, time, title, message, app
 
     /// Subject and preview are kept by servers and shown on locked screens: no code and no link
     /// belongs there.
@@ -18,6 +18,7 @@ public enum Placeholder: String, Sendable, Hashable, CaseIterable {
             .signedOutEverywhere,
             .accountDisabled, .accountDeletion:
             known.insert(.time)
+        case .notification: known.formUnion(isSecret ? [.title, .app] : [.title, .message, .app])
         }
         return known
     }

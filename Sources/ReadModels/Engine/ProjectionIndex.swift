@@ -16,6 +16,7 @@ extension Projection {
         embedded("login_history", PackageResources.login_history_sql),
         embedded("logout_notices", PackageResources.logout_notices_sql),
         embedded("mails", PackageResources.mails_sql),
+        embedded("notifications", PackageResources.notifications_sql),
         embedded("passkeys", PackageResources.passkeys_sql),
         embedded("pending_installations", PackageResources.pending_installations_sql),
         embedded("realms", PackageResources.realms_sql),

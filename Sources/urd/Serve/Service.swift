@@ -74,6 +74,10 @@ struct Service: Sendable {
                 let logout = LogoutService(
                     store, letters: LogoutLetters(store, models.queries), web: web)
                 group.addTask { try await logout.run() }
+                let notifications = NotificationService(
+                    store,
+                    delivery: NotificationDelivery(store, models.queries, options.outgoing))
+                group.addTask { try await notifications.run() }
                 if let watchdog = Watchdog.configured() {
                     group.addTask { await watchdog.run() }
                 }
