@@ -119,7 +119,7 @@ import Testing
             (.deviceCode, [.source: 60, .target: 10, .client: 600]),
             (.clientRegistration, [.source: 40, .app: 1200]),
             (.installation, [.target: 50]), (.ownerSignIn, [.target: 1000]),
-            (.ownerMail, [.target: 20]),
+            (.ownerMail, [.target: 20]), (.notification, [.target: 30]),
         ]
         #expect(expected.count == RatePolicy.allCases.count)
         for (policy, bursts) in expected {
