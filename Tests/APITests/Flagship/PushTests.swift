@@ -304,8 +304,7 @@ private let otherAppleToken = String(repeating: "0b", count: 32)
         let composer = MailComposer(
             mint: { _ in mint }, events: log, revision: { _ in 0 },
             settings: { _, _ in Settings(overrides: ["language": .string(language)]) })
-        return try #require(
-            try await composer.letter(at: mailed.position, in: notified.world.world.realm))
+        return try #require(try await composer.letter(for: mailed))
     }
 
     @Test(arguments: [
