@@ -62,7 +62,7 @@ import Values
                 }
                 results.append(try world.rows("\(projection.name)_\(build)"))
             }
-            #expect(results[0].count > 0)
+            #expect(results[0].count > 0, "\(projection.name), seed \(seed)")
             for result in results {
                 #expect(result == results[0], "\(projection.name), seed \(seed)")
             }
