@@ -149,6 +149,27 @@ import Values
     }
 
     /// Each attempt of a person, and how the session ended: by itself, or with all of its account.
+    @Test func `of installations that nobody let in`() async throws {
+        try follow("pending_installations")
+        let late = Timestamp(seconds: 4_000_000_000)
+        let folded: [UUID: Client] = try fold("client.").filter {
+            let client = $0.value as Client
+            return !client.isDeleted && !client.isAdopted
+        }
+        let registered = events.filter {
+            $0.type == "client.registered" && $0.data.contains("urn:urd:flagship")
+        }
+        let waiting = Set(registered.map(\.stream)).intersection(folded.keys)
+        let pending = PendingInstallations(world.pool)
+        let found = try await pending.page(before: late, limit: 10_000)
+        #expect(Set(found.map(\.client)) == waiting, "seed \(seed)")
+        #expect(!waiting.isEmpty, "seed \(seed)")
+        #expect(found.allSatisfy { $0.realm == realm })
+        #expect(try await pending.page(before: late, limit: 1).count == 1)
+        let early = try await pending.page(before: Timestamp(seconds: 1), limit: 10)
+        #expect(early.isEmpty)
+    }
+
     @Test func `of the login history`() async throws {
         var expected: [String] = []
         for (index, event) in events.enumerated()

@@ -90,6 +90,9 @@ struct RandomHistory {
         var members: [String] = []
         if let clientID { members.append(#""client_id":"\#(clientID)""#) }
         members.append(#""client_name":"Näme \"\#(serial)\" {""#)
+        if clientID != nil, chance(40) {
+            members.append(#""grant_types":["urn:urd:flagship"]"#)
+        }
         if chance(20) {
             members.append(
                 #""jwks":{"keys":[{"token_endpoint_auth_method":"client_secret_basic"}]}"#)
