@@ -11,6 +11,7 @@ public enum API {
         + SubjectRoutes.table + AdminKeyRoutes.table
         + EventRoutes.table
         + LogRoutes.table + SigningKeyRoutes.table + OwnerAdminRoutes.table
+        + ProviderAdminRoutes.table
 
     /// What the host's realm answers: signing in, and tokens.
     public static let realmTable: [Route<RealmContext>] =
@@ -20,15 +21,20 @@ public enum API {
         + OwnAccountRoutes.table + AuthorizeRoutes.table + PushedRequests.table
         + EndSessionRoutes.table + VooRoutes.table
         + ClientRegistrationRoutes.table + DeviceRoutes.table + ChallengeRoutes.table
+        + ProviderRoutes.table
 
     /// What realms of the flagship profile answer beside that, and no others.
     public static let flagshipTable: [Route<RealmContext>] =
         InstallationRoutes.table + AttestationRoutes.table + OwnerRoutes.table
         + InstallationTokenRoutes.table + SessionCodeRoutes.table + OwnerSettingsRoutes.table
-        + OwnerClientRoutes.table
+        + OwnerClientRoutes.table + OwnerLinkRoutes.table + OwnerProviderRoutes.table
+        + OwnerSessionRoutes.table
 
     /// Pages of such realms.
-    public static let flagshipPageTable: [Route<RealmContext>] = InstallationAuthorizeRoutes.table
+    public static let flagshipPageTable: [Route<RealmContext>] =
+        InstallationAuthorizeRoutes.table + OwnerLinkRoutes.pageTable + OwnerResetRoutes.pageTable
+        + OnboardingRoutes.pageTable + OwnerScript.table + OwnerProviderRoutes.pageTable
+        + OwnerLoginRoutes.pageTable + OwnerSessionRoutes.pageTable
 
     /// What a browser shows. These are for people, and stand in no description for programs.
     public static let pageTable: [Route<RealmContext>] =
@@ -37,7 +43,8 @@ public enum API {
         + LogoutRoutes.table + OverviewRoutes.table + SecurityRoutes.table + TOTPPageRoutes.table
         + SessionPageRoutes.table + DataRoutes.table + RegisterRoutes.table + ConsentRoutes.table
         + DevicePageRoutes.table
-        + PassphraseLogin.table + PassphraseRoutes.table
+        + PassphraseLogin.table + PassphraseRoutes.table + ResetRoutes.table
+        + ProviderRoutes.pageTable
 
     /// The names of all cookies that it sets.
     public static let cookies = PageCookie.allCases.map(\.rawValue)

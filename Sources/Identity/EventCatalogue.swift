@@ -14,7 +14,10 @@ public enum EventCatalogue {
         + RegistrationTokenEvent.catalogue + DeviceEvent.catalogue
         + PassphraseEvent.catalogue + OwnerEvent.catalogue + AttestationEvent.catalogue
         + AppKeyEvent.catalogue + IntegrityKeysEvent.catalogue + SessionCodeEvent.catalogue
-        + MailedCodeEvent.catalogue
+        + MailedCodeEvent.catalogue + MailedLinkEvent.catalogue
+        + ProviderEvent.catalogue + ProviderIdentityEvent.catalogue + AccountIdentityEvent.catalogue
+        + UpstreamSessionEvent.catalogue + DelegatedCodeEvent.catalogue
+        + InstallationUpstreamEvent.catalogue
 
     /// What every request looks at, so that nodes keep it: see `Projections/configurations.sql`.
     public static func isConfiguration(_ name: String) -> Bool {

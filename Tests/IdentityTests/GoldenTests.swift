@@ -138,7 +138,14 @@ private func flagshipSamples() throws -> [any Event] {
         ClientEvent.certified(.appAttest, at: noon, attestation: client),
         PassphraseEvent.derived(derived, account: app, mail: client, at: noon),
         OwnerEvent.appointed(app, token: client), OwnerEvent.onboarded(installation: client),
+        OwnerEvent.invited(app, token: client, base: "https://a.example", mail: code),
         OwnerEvent.mailedCodesChanged(isNeeded: true),
+        PassphraseEvent.hintChanged("otters", account: app),
+        PassphraseEvent.hintRequested("otters", account: app, mail: client),
+        MailedLinkEvent.issued(
+            IssuedMailedLink(
+                id: client, purpose: .passphraseReset, account: app, base: "https://a.example",
+                returnPath: ReturnPath("/account"), issuedAt: noon)), MailedLinkEvent.used(client),
         AttestationEvent.accepted(installation: client, by: .playIntegrity, app: "org.example"),
         AttestationEvent.refused(installation: client, reason: "nonce"),
         AppKeyEvent.attested(AttestedKey(id: [1], publicKey: [4], app: "TEAM.org.example")),
@@ -153,6 +160,27 @@ private func flagshipSamples() throws -> [any Event] {
                 id: client, purpose: .certification, account: app, digest: try digest(1),
                 issuedAt: noon)),
         MailedCodeEvent.refused(client, at: noon), MailedCodeEvent.redeemed(client),
+    ] + providerSamples()
+}
+
+private func providerSamples() -> [any Event] {
+    [
+        ProviderEvent.configured(
+            Provider(
+                slug: "corporate", name: "Corporate", issuer: "https://login.example.org",
+                clientID: "urd", secret: "s", scope: ["email"], takesAccessTokens: true)),
+        ProviderEvent.removed("corporate"),
+        ProviderIdentityEvent.linked(app, provider: "corporate", subject: "1", mail: client),
+        ProviderIdentityEvent.unlinked(app, provider: "corporate"),
+        AccountIdentityEvent.chosen(client, account: app),
+        AccountIdentityEvent.dropped(account: app),
+        UpstreamSessionEvent.used(.init(session: client, account: app, isBrowser: true)),
+        UpstreamSessionEvent.ended,
+        DelegatedCodeEvent.issued(
+            DelegatedCodeTerms(
+                identity: client, upstream: app, upstreamName: "s-1", provider: "corporate",
+                expiresAt: noon)), DelegatedCodeEvent.used(installation: client),
+        InstallationUpstreamEvent.bound(provider: "corporate", name: "s-1"),
     ]
 }
 

@@ -15,7 +15,9 @@ private func all() throws -> [MailKind] {
         .passkeyRemoved(device: "iPhone 17", at: moment), .totpEnrolled(at: moment),
         .totpRemoved(at: moment), .passphraseSet(at: moment), .passphraseRemoved(at: moment),
         .addressChanged(at: moment), .signedOutEverywhere(at: moment), .accountDisabled(at: moment),
-        .accountDeletion(at: moment),
+        .accountDeletion(at: moment), .passphraseReset(link, minutes: 15),
+        .ownerInvitation(link), .passphraseHint("the otters' <dance>"),
+        .providerConnected(name: "corporate", at: moment),
     ]
 }
 

@@ -77,6 +77,7 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case noSuchInvite = "no-such-invite"
     case noSuchRegistrationToken = "no-such-registration-token"
     case noSuchPasskey = "no-such-passkey"
+    case noSuchProvider = "no-such-provider"
     case noSuchEvent = "no-such-event"
     case noSuchCheckpoint = "no-such-checkpoint"
     case noSuchProblem = "no-such-problem"
@@ -93,6 +94,7 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case clientHasNoSecret = "client-has-no-secret"
     case accountExists = "account-exists"
     case ownerOnboarded = "owner-onboarded"
+    case identityTaken = "identity-taken"
     case mailNotFailed = "mail-not-failed"
     case positionLost = "position-lost"
 
@@ -135,13 +137,13 @@ extension ProblemKind {
         case .rateLimited: .tooManyRequests
         case .unknownHost, .noSuchRoute, .noSuchRealm, .noSuchHost, .noSuchApp, .noSuchClient,
             .noSuchKey, .noSuchInvite, .noTwoFactor, .noSuchPasskey, .noSuchAccount, .noSuchSession,
-            .noSuchMail, .noSuchRegistrationToken, .noSuchDevice,
+            .noSuchMail, .noSuchRegistrationToken, .noSuchDevice, .noSuchProvider,
             .noSuchEvent, .noSuchCheckpoint, .noSuchProblem:
             .notFound
         case .methodNotAllowed: .methodNotAllowed
         case .realmExists, .realmDisabled, .reservedRealm, .hostTaken, .appExists, .inviteUsed,
             .clientExists, .clientHasNoSecret, .accountExists, .ownerOnboarded, .mailNotFailed,
-            .positionLost:
+            .positionLost, .identityTaken:
             .conflict
         case .unsupportedMediaType: .unsupportedMediaType
         case .idempotencyKeyReused: .unprocessable
@@ -232,6 +234,8 @@ extension ProblemKind {
         case .clientHasNoSecret: "The client has no secret."
         case .accountExists: "The mail address belongs to an account."
         case .ownerOnboarded: "The owner has taken the realm over."
+        case .noSuchProvider: "The realm knows no such provider, or nobody by it."
+        case .identityTaken: "It signs in to another account."
         case .mailNotFailed: "The mail is sent, or still on its way."
         case .positionLost: "The position is of another log, or of an earlier life of this one."
         case .unsupportedMediaType: "The body must be of the type that is described."

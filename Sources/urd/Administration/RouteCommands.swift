@@ -35,6 +35,10 @@ enum RouteCommands {
         "listAuditTrail": "audit list", "eraseSubject": "subject erase",
         "appointOwner": "owner appoint", "getOwner": "owner show",
         "setIntegrityKeys": "integrity-keys set",
+        "listProviders": "provider list", "configureProvider": "provider set",
+        "removeProvider": "provider remove", "linkIdentity": "provider link",
+        "unlinkIdentity": "provider unlink", "createDelegatedCode": "provider code",
+        "delegateCode": "provider delegate",
         "listSigningKeys": "signing-key list", "rotateSigningKey": "signing-key rotate",
     ]
 
