@@ -160,7 +160,7 @@ let package = Package(
             name: "urd-bench",
             dependencies: [
                 "Values", "JSON", "HTTP", "EventSourcing", "Telemetry", "Postgres", "Cryptography",
-                "HTTPServer", "EventStore", "ReadModels", "PostgresTesting",
+                "HTTPServer", "EventStore", "ReadModels", "PostgresTesting", "Identity",
             ],
             path: "Tests/Benchmarks", swiftSettings: strict),
         tests("Postgres", ["Postgres", "PostgresTesting"]),

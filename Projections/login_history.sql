@@ -46,19 +46,20 @@ begin
     insert into urd.login_history_{build} (
         realm, position, at, account, app, client, client_id, method, outcome, reason, session,
         source, device)
-    select p_realm, e.position, e.at, (e.data ->> 'account')::uuid, (e.data ->> 'app')::uuid,
-        (e.data ->> 'client')::uuid, e.data ->> 'client_id', e.data ->> 'method',
+    select p_realm, e.position, e.at, (d.o ->> 'account')::uuid, (d.o ->> 'app')::uuid,
+        (d.o ->> 'client')::uuid, d.o ->> 'client_id', d.o ->> 'method',
         case when e.type in ('session.opened', 'browser.opened') then 'signed_in'
             else 'refused' end,
-        e.data ->> 'reason',
+        d.o ->> 'reason',
         case when e.type in ('session.opened', 'browser.opened') then e.stream end,
-        e.data ->> 'source', e.data ->> 'device'
-    from urd.event e
+        d.o ->> 'source', d.o ->> 'device'
+    -- Read once: each look at JSON that is a text reads all of it.
+    from urd.event e cross join lateral (select e.data::jsonb as o offset 0) d
     where e.realm = p_realm and e.position between p_first and p_last
+        and e.type in ('session.opened', 'session.refused', 'browser.opened', 'browser.refused')
         -- Nobody signs in where a token is exchanged for another.
-        and coalesce(e.data ->> 'method', '') <> 'urn:ietf:params:oauth:grant-type:token-exchange'
-        and (e.type = 'session.opened' and e.data ->> 'account' is not null
-            or e.type in ('session.refused', 'browser.opened', 'browser.refused'));
+        and coalesce(d.o ->> 'method', '') <> 'urn:ietf:params:oauth:grant-type:token-exchange'
+        and (e.type <> 'session.opened' or d.o ->> 'account' is not null);
 
     -- A session ends once: by itself, or with all others that its account had by then. One by one, for
     -- a join would have the planner read the whole history for a page of it.

@@ -70,6 +70,8 @@ test_packages="$test_packages python3-pip python3-filelock python3-jinja2 python
 test_packages="$test_packages chromium python3-fido2"
 # An authenticator app.
 test_packages="$test_packages python3-pyotp"
+# What speaks HTTP/2 as Apple does.
+test_packages="$test_packages python3-h2"
 
 has_postgresql() {
     for program in /usr/lib/postgresql/1[5-9]/bin/initdb /usr/lib/postgresql/[2-9][0-9]/bin/initdb; do

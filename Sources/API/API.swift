@@ -10,7 +10,9 @@ public enum API {
         + TwoFactorRoutes.table + InviteRoutes.table + RegistrationTokenRoutes.table
         + SubjectRoutes.table + AdminKeyRoutes.table
         + EventRoutes.table
-        + LogRoutes.table + SigningKeyRoutes.table + OwnerAdminRoutes.table
+        + LogRoutes.table + SigningKeyRoutes.table + OwnerAdminRoutes.table + WebAppRoutes.table
+        + DeviceHistoryRoutes.table
+        + PushProviderRoutes.table + NotificationAdminRoutes.table
         + ProviderAdminRoutes.table
 
     /// What the host's realm answers: signing in, and tokens.
@@ -27,14 +29,18 @@ public enum API {
     public static let flagshipTable: [Route<RealmContext>] =
         InstallationRoutes.table + AttestationRoutes.table + OwnerRoutes.table
         + InstallationTokenRoutes.table + SessionCodeRoutes.table + OwnerSettingsRoutes.table
-        + OwnerClientRoutes.table + OwnerLinkRoutes.table + OwnerProviderRoutes.table
-        + OwnerSessionRoutes.table
+        + OwnerClientRoutes.table + OpenAppRoutes.table + NotificationRoutes.table
+        + OwnerLinkRoutes.table + OwnerProviderRoutes.table + OwnerSessionRoutes.table
 
     /// Pages of such realms.
     public static let flagshipPageTable: [Route<RealmContext>] =
-        InstallationAuthorizeRoutes.table + OwnerLinkRoutes.pageTable + OwnerResetRoutes.pageTable
+        InstallationAuthorizeRoutes.table + ConnectionRoutes.table + WebAppPageRoutes.table
+        + DevicePages.table + OwnerLinkRoutes.pageTable + OwnerResetRoutes.pageTable
         + OnboardingRoutes.pageTable + OwnerScript.table + OwnerProviderRoutes.pageTable
         + OwnerLoginRoutes.pageTable + OwnerSessionRoutes.pageTable
+
+    /// What is at the place of a web app.
+    public static let webAppTable: [Route<RealmContext>] = WebAppPageRoutes.placeTable
 
     /// What a browser shows. These are for people, and stand in no description for programs.
     public static let pageTable: [Route<RealmContext>] =

@@ -101,6 +101,21 @@ public final class PostgresLog: EventLog {
         return try await open(page)
     }
 
+    /// The events at some positions.
+    public func events(
+        at positions: [Int64], in realm: RealmID
+    ) async throws(LogFailure) -> [Recorded] {
+        let page = try await database.tryRun { connection throws(Failure) in
+            var parameters = Parameters()
+            parameters.add(realm.name)
+            var array = ArrayParameter(of: .int8)
+            for position in positions { array.append(position) }
+            parameters.add(array)
+            return try EventPage(connection.execute(readingPlaces, parameters), realm)
+        }
+        return try await open(page)
+    }
+
     public func head(of realm: RealmID) async throws(LogFailure) -> Head {
         let head = try await database.tryRun { connection throws(Failure) in
             var parameters = Parameters()
@@ -197,6 +212,11 @@ private let readingLog = Statement(
     """
     select \(columns) from urd.event e
     where e.realm = $1 and e.position >= $2 order by e.position limit $3
+    """)
+private let readingPlaces = Statement(
+    "event_places",
+    """
+    select \(columns) from urd.event e where e.realm = $1 and e.position = any ($2)
     """)
 private let readingHead = Statement(
     "head", "select epoch, position from urd.realm_log where realm = $1")

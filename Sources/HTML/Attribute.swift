@@ -4,7 +4,15 @@ public struct Attribute: Sendable, Equatable {
     let markup: String
 
     private init(_ name: StaticString, _ value: String) {
-        markup = " \(name)=\"" + escaped(value, isAttribute: true) + "\""
+        let value = escaped(value, isAttribute: true)
+        var markup = ""
+        markup.reserveCapacity(value.utf8.count + name.utf8CodeUnitCount + 4)
+        markup += " "
+        markup += name.description
+        markup += "=\""
+        markup += value
+        markup += "\""
+        self.markup = markup
     }
 
     private init(_ name: StaticString) {

@@ -40,17 +40,32 @@ extension HTML {
     private static func make(
         _ element: Element, _ attributes: [Attribute], _ content: HTML
     ) -> HTML {
-        let start = "<" + element.rawValue + attributes.map(\.markup).joined() + ">"
-        if element.isVoid { return HTML(unchecked: start) }
+        let name = element.rawValue
+        var markup = ""
+        markup.reserveCapacity(
+            attributes.reduce(content.markup.utf8.count + 2 * name.utf8.count + 6) {
+                $0 + $1.markup.utf8.count
+            })
+        markup += "<"
+        markup += name
+        for attribute in attributes { markup += attribute.markup }
+        markup += ">"
+        if element.isVoid { return HTML(unchecked: markup) }
         // A parser drops a line break right behind these, so that one more keeps the text's own.
         let isDropping = element == .pre || element == .textarea
-        let lead = isDropping && content.markup.utf8.first == 0x0A ? "\n" : ""
-        return HTML(unchecked: start + lead + content.markup + "</\(element.rawValue)>")
+        if isDropping, content.markup.utf8.first == 0x0A { markup += "\n" }
+        markup += content.markup
+        markup += "</"
+        markup += name
+        markup += ">"
+        return HTML(unchecked: markup)
     }
 
     /// A style sheet. No rule needs `<`, and without it nothing in there can end the element.
     public static func style(_ sheet: String) -> HTML {
-        let text = String(sheet.unicodeScalars.filter { $0 != "<" && $0.value != 0 })
+        let isSafe = sheet.utf8.allSatisfy { $0 != UInt8(ascii: "<") && $0 != 0 }
+        let text =
+            isSafe ? sheet : String(sheet.unicodeScalars.filter { $0 != "<" && $0.value != 0 })
         return HTML(unchecked: "<style>" + text + "</style>")
     }
 

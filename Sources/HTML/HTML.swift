@@ -41,7 +41,11 @@ public struct HTML: Sendable, Equatable {
     public static func buildArray(_ parts: [HTML]) -> HTML { joined(parts) }
 
     private static func joined(_ parts: [HTML]) -> HTML {
-        HTML(unchecked: parts.map(\.markup).joined())
+        if parts.count == 1 { return parts[0] }
+        var markup = ""
+        markup.reserveCapacity(parts.reduce(0) { $0 + $1.markup.utf8.count })
+        for part in parts { markup += part.markup }
+        return HTML(unchecked: markup)
     }
 }
 
@@ -49,22 +53,23 @@ public struct HTML: Sendable, Equatable {
 /// those that turn the direction of what follows, become the replacement character.
 func escaped(_ text: String, isAttribute: Bool) -> String {
     if text.utf8.allSatisfy(isPlain) { return text }
-    var output = ""
-    output.reserveCapacity(text.utf8.count + 16)
+    var output: [UInt8] = []
+    output.reserveCapacity(text.utf8.count + 32)
     for scalar in text.unicodeScalars {
         switch scalar {
-        case "&": output += "&amp;"
-        case "<": output += "&lt;"
-        case ">": output += "&gt;"
-        case "\"": output += "&quot;"
-        case "'": output += "&#39;"
-        case "`" where isAttribute: output += "&#96;"
-        case "\n", "\t", "\r": output.unicodeScalars.append(scalar)
-        case _ where isForbidden(scalar): output.unicodeScalars.append("\u{FFFD}")
-        default: output.unicodeScalars.append(scalar)
+        case "&": output += "&amp;".utf8
+        case "<": output += "&lt;".utf8
+        case ">": output += "&gt;".utf8
+        case "\"": output += "&quot;".utf8
+        case "'": output += "&#39;".utf8
+        case "`" where isAttribute: output += "&#96;".utf8
+        case "\n", "\t", "\r": output.append(UInt8(truncatingIfNeeded: scalar.value))
+        case _ where isForbidden(scalar): output += "\u{FFFD}".utf8
+        case _ where scalar.isASCII: output.append(UInt8(truncatingIfNeeded: scalar.value))
+        default: output += UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter
         }
     }
-    return output
+    return String(decoding: output, as: UTF8.self)
 }
 
 /// Most texts are ASCII without anything special, and stay what they are.

@@ -22,11 +22,22 @@ public struct Headers: Sendable, Equatable {
     public subscript(name: String) -> String? {
         get { fields.first { isSameName($0.name, name) }?.value }
         set {
-            let place = fields.firstIndex { isSameName($0.name, name) }
+            guard let place = fields.firstIndex(where: { isSameName($0.name, name) }) else {
+                if let newValue { append(name, newValue) }
+                return
+            }
             fields.removeAll { isSameName($0.name, name) }
             guard let newValue, isToken(name) else { return }
-            let field = Field(name: name, value: fieldValue(newValue))
-            fields.insert(field, at: place ?? fields.endIndex)
+            fields.insert(Field(name: name, value: fieldValue(newValue)), at: place)
+        }
+    }
+
+    /// Adds those of the others whose names are not there yet.
+    public mutating func fill(from others: Headers) {
+        let known = fields.count
+        for field in others.fields
+        where !fields[..<known].contains(where: { isSameName($0.name, field.name) }) {
+            fields.append(field)
         }
     }
 
@@ -58,7 +69,8 @@ extension Headers: ExpressibleByDictionaryLiteral {
 
 private func isSameName(_ left: String, _ right: String) -> Bool {
     guard left.utf8.count == right.utf8.count else { return false }
-    return zip(left.utf8, right.utf8).allSatisfy { lowercased($0) == lowercased($1) }
+    return left == right
+        || zip(left.utf8, right.utf8).allSatisfy { lowercased($0) == lowercased($1) }
 }
 
 private func isToken(_ name: String) -> Bool {

@@ -18,6 +18,10 @@ public enum EventCatalogue {
         + ProviderEvent.catalogue + ProviderIdentityEvent.catalogue + AccountIdentityEvent.catalogue
         + UpstreamSessionEvent.catalogue + DelegatedCodeEvent.catalogue
         + InstallationUpstreamEvent.catalogue
+        + WebAppEvent.catalogue + ConnectionEvent.catalogue
+        + InstallationUseEvent.catalogue
+        + NotificationEvent.catalogue + NotificationSourceEvent.catalogue
+        + PushProviderEvent.catalogue
 
     /// What every request looks at, so that nodes keep it: see `Projections/configurations.sql`.
     public static func isConfiguration(_ name: String) -> Bool {
@@ -26,6 +30,6 @@ public enum EventCatalogue {
     }
 
     private static let configurationStreams = [
-        "realm.", "host.", "app.", "client.", "signing_key.",
+        "realm.", "host.", "app.", "client.", "signing_key.", "web_app.",
     ]
 }

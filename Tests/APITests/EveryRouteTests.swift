@@ -16,7 +16,7 @@ private let admin = API.table.filter { $0.right != .nothing }
         let route = try #require(API.table.first { $0.id == id })
         let world = try await World()
         let answer = try await world.send(
-            route.method, world.path(route), body: route.body?.example)
+            route.method, world.path(route), body: try world.example(of: route))
         // The world has no app of the example's name, no such realm and no such host.
         #expect(answer.status == route.answer.status)
     }
@@ -92,7 +92,7 @@ private let admin = API.table.filter { $0.right != .nothing }
             let foreign = path.replacing("/realms/acme", with: "/realms/\(other)")
             if foreign == path && route.right == .realm { continue }
             let answer = try await world.send(
-                route.method, foreign, body: route.body?.example, key: world.narrowKey)
+                route.method, foreign, body: try world.example(of: route), key: world.narrowKey)
             #expect(answer.problem == .forbidden, "\(foreign)")
             #expect(answer.json["detail"] == nil)
         }
@@ -105,7 +105,8 @@ private let admin = API.table.filter { $0.right != .nothing }
         let route = try #require(admin.first { $0.id == id })
         let world = try await World()
         let answer = try await world.send(
-            route.method, world.path(route), body: route.body?.example, key: world.narrowKey)
+            route.method, world.path(route), body: try world.example(of: route),
+            key: world.narrowKey)
         let refused = route.right == .everything ? ProblemKind.forbidden : nil
         #expect(answer.problem == refused, "\(answer.json)")
     }
@@ -122,7 +123,7 @@ private let admin = API.table.filter { $0.right != .nothing }
             let world = try await World()
             world.log.fail(with: failure)
             let answer = try await world.send(
-                route.method, world.path(route), body: route.body?.example)
+                route.method, world.path(route), body: try world.example(of: route))
             #expect(answer.problem == kind, "\(route.id)")
             #expect(answer.status.code >= 500)
         }
@@ -156,7 +157,7 @@ private let admin = API.table.filter { $0.right != .nothing }
         let world = try await World()
         func ask(_ query: String) async throws -> Answered {
             try await world.send(
-                route.method, world.path(route), query: query, body: route.body?.example)
+                route.method, world.path(route), query: query, body: try world.example(of: route))
         }
         let unknown = try await ask("no_such=1")
         #expect(unknown.problem == .unknownParameter)
@@ -195,7 +196,8 @@ private let admin = API.table.filter { $0.right != .nothing }
                     }
                 }
                 let answer = try await world.send(
-                    route.method, "/" + path.joined(separator: "/"), body: route.body?.example)
+                    route.method, "/" + path.joined(separator: "/"),
+                    body: try world.example(of: route))
                 // ".." is a client id like any other: it is a name here and never a path.
                 let isName = wrong == "%2e%2e" && hole == "client_id"
                 let expected = isName ? ProblemKind.noSuchClient : .invalidParameter

@@ -27,6 +27,10 @@ struct Figure: Sendable {
         self.note = note
     }
 
+    mutating func add(_ text: String) {
+        note = note.map { "\(text); \($0)" } ?? text
+    }
+
     var ratio: Double? {
         guard let value, let limit, limit.value > 0 else { return nil }
         return value / limit.value

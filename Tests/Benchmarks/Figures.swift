@@ -8,35 +8,36 @@ enum Figures {
         let measure: @Sendable (Workshop) async throws -> [Figure]
     }
 
-    static let all: [Entry] = [
-        Entry(
-            name: "append",
-            summary: "64 callers, 2 events a command, version checks, claims, inline read models",
-            measure: AppendFigures.append),
-        Entry(
-            name: "caller", summary: "one caller, one event a command: half are answered within",
-            measure: AppendFigures.caller),
-        Entry(
-            name: "long-log", summary: "the same append on a long log",
-            measure: AppendFigures.longLog),
-        Entry(
-            name: "rebuild", summary: "an inline read model built anew from its events",
-            measure: ReplayFigures.rebuild),
-        Entry(
-            name: "verify", summary: "urd verify over a whole log", measure: ReplayFigures.verify),
-        Entry(
-            name: "follow", summary: "from a command's answer to its events at a follower",
-            measure: FollowFigure.measure),
-        Entry(
-            name: "serve", summary: "urd serve: memory while idle, and from start to ready",
-            measure: ServeFigures.measure),
-        Entry(
-            name: "http", summary: "plain answers over HTTP, 64 connections",
-            measure: HTTPFigure.measure),
-        Entry(
-            name: "sign-in", summary: "refresh, sign-in by code, client_credentials, introspection",
-            measure: SignInFigures.measure),
-    ]
+    static let all: [Entry] =
+        [
+            Entry(
+                name: "append",
+                summary:
+                    "64 callers, 2 events a command, version checks, claims, inline read models",
+                measure: AppendFigures.append),
+            Entry(
+                name: "caller",
+                summary: "one caller, one event a command: half are answered within",
+                measure: AppendFigures.caller),
+            Entry(
+                name: "long-log", summary: "the same append on a long log",
+                measure: AppendFigures.longLog),
+            Entry(
+                name: "rebuild", summary: "an inline read model built anew from its events",
+                measure: ReplayFigures.rebuild),
+            Entry(
+                name: "verify", summary: "urd verify over a whole log",
+                measure: ReplayFigures.verify),
+            Entry(
+                name: "follow", summary: "from a command's answer to its events at a follower",
+                measure: FollowFigure.measure),
+            Entry(
+                name: "serve", summary: "urd serve: memory while idle, and from start to ready",
+                measure: ServeFigures.measure),
+            Entry(
+                name: "http", summary: "plain answers over HTTP, 64 connections",
+                measure: HTTPFigure.measure),
+        ] + SignInFigures.all + LoginFigures.all
 
     static func measure(_ options: Options) async throws -> [Figure] {
         let chosen = all.filter { options.only.isEmpty || options.only.contains($0.name) }

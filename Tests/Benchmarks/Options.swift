@@ -5,15 +5,18 @@ struct Options: Sendable {
     var json: String?
     /// Names of figures. Empty: all of them.
     var only: Set<String> = []
+    /// How many people a crowd is. Nil: as many as fit the rest.
+    var users: Int?
     /// What to say instead of measuring.
     var answer: String?
 
     private static let help = """
-        urd-bench [--full] [--json FILE] [--only NAME]...
+        urd-bench [--full] [--json FILE] [--only NAME]... [--users N]
 
           --full       millions of events instead of hundreds of thousands
           --json FILE  writes the figures there as well
           --only NAME  measures this figure alone; may be given again
+          --users N    so many for the figures of a crowd: 20,000, or a million with --full
           --help       this
 
         Figures:
@@ -27,6 +30,12 @@ struct Options: Sendable {
             case "--full": isFull = true
             case "--json": json = try Self.value(of: argument, &rest)
             case "--only": only.insert(try Self.value(of: argument, &rest))
+            case "--users":
+                let text = try Self.value(of: argument, &rest)
+                guard let count = Int(text), count > 0 else {
+                    throw BenchmarkFailure("--users needs a number of people.")
+                }
+                users = count
             case "--help", "-h": answer = Self.help
             default: throw BenchmarkFailure("\(argument) is not an option. See --help.")
             }

@@ -18,8 +18,8 @@ enum Report {
         }
         lines.append("")
         for figure in figures {
-            lines.append("\(figure.name.padded(to: 12))\(figure.summary)")
-            if let note = figure.note { lines.append("\("".padded(to: 12))\(note)") }
+            lines.append("\(figure.name.padded(to: 18))\(figure.summary)")
+            if let note = figure.note { lines.append("\("".padded(to: 18))\(note)") }
         }
         return lines.joined(separator: "\n")
     }

@@ -2,8 +2,14 @@ import Foundation
 
 /// A load generator that others wrote: 64 kept connections, one thread.
 enum Wrk {
-    static func run(_ url: String, script: String? = nil) throws -> Double {
-        var command = ["wrk", "-c", "64", "-t", "1", "-d", "3s"]
+    /// One request that is sent again and again.
+    struct Asking: Sendable {
+        let url: String
+        let script: String?
+    }
+
+    static func run(_ url: String, script: String? = nil, seconds: Double = 3) throws -> Double {
+        var command = ["wrk", "-c", "64", "-t", "1", "-d", "\(Int(seconds))s"]
         let file = "/tmp/urd-bench-\(getpid()).lua"
         defer { try? FileManager.default.removeItem(atPath: file) }
         if let script {

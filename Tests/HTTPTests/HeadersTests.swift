@@ -90,4 +90,11 @@ import Testing
             #expect(brokenHeaderProperty(of: bytes) == nil, "seed \(seed)")
         }
     }
+
+    @Test func `are filled with what is not there yet, whatever its case`() {
+        var headers: Headers = ["referrer-policy": "same-origin", "X-One": "1"]
+        headers.fill(from: ["Referrer-Policy": "no-referrer", "X-Two": "2"])
+        #expect(headers.map(\.name) == ["referrer-policy", "X-One", "X-Two"])
+        #expect(headers["Referrer-Policy"] == "same-origin")
+    }
 }

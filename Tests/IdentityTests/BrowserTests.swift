@@ -22,6 +22,7 @@ func browserSamples() throws -> [any Event] {
     var terms = try browserTerms()
     terms.app = app
     terms.line = client
+    terms.webApp = app
     terms.from = place
     return [
         BrowserSessionEvent.opened(terms), BrowserSessionEvent.ended(.replaced),

@@ -31,6 +31,7 @@ private func samples() throws -> [any Event] {
         "backchannel_logout_session_required": true,
         "client_kind": "mobile", "client_os": "iOS", "notification_platform": "ios",
         "notification_device_token": "0011",
+        "notifications": ["news": ["collapsible": true]],
     ])
     let keyed = try ClientMetadata([
         "grant_types": ["client_credentials"], "token_endpoint_auth_method": "private_key_jwt",
@@ -74,6 +75,7 @@ private func signInSamples() throws -> [any Event] {
     terms.sector = "web.example.org"
     terms.claims = ["email"]
     terms.issuer = "https://id.example.org"
+    terms.webApp = app
     let refused = RefusedSignIn(
         method: .nativeOTP, reason: "invalid_code", account: account, client: client,
         clientID: "web", app: app, from: SignInPlace(source: "AAAA", device: "iPhone"))
@@ -133,9 +135,14 @@ private func flagshipSamples() throws -> [any Event] {
     let derived = DerivedPassphrase(
         rounds: 650_000, hash: "scrypt$…", hint: "otters", key: "a", publicKey: "b",
         privateKey: "c")
+    var opening = SessionCodeTerms(
+        account: app, stamp: 1, installation: client, factors: [.passphrase], expiresAt: noon)
+    opening.webApp = app
     return [
         ClientEvent.adopted(atOnboarding: true),
-        ClientEvent.certified(.appAttest, at: noon, attestation: client),
+        ClientEvent.certified(
+            .appAttest, at: noon, attestation: client,
+            notice: CertificationNotice(account: app, clientName: "Phone", mail: client)),
         PassphraseEvent.derived(derived, account: app, mail: client, at: noon),
         OwnerEvent.appointed(app, token: client), OwnerEvent.onboarded(installation: client),
         OwnerEvent.invited(app, token: client, base: "https://a.example", mail: code),
@@ -146,21 +153,21 @@ private func flagshipSamples() throws -> [any Event] {
             IssuedMailedLink(
                 id: client, purpose: .passphraseReset, account: app, base: "https://a.example",
                 returnPath: ReturnPath("/account"), issuedAt: noon)), MailedLinkEvent.used(client),
+        OwnerEvent.deviceAdded(
+            AddedDevice(installation: client, clientName: "Phone", account: app, mail: client)),
+        OwnerEvent.deviceRemoved(client),
         AttestationEvent.accepted(installation: client, by: .playIntegrity, app: "org.example"),
         AttestationEvent.refused(installation: client, reason: "nonce"),
         AppKeyEvent.attested(AttestedKey(id: [1], publicKey: [4], app: "TEAM.org.example")),
         AppKeyEvent.used(counter: 1),
         IntegrityKeysEvent.set(verification: ["keys": []], decryption: ["AA"]),
-        SessionCodeEvent.issued(
-            SessionCodeTerms(
-                account: app, stamp: 1, installation: client, factors: [.passphrase],
-                expiresAt: noon)), SessionCodeEvent.used(browser: client),
+        SessionCodeEvent.issued(opening), SessionCodeEvent.used(browser: client),
         MailedCodeEvent.issued(
             IssuedMailedCode(
                 id: client, purpose: .certification, account: app, digest: try digest(1),
                 issuedAt: noon)),
         MailedCodeEvent.refused(client, at: noon), MailedCodeEvent.redeemed(client),
-    ] + providerSamples()
+    ] + providerSamples() + (try webAppSamples())
 }
 
 private func providerSamples() -> [any Event] {
@@ -181,6 +188,59 @@ private func providerSamples() -> [any Event] {
                 identity: client, upstream: app, upstreamName: "s-1", provider: "corporate",
                 expiresAt: noon)), DelegatedCodeEvent.used(installation: client),
         InstallationUpstreamEvent.bound(provider: "corporate", name: "s-1"),
+    ]
+}
+
+private func webAppSamples() throws -> [any Event] {
+    let app = try WebAppCard([
+        "kind": "app", "slug": "drive", "name": "Drive", "name_prefix": "Acme",
+        "editor": "Acme", "icon": "icon.svg", "permissions": ["files"],
+        "origin": "https://drive.example.org", "flags": ["beta": true],
+    ])
+    let konnector = try WebAppCard([
+        "kind": "konnector", "slug": "bank", "name": "Bank",
+        "start_url": "https://bank.example/s", "reconnect_url": "https://bank.example/r",
+        "manage_url": "https://bank.example/m",
+    ])
+    let terms = ConnectionTerms(
+        konnector: client, app: code, account: account, browser: session, step: .reconnect,
+        connection: mailbox, state: "abc", expiresAt: noon)
+    return [
+        WebAppEvent.registered(app), WebAppEvent.registered(konnector), WebAppEvent.updated(app),
+        WebAppEvent.updated(konnector), WebAppEvent.removed, ConnectionEvent.begun(terms),
+        ConnectionEvent.finished(.connected("b-1"), account: account),
+        ConnectionEvent.finished(.failed("access_denied"), account: account),
+        InstallationUseEvent.synchronized(client, at: noon),
+    ] + (try notificationSamples())
+}
+
+private func notificationSamples() throws -> [any Event] {
+    let terms = NotificationTerms(
+        source: host, account: app, originator: "oauth", sender: client, slug: "banks",
+        category: "balance", priority: .high, channels: [.mobile, .mail], isCollapsible: true,
+        due: noon)
+    let content = NotificationContent(
+        title: "Your balance is low", message: "Three euros.", members: ["appName": "Banks"],
+        categoryID: "my-bank", state: "low", sender: "Banks")
+    return [
+        NotificationEvent.requested(terms, content),
+        NotificationEvent.pushed(attempt: 1, .dedicated, [client]),
+        NotificationEvent.mailed(
+            attempt: 1, mail: key, account: app,
+            NotificationContent(title: "Low", message: "Three euros.", sender: "Banks")),
+        NotificationEvent.deferred(attempt: 1, until: noon, code: 503),
+        NotificationEvent.failed(attempt: 2, .notTaken, code: 404),
+        NotificationEvent.superseded(by: client), NotificationEvent.requeued,
+        NotificationSourceEvent.moved(to: client, state: try digest(1)),
+        PushProviderEvent.set(
+            .firebase(
+                FirebaseProvider(
+                    project: "demo", email: "push@demo.example", keyID: "k1",
+                    privateKey: "AAAA"))),
+        PushProviderEvent.set(
+            .apple(
+                AppleProvider(team: "TEAM", keyID: "KEY", privateKey: "AAAA", topic: "org.example"))
+        ), PushProviderEvent.removed(.apple),
     ]
 }
 

@@ -196,7 +196,7 @@ private let certified = Owned.certified
     @Test func `opens a session once, and ends it when it comes again`() async throws {
         #expect(
             try await names(redeem(code()), there(certified)) == [
-                "client.adopted", "session.opened",
+                "client.adopted", "owner.device_added", "session.opened",
             ])
         // What is not everything needs no certificate, and a challenge only where there was one.
         #expect(

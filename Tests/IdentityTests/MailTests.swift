@@ -7,9 +7,29 @@ import Values
 
 @Suite struct `A mail` {
     private func record(
-        _ outcome: RecordDelivery.Outcome, deadline: Timestamp? = nil
-    ) -> RecordDelivery {
-        RecordDelivery(mail: code, outcome: outcome, deadline: deadline, now: noon)
+        _ outcome: RecordDeliveries.Outcome, deadline: Timestamp? = nil
+    ) -> RecordDeliveries {
+        RecordDeliveries(
+            [.init(mail: code, outcome: outcome, deadline: deadline)], now: noon)
+    }
+
+    @Test func `is put on record with others, but for those that are already`() async throws {
+        let other = UUID(high: 7, low: 7)
+        let both = RecordDeliveries(
+            [
+                .init(mail: code, outcome: .taken, isFirst: true),
+                .init(mail: other, outcome: .refusedForGood(code: 550), isFirst: true),
+            ], now: noon)
+        let verdict = try await given(MailEvent.sent(attempt: 1), in: code).when(both)
+        guard case .success(let decision) = verdict.result else {
+            Issue.record("nothing was decided")
+            return
+        }
+        #expect(decision.events.map(\.stream) == [other])
+        #expect(decision.events.map(\.name) == ["mail.failed"])
+        try await given(MailEvent.sent(attempt: 1), in: code)
+            .given(MailEvent.sent(attempt: 1), in: other)
+            .when(both).thenRejected(.alreadySettled)
     }
 
     @Test func `that a server took is sent, once`() async throws {

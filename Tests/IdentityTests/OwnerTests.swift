@@ -47,7 +47,8 @@ private let certified = Owned.certified
         let decision = try verdict.result.get()
         #expect(
             decision.events.map(\.name) == [
-                "owner.onboarded", "passphrase.derived", "client.adopted", "session_code.issued",
+                "owner.onboarded", "passphrase.derived", "client.adopted", "owner.device_added",
+                "session_code.issued",
             ])
         let trusted = try await appointed(certified).when(onboard()).result.get()
         #expect(trusted.events.map(\.name).last == "session.opened")
@@ -87,10 +88,12 @@ private let certified = Owned.certified
     @Test func `gives everything to a certified app alone`() async throws {
         #expect(
             try await names(signIn(), givenOwner(client: certified)) == [
-                "client.adopted", "session.opened",
+                "client.adopted", "owner.device_added", "session.opened",
             ])
         #expect(
-            try await names(signIn(), givenOwner()) == ["client.adopted", "session_code.issued"])
+            try await names(signIn(), givenOwner()) == [
+                "client.adopted", "owner.device_added", "session_code.issued",
+            ])
     }
 
     @Test func `puts every refusal on record`() async throws {
@@ -128,7 +131,8 @@ private let certified = Owned.certified
         }
         #expect(
             try await names(signIn(typed: typed(9)), asked) == [
-                "mailed_code.redeemed", "client.adopted", "session_code.issued",
+                "mailed_code.redeemed", "client.adopted", "owner.device_added",
+                "session_code.issued",
             ])
         #expect(
             try await names(signIn(typed: typed(8)), asked) == [

@@ -76,10 +76,10 @@ class App:
 
     # Registration
 
-    def register(self):
+    def register(self, **more):
         status, body, _ = self.call("POST", "/auth/register", {
             "redirect_uris": ["cozy://"], "client_name": self.name, "software_id": "amiral",
-            "client_kind": "mobile"}, headers={"Authorization": "null"})
+            "client_kind": "mobile", **more}, headers={"Authorization": "null"})
         assert status == 201, body
         self.id, self.secret = body["client_id"], body["client_secret"]
         self.registration = body["registration_access_token"]
@@ -150,6 +150,20 @@ class App:
 
     def session_code(self):
         return self.call("POST", "/auth/session_code", bearer=self.access)
+
+    # Apps and konnectors
+
+    def open(self, slug):
+        """All that a web app is opened with."""
+        return self.call("GET", f"/apps/{slug}/open", bearer=self.access)
+
+    def konnector_token(self, slug):
+        return self.call("POST", f"/auth/tokens/konnectors/{slug}", bearer=self.access)
+
+    def link(self, slug, **query):
+        """Of a web app, for a web view that is to be signed in."""
+        query["session_code"] = self.session_code()[1]["session_code"]
+        return f"http://{slug}.{self.host}/?" + urllib.parse.urlencode(query)
 
 
 class WebView:

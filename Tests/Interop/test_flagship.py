@@ -6,7 +6,9 @@ import unittest
 import urllib.parse
 import urllib.request
 
+from browser import Page
 from flagship_client import App, AppleDevice, Authorization, WebView, play_integrity
+from pages import Reader
 from urd_process import Urd, eventually
 
 
@@ -126,6 +128,86 @@ class FirstOpen(unittest.TestCase):
         self.assertEqual(names["Murena"], "mailed_code")
         self.assertEqual(asked.redeem(place)[0], 400)
         self.assertEqual(app.session_code()[0], 400)
+
+    def test_3_web_apps(self):
+        """A session code into the web view of an app, a konnector's token, and its provider."""
+        provider = Page()
+        self.addCleanup(provider.close)
+        apps = "/api/admin/realms/flagship/web-apps"
+        drive = {"kind": "app", "slug": "drive", "name": "Drive", "permissions": ["files"]}
+        bank = {"kind": "konnector", "slug": "bank", "name": "Bank", "permissions": ["bills"],
+                "start_url": provider.origin + "/bank?client=urd"}
+        for one in (drive, bank):
+            self.assertEqual(self.urd.api.call("POST", apps, one)[0], 201)
+        for more in ({"permissions": ["*"]}, {"origin": "http://evil.example"}):
+            status, body, _ = self.urd.api.call(
+                "POST", apps, {**drive, "slug": "other", **more})
+            self.assertEqual(status, 400, body)
+        app = self.app("Opener")
+        self.assertEqual(app.certify_by_google()[0], 204)
+        self.assertEqual(app.login(PASSWORD)[0], 200)
+
+        status, document, _ = app.open("drive")
+        attributes = document["data"]["attributes"]
+        self.assertEqual((status, document["data"]["type"]), (200, "io.cozy.apps.open"))
+        self.assertEqual((attributes["Domain"], attributes["SubDomain"]), (app.host, "nested"))
+        self.assertIn("HttpOnly", attributes["Cookie"])
+        self.assertIsInstance(json.loads(attributes["Capabilities"]), dict)
+        status, token, _ = app.konnector_token("bank")
+        self.assertEqual((status, token[:7]), (201, "urd_at_"))
+        for given in (token, attributes["Token"]):
+            self.assertEqual(
+                app.call("POST", "/auth/session_code", bearer=given)[1],
+                {"error": "Not authorized"})
+        self.assertEqual(app.open("nothing")[0], 404)
+
+        reader = Reader(f"http://{app.host}")
+        self.addCleanup(reader.close)
+        reader.language("en")
+        link = app.link("drive", folder="a&b")
+        reader.go(link)
+        where = "() => location.origin + location.pathname + location.search"
+        self.assertEqual(
+            reader.browser.run(where), f"http://drive.{app.host}/?folder=a%26b")
+        self.assertIn("You are signed in", reader.text())
+        reader.look(self, "web-app")
+        other = Reader(f"http://{app.host}")
+        self.addCleanup(other.close)
+        other.language("en")
+        other.go(link)
+        self.assertIn("/login", other.place())
+        # At the app's place there is nothing else.
+        reader.go(f"http://drive.{app.host}/account")
+        self.assertIn("Page not found", reader.text())
+
+        code = app.session_code()[1]["session_code"]
+        reader.go(f"/accounts/bank/start?slug=drive&state=x1&session_code={code}")
+        there = dict(urllib.parse.parse_qsl(reader.place().split("?", 1)[1]))
+        self.assertEqual(reader.browser.run("() => location.origin"), provider.origin)
+        self.assertEqual(there["client"], "urd")
+        back = urllib.parse.urlencode({"state": there["state"], "connection_id": "b-1"})
+        reader.go(there["redirect_uri"] + "?" + back)
+        self.assertEqual(
+            reader.browser.run("() => location.origin"), f"http://drive.{app.host}")
+        told = dict(urllib.parse.parse_qsl(reader.place().split("?", 1)[1]))
+        self.assertEqual((told["state"], told["connection_id"]), ("x1", "b-1"))
+        self.assertEqual(len(told["account"]), 36)
+        reader.go(there["redirect_uri"] + "?" + back)
+        self.assertIn("This cannot go on", reader.text())
+
+        # The owner sees how his devices were certified.
+        reader.go("/account/sessions")
+        self.assertIn("Certified by Google Play Integrity", reader.text())
+        reader.look(self, "owners-devices")
+        history = f"/api/admin/realms/flagship/devices/{app.id}/history?limit=200"
+        def happened():
+            items = self.urd.api.call("GET", history)[1]["items"]
+            # A token and a browser for the app, a token for the konnector.
+            return len([one for one in items if one["fields"].get("web_app")]) == 3 and items
+        items = eventually(happened, "a history of what was opened")
+        kinds = [one["type"] for one in items]
+        for name in ("client.certified", "attestation.accepted", "session_code.issued"):
+            self.assertIn(name, kinds)
 
     def test_4_standard_realms_have_none_of_it(self):
         app = App(self.urd.values)

@@ -22,7 +22,7 @@ PYTHON = "/usr/bin/python3"
 
 KINDS = [
     "EmailOtp", "MagicLink", "EmailVerification", "PasskeyEnrolled", "PasskeyRemoved",
-    "TotpEnrolled", "TotpRemoved", "SignedOutEverywhere", "AccountDisabled", "AccountDeletion",
+    "TotpEnrolled", "TotpRemoved", "SignedOutEverywhere", "AccountDisabled", "AccountDeletion", "Notification",
 ]
 LINK = "https://login.example.org/magic-login?userId=8f2c&token=a%2Bb%3D&redirect=%2Fhome"
 

@@ -14,10 +14,12 @@ private func all() throws -> [MailKind] {
         .emailVerification(link, minutes: 60), .passkeyEnrolled(device: "iPhone 17", at: moment),
         .passkeyRemoved(device: "iPhone 17", at: moment), .totpEnrolled(at: moment),
         .totpRemoved(at: moment), .passphraseSet(at: moment), .passphraseRemoved(at: moment),
+        .deviceAdded(device: "Phone", at: moment), .deviceCertified(device: "Phone", at: moment),
         .addressChanged(at: moment), .signedOutEverywhere(at: moment), .accountDisabled(at: moment),
         .accountDeletion(at: moment), .passphraseReset(link, minutes: 15),
         .ownerInvitation(link), .passphraseHint("the otters' <dance>"),
         .providerConnected(name: "corporate", at: moment),
+        .notification(title: "Your balance is low", message: "Three euros.", sender: "Banks"),
     ]
 }
 

@@ -67,6 +67,25 @@ import Values
         }
     }
 
+    @Test func `of web apps`() async throws {
+        let folded: [UUID: WebApp] = try fold("web_app.").filter {
+            !($0.value as WebApp).isRemoved
+        }
+        let apps = WebApps(world.pool)
+        let entries = try await apps.page(in: realm, limit: 10_000)
+        #expect(Set(entries.map(\.id)) == Set(folded.keys), "seed \(seed)")
+        #expect(!entries.isEmpty)
+        for entry in entries {
+            let card = try #require(folded[entry.id]?.card)
+            #expect(WebAppCard(recorded: entry.card) == card, "seed \(seed)")
+            #expect(try await apps.find(entry.id, in: realm) == entry)
+            #expect(
+                try await apps.find(slug: card.slug, kind: card.kind.rawValue, in: realm) == entry)
+            guard let host = card.originHost else { continue }
+            #expect(try await apps.find(originHost: host, in: realm) == entry, "seed \(seed)")
+        }
+    }
+
     @Test func `of the realm`() async throws {
         let folded: [UUID: Realm] = try fold("realm.")
         let state = try #require(folded.values.first)

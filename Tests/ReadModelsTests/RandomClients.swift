@@ -17,3 +17,22 @@ extension RandomHistory {
         return happening("registration_token.revoked", registrationTokens.remove(at: index))
     }
 }
+
+extension RandomHistory {
+    /// Each event says all of it.
+    mutating func webApp() -> Happening {
+        let card =
+            #""kind":"\#(chance(50) ? "app" : "konnector")","name":"App \#(serial)","slug":"w\#(serial)""#
+        if webApps.isEmpty || chance(40) {
+            let stream = fresh()
+            webApps.append(stream)
+            return happening("web_app.registered", stream, #"{\#(card),"permissions":[]}"#)
+        }
+        let index = Int.random(in: 0..<webApps.count, using: &random)
+        if chance(20) { return happening("web_app.removed", webApps.remove(at: index)) }
+        let origin = chance(50) ? #","origin":"https://o\#(serial).example:8443""# : ""
+        return happening(
+            "web_app.updated", webApps[index],
+            #"{"flags":{"a":{"b":null}},\#(card)\#(origin),"permissions":["files"]}"#)
+    }
+}

@@ -15,9 +15,11 @@ struct RandomHistory {
     var invites: [UUID] = []
     var consents: [UUID] = []
     var notices: [UUID] = []
+    var notifications: [UUID] = []
     var passkeys: [UUID] = []
     var hosts: [(stream: UUID, name: String, isAssigned: Bool)] = []
     var registrationTokens: [UUID] = []
+    var webApps: [UUID] = []
     var serial = 0
 
     init(seed: UInt64) {
@@ -30,12 +32,13 @@ struct RandomHistory {
 
     mutating func next() -> Happening {
         serial += 1
-        switch Int.random(in: 0..<50, using: &random) {
+        switch Int.random(in: 0..<53, using: &random) {
         case 0..<11: return client()
         case 11..<14: return app()
         case 14..<16: return realm()
         case 16..<18: return host()
         case 18: return key()
+        case 19: return webApp()
         case 20..<24: return account()
         case 24..<28: return session()
         case 28..<32: return mail()
@@ -45,6 +48,7 @@ struct RandomHistory {
         case 42..<45: return browser()
         case 45..<47: return notice()
         case 47, 48: return registrationToken()
+        case 50..<53: return notification()
         default: return happening("something.else", fresh(), #"{"n":\#(serial)}"#)
         }
     }
@@ -62,7 +66,8 @@ struct RandomHistory {
         case 12: return happening("client.adopted", stream, #"{"onboarding":false}"#)
         case 13:
             return happening(
-                "client.certified", stream, #"{"by":"app_attest","certified_at":1800000000}"#)
+                "client.certified", stream,
+                told(#""account":"\#(fresh())","by":"app_attest","certified_at":1800000000"#))
         case 0..<6: return happening("client.updated", stream, metadata())
         case 6..<8:
             return happening("client.secret_rotated", stream, #"{"secret_digest":"\#(secret())"}"#)

@@ -28,6 +28,40 @@ extension RandomHistory {
         }
     }
 
+    /// Asked for, tried some times, and settled.
+    mutating func notification() -> Happening {
+        if notifications.isEmpty || chance(50) {
+            notifications.append(fresh())
+            return happening(
+                "notification.requested", notifications.last ?? .zero,
+                #"{"account":"\#(fresh())","category":"c","due":\#(1_800_000_000 + serial)}"#)
+        }
+        let index = Int.random(in: 0..<notifications.count, using: &random)
+        switch Int.random(in: 0..<6, using: &random) {
+        case 0:
+            return happening(
+                "notification.deferred", notifications[index],
+                #"{"attempt":1,"code":503,"until":\#(1_800_000_000 + serial)}"#)
+        case 1:
+            return happening(
+                "notification.failed", notifications[index],
+                #"{"attempt":2,"code":404,"reason":"not_taken"}"#)
+        case 2: return happening("notification.requeued", notifications[index])
+        case 3:
+            return happening(
+                "notification.mailed", notifications.remove(at: index),
+                #"{"account":"\#(fresh())","attempt":1,"mail":"\#(newMail())"}"#)
+        case 4:
+            return happening(
+                "notification.superseded", notifications.remove(at: index),
+                #"{"by":"\#(fresh())"}"#)
+        default:
+            return happening(
+                "notification.pushed", notifications.remove(at: index),
+                #"{"attempt":1,"clients":["\#(fresh())"],"route":"flagship"}"#)
+        }
+    }
+
     mutating func consent() -> Happening {
         if consents.isEmpty || chance(40) { consents.append(fresh()) }
         let stream = consents[Int.random(in: 0..<consents.count, using: &random)]

@@ -15,9 +15,10 @@ import Values
 
     @Test func `gives a letter to whoever waits for it, as soon as it comes`() async throws {
         let (inbox, one) = (inbox, letter(to: "ann@example.org"))
-        async let first = inbox.letters(to: "ann@example.org", within: .seconds(30))
-        async let second = inbox.letters(to: "ann@example.org", within: .seconds(30))
-        async let other = inbox.letters(to: "bob@example.org", within: .milliseconds(50))
+        async let first = inbox.letters(to: "ann@example.org", after: nil, within: .seconds(30))
+        async let second = inbox.letters(to: "ann@example.org", after: nil, within: .seconds(30))
+        async let other = inbox.letters(
+            to: "bob@example.org", after: nil, within: .milliseconds(50))
         #expect(await other.isEmpty)
         _ = await inbox.carry(one, as: .zero)
         #expect(await first.count == 1)
@@ -27,7 +28,22 @@ import Values
     @Test func `does not let anybody wait for what is there`() async throws {
         _ = await inbox.carry(letter(to: "ann@example.org"), as: .zero)
         let began = ContinuousClock.now
-        #expect(await inbox.letters(to: "ann@example.org", within: .seconds(30)).count == 1)
+        #expect(
+            await inbox.letters(to: "ann@example.org", after: nil, within: .seconds(30)).count == 1)
         #expect(ContinuousClock.now - began < .seconds(20))
+    }
+
+    @Test func `waits for a newer one than is known`() async throws {
+        let (inbox, one) = (inbox, letter(to: "ann@example.org"))
+        let (older, newer) = (UUID(high: 0, low: 1), UUID(high: 0, low: 2))
+        _ = await inbox.carry(one, as: older)
+        async let next = inbox.letters(to: "ann@example.org", after: older, within: .seconds(30))
+        async let none = inbox.letters(
+            to: "ann@example.org", after: older, within: .milliseconds(50))
+        #expect(await none.isEmpty)
+        _ = await inbox.carry(one, as: newer)
+        #expect(await next.map(\.id) == [newer])
+        #expect(inbox.letters(to: "ann@example.org", after: nil).map(\.id) == [newer, older])
+        #expect(inbox.letters(to: nil, after: older).map(\.id) == [newer])
     }
 }

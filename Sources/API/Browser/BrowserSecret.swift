@@ -45,8 +45,13 @@ extension TokenMint {
 }
 
 extension Call<RealmContext> {
-    /// Who is signed in with the browser that asks, while that holds.
+    /// Who is signed in with the browser that asks, while that holds. What was opened at the place of a
+    /// web app is good there alone: whoever serves it may have seen the cookie.
     func browser() async throws(Problem) -> SignedInBrowser? {
+        try await browser(at: context.place.webApp?.id)
+    }
+
+    func browser(at webApp: UUID?) async throws(Problem) -> SignedInBrowser? {
         guard
             let secret = request.cookie(PageCookie.session.rawValue).flatMap({ BrowserSecret($0) })
         else { return nil }
@@ -55,7 +60,8 @@ extension Call<RealmContext> {
         }
         guard let found, !found.isOver, context.clock.now() < found.terms.expiresAt,
             let shown = context.mint.digest(of: secret),
-            constantTimeEqual(shown.bytes, found.terms.digest.bytes)
+            constantTimeEqual(shown.bytes, found.terms.digest.bytes),
+            found.terms.webApp == webApp
         else { return nil }
         return SignedInBrowser(found)
     }

@@ -24,6 +24,7 @@ extension Call<RealmContext> {
             replaced: visit.browser?.id, app: context.place.app, from: signInPlace,
             now: context.clock.now())
         command.most = most
+        command.webApp = context.place.webApp?.id
         let outcome: Result<OpenedBrowser, GrantRefusal>
         do throws(Problem) {
             outcome = try await ask(command, as: "anonymous")

@@ -32,7 +32,9 @@ struct Onward: Sendable, Equatable {
 
     static let longest = 8192
     /// Where the pages stand that somebody may come back to.
-    private static let pages = ["/account", "/device", "/consent", "/auth/authorize"]
+    private static let pages = [
+        "/account", "/device", "/consent", "/auth/authorize", "/apps", "/settings/clients",
+    ]
 
     private static func isSealed(_ text: String) -> Bool {
         (1...longest).contains(text.utf8.count)

@@ -45,11 +45,12 @@ enum AttestationRoutes {
     ) { call throws(Problem) in
         let (id, challenge, text) = try await call.shownChallenge()
         let proof = try await call.storeProof(text)
+        var command = CertifyInstallation(
+            challenge: challenge, installation: id, proof: proof.proof,
+            now: call.context.clock.now())
+        command.mail = call.newID()
         let outcome = try await call.ask(
-            CertifyInstallation(
-                challenge: challenge, installation: id, proof: proof.proof,
-                now: call.context.clock.now()),
-            as: "client:\(RegisterInstallation.clientID(of: id))")
+            command, as: "client:\(RegisterInstallation.clientID(of: id))")
         switch outcome {
         case .certified: return Response(status: .noContent)
         case .refused: throw Problem.said(.invalidRequest, proof.said)

@@ -127,10 +127,11 @@ extension Call<RealmContext> {
             let digest = context.mint.digest(ofMailedCode: digits, in: stream)
         else { return false }
         do throws(Problem) {
-            let outcome = try await ask(
-                CertifyByMailedCode(
-                    installation: id, typed: TypedMailedCode(id: code, digest: digest),
-                    now: context.clock.now()), as: "anonymous")
+            var command = CertifyByMailedCode(
+                installation: id, typed: TypedMailedCode(id: code, digest: digest),
+                now: context.clock.now())
+            command.mail = newID()
+            let outcome = try await ask(command, as: "anonymous")
             return outcome == .certified
         } catch {
             guard error.kind == .invalidGrant else { throw error }

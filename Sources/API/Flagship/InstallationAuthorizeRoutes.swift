@@ -25,12 +25,16 @@ enum InstallationAuthorizeRoutes {
         let asked = try await call.installationAuthorization { call.text($0) }
         let visit = try await call.visit()
         if let text = call.text("session_code"), !text.isEmpty {
-            return try await call.open(text, visit, to: asked.place)
+            return try await call.signIn(
+                bySessionCode: text, visit, most: 300, place: asked.place)
         }
         guard let browser = visit.browser else {
             return .seeOther("/auth/login?" + Form.encode([("redirect", asked.place)]))
         }
         try await call.requireOwner(browser)
+        if !asked.client.isAdopted, try await call.isFull() {
+            return try await call.deviceLimitPage(visit, next: asked.place)
+        }
         if asked.asksEverything, asked.client.certification == nil {
             let token = try await call.requestCertification(of: asked.id)
             return CertificationPage(visit: visit, asked: asked, token: token).response()
@@ -61,6 +65,7 @@ enum InstallationAuthorizeRoutes {
         guard !asked.asksEverything || asked.client.certification != nil else {
             return .seeOther(asked.place)
         }
+        if !asked.client.isAdopted, try await call.isFull() { return .seeOther(asked.place) }
         guard call.body["decision"]?.string == "allow" else { return .found(asked.refusal) }
         let link = asked.answer(code: try await call.authorizationCode(asked, browser))
         if call.request.headers["Accept"] == "application/json" {
@@ -106,22 +111,7 @@ enum InstallationAuthorizeRoutes {
 }
 
 extension Call<RealmContext> {
-    /// The same page without the code, whatever came of it.
-    fileprivate func open(
-        _ text: String, _ visit: Visit, to place: String
-    ) async throws(Problem) -> Response {
-        try count(.ownerSignIn, target: Self.wholeRealm)
-        guard let code = context.mint.readSessionCode(text) else { return .seeOther(place) }
-        let end = try await signIn(
-            SessionCodeProof(code: code), by: .sessionCode, visit, to: Onward(), most: 300,
-            place: place)
-        switch end {
-        case .signedIn(let response): return response
-        case .refused: return .seeOther(place)
-        }
-    }
-
-    fileprivate func requireOwner(_ browser: SignedInBrowser) async throws(Problem) {
+    func requireOwner(_ browser: SignedInBrowser) async throws(Problem) {
         guard try await folded(Owner.self, Owner.stream).account == browser.subject else {
             throw Problem(.forbidden)
         }

@@ -16,7 +16,7 @@ enum InstallationRoutes {
     static let told: Set<String> = [
         "redirect_uris", "client_name", "software_id", "software_version", "client_kind",
         "client_os", "client_uri", "logo_uri", "policy_uri", "notification_platform",
-        "notification_device_token",
+        "notification_device_token", "notifications",
     ]
 
     static let body = Body(

@@ -5,14 +5,23 @@ internal import Values
 
 /// The token that an installation shows at the routes of its profile.
 extension Call<RealmContext> {
-    /// Who may have everything. The words for what is wrong are this profile's.
+    /// Who may have everything.
     func everything() async throws(Problem) -> PresentedToken {
+        let token = try await installationToken()
+        guard token.scope.contains(Installation.scope) else {
+            throw Problem.said(.forbidden, "Not authorized")
+        }
+        return token
+    }
+
+    /// An installation, whatever it may. What it opened an app with is no token of its own.
+    func installationToken() async throws(Problem) -> PresentedToken {
         guard let text = try bearer() ?? queryToken() else {
             throw Problem.said(.invalidClient, "No token in request")
         }
         guard let token = try await context.present(text), token.session.terms.method == .flagship
         else { throw refusedToken(text) }
-        guard token.scope.contains(Installation.scope) else {
+        guard token.session.terms.webApp == nil else {
             throw Problem.said(.forbidden, "Not authorized")
         }
         return token

@@ -67,11 +67,12 @@ extension Call<RealmContext> {
             throw OwnerRefusal.invalidCode.problem
         }
         let verifier = body["code_verifier"]?.string ?? ""
-        let outcome = try await ask(
-            RedeemInstallationCode(
-                code: code, verifier: .of(verifier), installation: installation,
-                secret: .ofSecret(body["client_secret"]?.string), from: signInPlace,
-                now: context.clock.now()), as: actor ?? "anonymous")
+        var command = RedeemInstallationCode(
+            code: code, verifier: .of(verifier), installation: installation,
+            secret: .ofSecret(body["client_secret"]?.string), from: signInPlace,
+            now: context.clock.now())
+        command.mail = newID()
+        let outcome = try await ask(command, as: actor ?? "anonymous")
         return try answer(outcome)
     }
 

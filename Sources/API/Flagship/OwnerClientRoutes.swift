@@ -16,13 +16,20 @@ enum OwnerClientRoutes {
         summary: "The apps that were let in.", right: .nothing, dialect: .flagship,
         answer: .ok("In JSON:API.", .openObject, example: ["data": []]), refusals: refusals
     ) { call throws(Problem) in
-        _ = try await call.everything()
+        let account = try await call.everything().session.terms.account
+        let used = try await call.lastUses(of: account ?? .zero)
         var data: [JSON] = []
         for (id, client) in try await call.adoptedInstallations() {
             var attributes = call.document(of: id, client)
             // What the device is called elsewhere is nobody else's business.
             attributes["notification_device_token"] = nil
             attributes["certified_by"] = client.certification.map { .string($0.rawValue) }
+            attributes["certified_at"] = client.certifiedAt.map { .string($0.description) }
+            attributes["last_refreshed_at"] = used[client.clientID].map {
+                .string($0.description)
+            }
+            let use = try await call.folded(InstallationUse.self, InstallationUse.stream(of: id))
+            attributes["synchronized_at"] = use.synchronizedAt.map { .string($0.description) }
             data.append([
                 "type": "io.cozy.oauth.clients", "id": .string(client.clientID),
                 "attributes": .object(attributes),
@@ -39,16 +46,20 @@ enum OwnerClientRoutes {
         answer: .ok("In JSON:API.", .openObject, example: ["data": [:]]), refusals: refusals
     ) { call throws(Problem) in
         _ = try await call.everything()
-        let count = try await call.adoptedInstallations().count
+        let count = Int64(try await call.folded(Owner.self, Owner.stream).devices.count)
+        let limit = call.context.place.settings[SettingCatalogue.installationLimit]
+        var attributes: [String: JSON] = [
+            "count": .integer(count), "limitReached": .bool(limit > 0 && count >= limit),
+            "limitExceeded": .bool(limit > 0 && count > limit),
+        ]
+        if limit > 0 { attributes["limit"] = .integer(limit) }
         return .jsonAPI(
             .ok,
             [
                 "data": [
                     "type": "io.cozy.settings", "id": "io.cozy.settings.clients-usage",
-                    "attributes": [
-                        "count": .integer(Int64(count)), "limitReached": false,
-                        "limitExceeded": false,
-                    ],
+                    "attributes": .object(attributes),
+                    "links": ["self": "/settings/clients-usage"],
                 ]
             ])
     }
@@ -76,12 +87,35 @@ enum OwnerClientRoutes {
         answer: Answer(status: .noContent, description: "Heard.", content: .nothing),
         refusals: refusals
     ) { call throws(Problem) in
-        _ = try await call.everything()
+        let id = try await call.installationToken().session.terms.client
+        let refusal = try await call.carryOut(
+            MarkSynchronized(installation: id, now: call.context.clock.now()), for: id)
+        if let refusal { throw refusal.problem }
         return Response(status: .noContent)
     }
 }
 
+extension MarkSynchronized.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.unknownHost)
+        case .realmDisabled: Problem(.realmClosed)
+        case .notFound: .said(.noSuchClient, "Client not found")
+        }
+    }
+}
+
 extension Call<RealmContext> {
+    /// When each client got a token last, by its name.
+    fileprivate func lastUses(of account: UUID) async throws(Problem) -> [String: Timestamp] {
+        var last: [String: Timestamp] = [:]
+        for session in try await openSessions(of: account) where session.terms.webApp == nil {
+            last[session.terms.clientID] = max(
+                last[session.terms.clientID] ?? session.lastUsedAt, session.lastUsedAt)
+        }
+        return last
+    }
+
     fileprivate func adoptedInstallations() async throws(Problem) -> [(UUID, Client)] {
         let ids = try await reading { () throws(LogFailure) in
             try await context.queries.installations(in: context.place.realm)

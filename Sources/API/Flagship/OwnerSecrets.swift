@@ -63,11 +63,11 @@ extension TokenMint {
     }
 
     /// 32 characters.
-    private func named(_ purpose: String, _ id: UUID) -> String {
+    func named(_ purpose: String, _ id: UUID) -> String {
         Base64URL.encode(id.bytes + derive(purpose, id.bytes).prefix(Self.tagLength))
     }
 
-    private func readNamed(_ text: String, _ purpose: String) -> UUID? {
+    func readNamed(_ text: String, _ purpose: String) -> UUID? {
         guard text.utf8.count == 32, let bytes = Base64URL.decode(text), bytes.count == 24,
             let id = UUID(bytes: Array(bytes.prefix(16))),
             constantTimeEqual(

@@ -147,14 +147,8 @@ enum OwnerSettingsRoutes {
             [
                 "data": [
                     "type": "io.cozy.settings", "id": "io.cozy.settings.capabilities",
-                    "attributes": [
-                        "can_auth_with_password": true,
-                        "can_auth_with_oidc": .bool(try await !call.providers().isEmpty),
-                        "can_auth_with_magic_links": .bool(
-                            call.context.place.settings[SettingCatalogue.ownerLinks]),
-                        "flat_subdomains": false,
-                        "file_versioning": false,
-                    ], "links": ["self": "/settings/capabilities"],
+                    "attributes": try await call.capabilitiesOfRealm(),
+                    "links": ["self": "/settings/capabilities"],
                 ]
             ])
     }
@@ -240,5 +234,18 @@ extension RestorePassphrase.Rejection: Refusal {
         case .realmDisabled: Problem(.realmClosed)
         case .noOwner, .set: .said(.forbidden, "Not authorized")
         }
+    }
+}
+
+extension Call<RealmContext> {
+    /// What an owner may sign in by here, and what such apps ask for beside.
+    func capabilitiesOfRealm() async throws(Problem) -> JSON {
+        [
+            "can_auth_with_password": true,
+            "can_auth_with_oidc": .bool(try await !providers().isEmpty),
+            "can_auth_with_magic_links": .bool(
+                context.place.settings[SettingCatalogue.ownerLinks]),
+            "flat_subdomains": false, "file_versioning": false,
+        ]
     }
 }

@@ -16,9 +16,11 @@ extension Call<RealmContext> {
     }
 
     func ownerRequest(_ target: OwnerTarget) -> OwnerRequest {
-        OwnerRequest(
+        var request = OwnerRequest(
             target: target, session: newID(), code: newID(), from: signInPlace,
             now: context.clock.now())
+        request.mail = newID()
+        return request
     }
 
     /// Compares what the device made of a passphrase with what the log keeps. It takes as long whether

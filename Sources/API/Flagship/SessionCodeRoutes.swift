@@ -70,3 +70,21 @@ extension Call<RealmContext> {
         }
     }
 }
+
+extension Call<RealmContext> {
+    /// The same page without the code, whatever came of it.
+    func signIn(
+        bySessionCode text: String, _ visit: Visit, most: Int64? = nil, place: String
+    ) async throws(Problem) -> Response {
+        // What nobody was given keeps nobody from signing in.
+        guard let code = context.mint.readSessionCode(text) else { return .seeOther(place) }
+        try count(.ownerSignIn, target: Self.wholeRealm)
+        let end = try await signIn(
+            SessionCodeProof(code: code), by: .sessionCode, visit, to: Onward(), most: most,
+            place: place)
+        switch end {
+        case .signedIn(let response): return response
+        case .refused: return .seeOther(place)
+        }
+    }
+}

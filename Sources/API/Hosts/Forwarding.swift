@@ -1,4 +1,5 @@
 internal import HTTP
+internal import Synchronization
 
 public enum Scheme: String, Sendable {
     case http, https
@@ -26,6 +27,7 @@ public struct Forwarding: Sendable {
     /// The header in which a trusted proxy tells the certificate that a client has shown to it (RFC
     /// 9440). It must set or remove it itself. Nil: nobody tells any.
     public let certificateHeader: String?
+    private let known = KnownHosts()
 
     public init(
         trusted: [Network] = [], scheme: Scheme = .http, ports: Set<UInt16> = [],
@@ -39,8 +41,12 @@ public struct Forwarding: Sendable {
 
     func arrival(of request: Request) throws(Problem) -> Arrival {
         let hosts = request.headers.all("Host")
-        guard hosts.count == 1, var host = RequestHost(hosts[0]) else {
+        guard hosts.count == 1, var host = known.host(hosts[0]) else {
             throw Problem(.malformedHost)
+        }
+        // What the system says of an address of four numbers is how it is written anyway.
+        if trusted.isEmpty, !request.source.utf8.contains(UInt8(ascii: ":")) {
+            return Arrival(host: host, scheme: scheme, address: request.source)
         }
         guard let peer = IPAddress(request.source)?.withoutMapping else {
             return Arrival(host: host, scheme: scheme, address: request.source)
@@ -92,6 +98,18 @@ public struct Forwarding: Sendable {
 
     private func isTrusted(_ address: IPAddress) -> Bool {
         trusted.contains { $0.contains(address) }
+    }
+}
+
+/// Hosts that were read before: requests name the same few again and again.
+private final class KnownHosts: Sendable {
+    private let hosts = Mutex(LeastRecent<String, RequestHost>(capacity: 1024))
+
+    func host(_ text: String) -> RequestHost? {
+        if let known = hosts.withLock({ $0.value(of: text) }) { return known }
+        guard let host = RequestHost(text) else { return nil }
+        hosts.withLock { $0.set(host, for: text) }
+        return host
     }
 }
 

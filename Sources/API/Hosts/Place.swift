@@ -23,6 +23,8 @@ public struct Place: Sendable {
     public let certificate: CertificateThumbprint?
     /// Whether one is there that tells.
     public let seesCertificates: Bool
+    /// Where the host is a web app's: nothing but its page is there.
+    public var webApp: WebAppPlace?
 
     public init(
         realm: RealmID, app: UUID?, settings: Settings, rates: RateTable = .standard,
@@ -39,5 +41,17 @@ public struct Place: Sendable {
         self.links = links
         self.host = host
         self.address = address
+    }
+}
+
+/// The place of a web app.
+public struct WebAppPlace: Sendable, Hashable {
+    public let id: UUID
+    /// Of the host above it, without a slash at the end, where it is a sub-domain of one.
+    public let above: String?
+
+    public init(id: UUID, above: String?) {
+        self.id = id
+        self.above = above
     }
 }

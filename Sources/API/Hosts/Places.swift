@@ -29,24 +29,29 @@ public struct Places: Sendable {
         guard let lead = try await lead(arrival.host) else { throw Problem(.unknownHost) }
         let tenancy = try await tenancy(lead)
         // A name under a realm's domain that is no app's is nobody's.
-        guard tenancy.exists, lead.isAssigned || tenancy.app != nil else {
+        guard tenancy.exists, lead.isAssigned || tenancy.app != nil || tenancy.webApp != nil else {
             throw Problem(.unknownHost)
         }
         guard !tenancy.isDisabled else { throw Problem(.realmClosed) }
-        let asked = base(arrival, lead)
+        let asked = base(arrival, arrival.host, lead)
         let issuer = tenancy.realmLinks ?? asked
-        return Place(
+        var place = Place(
             realm: lead.realm, app: tenancy.app, settings: tenancy.settings,
             rates: tenancy.rates, issuer: issuer, links: tenancy.links ?? issuer,
             host: arrival.host.name, address: arrival.address, certificate: arrival.certificate,
             seesCertificates: forwarding.certificateHeader != nil)
+        place.webApp = tenancy.webApp.map { app in
+            let above = lead.isAssigned ? nil : arrival.host.parent?.host
+            return WebAppPlace(id: app, above: above.map { base(arrival, $0, lead) })
+        }
+        return place
     }
 
     /// A port stands in it where the directory has it, or this server was told that it is its own:
     /// else it is only what some client has written.
-    private func base(_ arrival: Arrival, _ lead: Lead) -> String {
-        let base = "\(arrival.scheme.rawValue)://\(arrival.host.name)"
-        guard let port = arrival.host.port, port != arrival.scheme.port,
+    private func base(_ arrival: Arrival, _ host: RequestHost, _ lead: Lead) -> String {
+        let base = "\(arrival.scheme.rawValue)://\(host.name)"
+        guard let port = host.port, port != arrival.scheme.port,
             lead.hasPort || forwarding.ports.contains(port)
         else { return base }
         return "\(base):\(port)"
@@ -68,6 +73,7 @@ private struct Tenancy: Sendable {
     var exists = false
     var isDisabled = false
     var app: UUID?
+    var webApp: UUID?
     var settings = Settings()
     /// Read once, and not for each request.
     var rates = RateTable.standard
@@ -125,9 +131,26 @@ extension Places {
             tenancy.app = app.id
             tenancy.settings = tenancy.settings.overlaid(by: Settings(overrides: app.settings))
         }
+        if tenancy.settings[SettingCatalogue.profile] == .flagship {
+            tenancy.webApp = try await webApp(at: lead, in: queries)?.id
+        }
         tenancy.rates = RateTable(tenancy.settings[SettingCatalogue.rateLimits])
         tenancy.links = withoutSlash(tenancy.settings[SettingCatalogue.linksBaseURL])
         return tenancy
+    }
+
+    /// Where a host was assigned, an app may call it its own; under one, each has its sub-domain.
+    private static func webApp(
+        at lead: Lead, in queries: any HostQueries
+    ) async throws(LogFailure) -> WebAppView? {
+        guard lead.isAssigned else {
+            guard let label = lead.host.parent?.label else { return nil }
+            return try await queries.webApp(slug: label, kind: .app, in: lead.realm)
+        }
+        for name in lead.host.names {
+            if let app = try await queries.webApp(originHost: name, in: lead.realm) { return app }
+        }
+        return nil
     }
 
     private static func slug(_ host: RequestHost, under domain: String?) -> String? {

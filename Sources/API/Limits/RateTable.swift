@@ -37,6 +37,8 @@ public enum RatePolicy: String, CaseIterable, Sendable {
     case ownerHint = "owner-hint"
     /// Mails by which an owner takes his realm over.
     case ownerInvitation = "owner-invitation"
+    /// What apps want an owner's devices to show.
+    case notification
 }
 
 /// By what is counted.
@@ -101,6 +103,7 @@ public struct RateTable: Sendable {
         table[.provider, .source] = Rate(600, per: minute, burst: 200)
         table[.ownerHint, .target] = Rate(2, per: hour)
         table[.ownerInvitation, .target] = Rate(2, per: hour)
+        table[.notification, .target] = Rate(30, per: hour)
         return table
     }()
 }

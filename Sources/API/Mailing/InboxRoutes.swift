@@ -1,18 +1,21 @@
 public import EventSourcing
 public import HTTP
 internal import JSON
-internal import Values
+public import Values
 
 /// What the inbox of a development run shows.
 public struct InboxContext: RouteContext {
     /// Newest first: of one address, or of all.
-    let letters: @Sendable (_ address: String?) -> [InboxLetter]
+    let letters: @Sendable (_ address: String?, _ after: UUID?) -> [InboxLetter]
     /// The same, where there is none yet as soon as the first one comes.
-    let awaited: @Sendable (_ address: String, _ limit: Duration) async -> [InboxLetter]
+    let awaited:
+        @Sendable (_ address: String, _ after: UUID?, _ limit: Duration) async -> [InboxLetter]
 
     public init(
-        letters: @escaping @Sendable (_ address: String?) -> [InboxLetter],
-        awaited: @escaping @Sendable (_ address: String, _ limit: Duration) async -> [InboxLetter]
+        letters: @escaping @Sendable (_ address: String?, _ after: UUID?) -> [InboxLetter],
+        awaited:
+            @escaping @Sendable (_ address: String, _ after: UUID?, _ limit: Duration) async ->
+            [InboxLetter]
     ) {
         self.letters = letters
         self.awaited = awaited
@@ -33,6 +36,7 @@ public enum InboxRoutes {
         right: .nothing,
         parameters: [
             Parameter("to", in: .query, .text(1...320), "Only those to this address."),
+            Parameter("after", in: .query, Fields.id, "Only those that came after this one."),
             Parameter(
                 "wait", in: .query, .integer(0...30),
                 "With `to`: so many seconds at most for the first one to come."),
@@ -50,9 +54,10 @@ public enum InboxRoutes {
             example: [])
     ) { call throws(Problem) in
         let address = call.text("to").map(normalised)
-        var letters = call.context.letters(address)
+        let known = call.text("after").flatMap { UUID($0) }
+        var letters = call.context.letters(address, known)
         if letters.isEmpty, let address, let seconds = call.integer("wait"), seconds > 0 {
-            letters = await call.context.awaited(address, .seconds(seconds))
+            letters = await call.context.awaited(address, known, .seconds(seconds))
         }
         let accepts = call.request.headers["Accept"] ?? ""
         guard accepts.contains("text/html") else {
@@ -70,7 +75,7 @@ public enum InboxRoutes {
         refusals: [.noSuchRoute]
     ) { call throws(Problem) in
         let id = UUID(try call.required("id"))
-        guard let found = call.context.letters(nil).first(where: { $0.id == id }) else {
+        guard let found = call.context.letters(nil, nil).first(where: { $0.id == id }) else {
             throw Problem(.noSuchRoute)
         }
         // What came by mail runs nothing and sends nothing here.

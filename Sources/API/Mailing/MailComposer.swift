@@ -41,13 +41,8 @@ public struct MailComposer: Sendable {
     }
 
     /// Nil where there is nobody to write to any more, or nothing to say.
-    public func letter(
-        at position: Int64, in realm: RealmID
-    ) async throws(LogFailure) -> Letter? {
-        guard
-            let event = try await events.events(from: position, limit: 1, in: realm).first,
-            event.position == position
-        else { throw .damaged }
+    public func letter(for event: Recorded) async throws(LogFailure) -> Letter? {
+        let realm = event.realm
         let mint = try await mint(realm)
         guard let order = MailOrder.of(event, mint),
             let person = try await person(of: order, event),

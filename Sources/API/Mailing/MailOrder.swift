@@ -39,6 +39,8 @@ struct MailOrder {
         case "owner.invited": ofInvitation(event, mint)
         case "identity.linked": ofIdentity(event)
         case "passphrase.hint_requested": ofHint(event)
+        case "owner.device_added", "client.certified": ofDevice(event)
+        case "notification.mailed": ofNotification(event)
         default: nil
         }
     }
@@ -110,6 +112,18 @@ struct MailOrder {
         return MailOrder(kind: kind, account: issued.account, deadline: issued.expiresAt)
     }
 
+    private static func ofDevice(_ event: Recorded) -> MailOrder? {
+        if case .deviceAdded(let device)? = OwnerEvent(event), device.mail != nil {
+            return MailOrder(
+                kind: .deviceAdded(device: device.clientName, at: event.at),
+                account: device.account)
+        }
+        guard case .certified(_, _, _, let notice?)? = ClientEvent(event) else { return nil }
+        return MailOrder(
+            kind: .deviceCertified(device: notice.clientName, at: event.at),
+            account: notice.account)
+    }
+
     private static func ofMailedCode(_ event: Recorded, _ mint: TokenMint) -> MailOrder? {
         guard case .issued(let code)? = MailedCodeEvent(event) else { return nil }
         let (digits, lasting) = (mint.code(code.id), minutes(code.issuedAt, code.expiresAt))
@@ -119,6 +133,16 @@ struct MailOrder {
             case .certification: .certificationCode(code: digits, minutes: lasting)
             }
         return MailOrder(kind: kind, account: code.account, deadline: code.expiresAt)
+    }
+
+    private static func ofNotification(_ event: Recorded) -> MailOrder? {
+        guard case .mailed(_, _, let account, let content?)? = NotificationEvent(event) else {
+            return nil
+        }
+        return MailOrder(
+            kind: .notification(
+                title: content.title, message: content.message, sender: content.sender),
+            account: account)
     }
 
     private static func toWhoeverAsked(_ event: Recorded, _ mint: TokenMint) -> MailOrder? {

@@ -50,6 +50,7 @@ extension ProblemKind {
             .noSuchHost, .noSuchApp, .noSuchClient, .noSuchKey, .noSuchPasskey, .noSuchEvent,
             .noSuchCheckpoint, .noSuchRegistrationToken, .noSuchDevice,
             .noSuchAccount, .noSuchSession, .noSuchMail, .accountExists, .mailNotFailed,
+            .noSuchNotification, .notificationNotFailed, .noSuchPushProvider,
             .ownerOnboarded, .noSuchProvider, .identityTaken,
             .noSuchProblem, .methodNotAllowed, .realmExists, .reservedRealm, .hostTaken,
             .appExists, .clientExists, .clientHasNoSecret, .positionLost, .unsupportedMediaType,

@@ -22,6 +22,10 @@ public protocol AccountQueries: SessionQueries {
         of realm: RealmID, failedOnly: Bool, after: UUID?, limit: Int
     ) async throws(LogFailure) -> [MailView]
 
+    func notifications(
+        of realm: RealmID, failedOnly: Bool, after: UUID?, limit: Int
+    ) async throws(LogFailure) -> [NotificationView]
+
     /// Newest first, from behind a place on.
     func loginHistory(
         of realm: RealmID, _ selection: LoginSelection, after place: LoginPlace?, limit: Int
@@ -42,6 +46,7 @@ public protocol SessionQueries: Sendable {
 
 public enum FollowingList: Sendable {
     case mails
+    case notifications
     case loginHistory
 }
 

@@ -3,7 +3,7 @@ public import Values
 
 /// What the admin API reads. Everything but the audit trail is as fresh as the log itself; a list
 /// is given in the order of its cursor, from behind `after` on, at most `limit` of it.
-public protocol AdminQueries: AccountQueries {
+public protocol AdminQueries: AccountQueries, WebAppQueries, DeviceQueries {
     /// Decides who gets in: must never lag, and must throw rather than answer from an old copy.
     func adminKey(_ id: UUID) async throws(LogFailure) -> AdminKeyView?
 
@@ -22,6 +22,10 @@ public protocol AdminQueries: AccountQueries {
     func apps(
         in realm: RealmID, after: UUID?, limit: Int
     ) async throws(LogFailure) -> [AppView]
+
+    func webApps(
+        in realm: RealmID, after: UUID?, limit: Int
+    ) async throws(LogFailure) -> [WebAppView]
 
     /// By the name that it goes by in OAuth. Deleted clients are not found.
     func client(

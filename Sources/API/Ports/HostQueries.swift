@@ -1,7 +1,7 @@
 public import EventSourcing
 
 /// What finding a request's realm asks for. Answers are as fresh as the log itself.
-public protocol HostQueries: Sendable {
+public protocol HostQueries: WebAppQueries {
     /// The realm that a host leads to, by the name that it was assigned under.
     func realm(ofHost host: String) async throws(LogFailure) -> RealmID?
 

@@ -3,7 +3,7 @@ public import Identity
 public import Values
 
 /// What signing in reads, each answer as fresh as the log itself.
-public protocol RealmQueries: SessionQueries, BrowserQueries {
+public protocol RealmQueries: SessionQueries, BrowserQueries, WebAppQueries {
     /// By the name that it goes by in OAuth. Deleted clients are not found.
     func knownClient(
         _ clientID: String, in realm: RealmID

@@ -16,7 +16,10 @@ extension Outline {
         if dialect != .plain, body.format == .form, body.isOptional, request.body.isEmpty {
             return [:]
         }
-        guard isOfType(body.format, request.headers.all("Content-Type")) else {
+        let types = request.headers.all("Content-Type")
+        guard
+            isOfType(body.format, types) || body.format == .jsonAPI && isOfType(.json, types)
+        else {
             var problem = Problem(.unsupportedMediaType, "Send it as \(body.format.rawValue).")
             problem.headers.append(("Accept", body.format.rawValue))
             throw problem
@@ -26,7 +29,7 @@ extension Outline {
         }
         let value: JSON
         switch body.format {
-        case .json: value = try readJSON(request.body, body.schema)
+        case .json, .jsonAPI: value = try readJSON(request.body, body.schema)
         case .form: value = try readForm(request.body, body.schema)
         }
         do {

@@ -58,6 +58,8 @@ extension Outline: Outlined {
 struct Body: Sendable {
     enum Format: String, Sendable {
         case json = "application/json"
+        /// As JSON is read, and under its name as well.
+        case jsonAPI = "application/vnd.api+json"
         case form = "application/x-www-form-urlencoded"
     }
 
@@ -123,7 +125,7 @@ extension Outline {
             kinds.formUnion([.missingField, .invalidField, .unsupportedMediaType, .bodyTooLarge])
             if dialect == .plain { kinds.insert(.unknownField) }
             switch body.format {
-            case .json: kinds.insert(.malformedJSON)
+            case .json, .jsonAPI: kinds.insert(.malformedJSON)
             case .form: kinds.formUnion([.malformedForm, .repeatedParameter])
             }
         } else if method != .get {

@@ -73,6 +73,8 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case noSuchAccount = "no-such-account"
     case noSuchSession = "no-such-session"
     case noSuchMail = "no-such-mail"
+    case noSuchNotification = "no-such-notification"
+    case noSuchPushProvider = "no-such-push-provider"
     case noSuchKey = "no-such-key"
     case noSuchInvite = "no-such-invite"
     case noSuchRegistrationToken = "no-such-registration-token"
@@ -96,6 +98,7 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case ownerOnboarded = "owner-onboarded"
     case identityTaken = "identity-taken"
     case mailNotFailed = "mail-not-failed"
+    case notificationNotFailed = "notification-not-failed"
     case positionLost = "position-lost"
 
     case unsupportedMediaType = "unsupported-media-type"
@@ -137,13 +140,14 @@ extension ProblemKind {
         case .rateLimited: .tooManyRequests
         case .unknownHost, .noSuchRoute, .noSuchRealm, .noSuchHost, .noSuchApp, .noSuchClient,
             .noSuchKey, .noSuchInvite, .noTwoFactor, .noSuchPasskey, .noSuchAccount, .noSuchSession,
-            .noSuchMail, .noSuchRegistrationToken, .noSuchDevice, .noSuchProvider,
+            .noSuchMail, .noSuchNotification, .noSuchPushProvider, .noSuchRegistrationToken,
+            .noSuchDevice, .noSuchProvider,
             .noSuchEvent, .noSuchCheckpoint, .noSuchProblem:
             .notFound
         case .methodNotAllowed: .methodNotAllowed
         case .realmExists, .realmDisabled, .reservedRealm, .hostTaken, .appExists, .inviteUsed,
             .clientExists, .clientHasNoSecret, .accountExists, .ownerOnboarded, .mailNotFailed,
-            .positionLost, .identityTaken:
+            .notificationNotFailed, .positionLost, .identityTaken:
             .conflict
         case .unsupportedMediaType: .unsupportedMediaType
         case .idempotencyKeyReused: .unprocessable
@@ -218,6 +222,8 @@ extension ProblemKind {
         case .noSuchAccount: "The realm has no such account."
         case .noSuchSession: "There is no such session."
         case .noSuchMail: "There is no such mail."
+        case .noSuchNotification: "There is no such notification."
+        case .noSuchPushProvider: "The realm has no such provider."
         case .noSuchKey: "There is no such admin key."
         case .noSuchPasskey: "The account has no such passkey."
         case .noSuchEvent: "The log has no event at this position."
@@ -237,6 +243,7 @@ extension ProblemKind {
         case .noSuchProvider: "The realm knows no such provider, or nobody by it."
         case .identityTaken: "It signs in to another account."
         case .mailNotFailed: "The mail is sent, or still on its way."
+        case .notificationNotFailed: "The notification is sent, or still on its way."
         case .positionLost: "The position is of another log, or of an earlier life of this one."
         case .unsupportedMediaType: "The body must be of the type that is described."
         case .idempotencyKeyReused: "The idempotency key was used for another request."

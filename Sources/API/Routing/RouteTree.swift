@@ -33,9 +33,15 @@ struct RouteTree<Entry: Outlined & Sendable>: Sendable {
     }
 
     private var nodes = [Node()]
+    /// The places without holes, by their paths: most requests are for one of them.
+    private var fixed: [String: Place] = [:]
 
     init(_ table: [Entry]) {
         for route in table { insert(route) }
+        for route in table where route.outline.path.parameters.isEmpty {
+            let path = route.outline.path.description
+            fixed[path] = walk(path)
+        }
     }
 
     private mutating func insert(_ route: Entry) {
@@ -66,7 +72,9 @@ struct RouteTree<Entry: Outlined & Sendable>: Sendable {
         nodes[index].routes[outline.method] = route
     }
 
-    func find(_ path: String) -> Place? {
+    func find(_ path: String) -> Place? { fixed[path] ?? walk(path) }
+
+    private func walk(_ path: String) -> Place? {
         guard path.utf8.first == UInt8(ascii: "/") else { return nil }
         var index = 0
         var holes: [String] = []

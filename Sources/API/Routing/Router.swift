@@ -28,9 +28,15 @@ public struct Router: Sendable {
     private let tree: RouteTree<Endpoint>
     private let log: Log
     private let seconds: Family<Histogram>
+    /// Whose first page it is, where that depends on the host.
+    private let lead: @Sendable (Request) async -> Request
 
     /// `name` tells the metrics of several routers apart: it begins their names.
-    public init(_ tables: [Table], log: Log, metrics: Metrics, name: String = "urd_http") {
+    public init(
+        _ tables: [Table], log: Log, metrics: Metrics, name: String = "urd_http",
+        lead: @escaping @Sendable (Request) async -> Request = { $0 }
+    ) {
+        self.lead = lead
         let endpoints = tables.flatMap(\.endpoints)
         precondition(
             Set(endpoints.map(\.outline.id)).count == endpoints.count,
@@ -51,6 +57,7 @@ public struct Router: Sendable {
 
     public func respond(to request: Request) async -> Response {
         let start = ContinuousClock.now
+        let request = request.path == "/" ? await lead(request) : request
         let place = tree.find(request.path)
         let dialect = place?.dialect ?? (request.isOfSomebodyWhoReads ? .page : .plain)
         var response: Response
@@ -82,18 +89,15 @@ public struct Router: Sendable {
         return try await route.answer(request, place.holes)
     }
 
+    /// A page says itself what it needs; nothing else is shown at all.
+    private static let cautions: Headers = [
+        "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+        "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+        "X-Frame-Options": "DENY", "Cross-Origin-Resource-Policy": "same-origin",
+    ]
+
     private func harden(_ response: inout Response, _ request: Request, _ dialect: Dialect) {
-        response.headers["X-Content-Type-Options"] = "nosniff"
-        if response.headers["Referrer-Policy"] == nil {
-            response.headers["Referrer-Policy"] = "no-referrer"
-        }
-        // A page says itself what it needs; nothing else is shown at all.
-        if response.headers["Content-Security-Policy"] == nil {
-            response.headers["Content-Security-Policy"] =
-                "default-src 'none'; frame-ancestors 'none'"
-        }
-        response.headers["X-Frame-Options"] = "DENY"
-        response.headers["Cross-Origin-Resource-Policy"] = "same-origin"
+        response.headers.fill(from: Self.cautions)
         response.headers["X-Request-Id"] = request.id
         let isAPI = request.path == "/api" || request.path.utf8.starts(with: "/api/".utf8)
         if isAPI || dialect != .plain && response.headers["Cache-Control"] == nil {

@@ -32,6 +32,10 @@ extension Call<RealmContext> {
             members["amr"] = list(terms.authenticationMethods)
             members["sid"] = .string(found.session.id.description)
         }
+        if let id = terms.webApp, let app = try await webApp(id) {
+            members["app_kind"] = .string(app.card.kind.rawValue)
+            members["app_slug"] = .string(app.card.slug)
+        }
         if let account = terms.account, try await isVoo(terms) {
             members["business_partner_id"] = try await businessPartner(of: account).map {
                 .string($0)

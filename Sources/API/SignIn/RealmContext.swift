@@ -139,6 +139,12 @@ extension RealmContext {
         return try await live(token.session)
     }
 
+    private func isRegistered(_ app: UUID) async throws(Problem) -> Bool {
+        try await reading { () throws(LogFailure) in
+            try await queries.webApp(app, in: place.realm)
+        } != nil
+    }
+
     func live(_ session: UUID) async throws(Problem) -> SessionView? {
         let found = try await reading { () throws(LogFailure) in
             try await queries.session(session, in: place.realm)
@@ -148,6 +154,8 @@ extension RealmContext {
         if let origin = found.terms.exchange?.origin {
             guard try await live(origin) != nil else { return nil }
         }
+        // So does what an app was given that the realm no longer has.
+        if let app = found.terms.webApp, try await !isRegistered(app) { return nil }
         return found
     }
 }

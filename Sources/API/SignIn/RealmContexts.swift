@@ -53,8 +53,34 @@ public struct RealmContexts: Sendable {
         return context
     }
 
+    /// At the place of a web app; elsewhere there is nothing.
+    public func context(ofWebApp request: Request) async throws(Problem) -> RealmContext {
+        let context = try await context(at: try await places.place(of: request))
+        guard context.place.webApp != nil else { throw Problem(.noSuchRoute) }
+        return context
+    }
+
+    /// The first page of a web app's place has a name of its own: everybody else's is the welcome.
+    public func led(_ request: Request) async -> Request {
+        guard request.path == "/", let place = try? await places.place(of: request),
+            place.webApp != nil
+        else { return request }
+        var request = request
+        request.path = WebAppPageRoutes.indexPath
+        return request
+    }
+
+    /// Whatever else the realm has is not at a web app's place, where its scripts could reach for it:
+    /// nothing is, but what pages are drawn with.
     public func context(of request: Request) async throws(Problem) -> RealmContext {
         let place = try await places.place(of: request)
+        guard place.webApp == nil || request.path.utf8.starts(with: "/assets/".utf8) else {
+            throw Problem(.noSuchRoute)
+        }
+        return try await context(at: place)
+    }
+
+    private func context(at place: Place) async throws(Problem) -> RealmContext {
         let mint = try await reading { () throws(LogFailure) -> TokenMint in
             try await self.mint(place.realm)
         }

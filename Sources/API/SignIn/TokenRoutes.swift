@@ -116,6 +116,10 @@ enum TokenRoutes {
         .optional("iss", .text(1...2048), "Who gave it."),
         .optional("jti", .text(1...255), "Its name."),
         .optional("sid", .text(1...255), "The sign-in that it came from."),
+        .optional(
+            "app_kind", .oneOf(WebAppKind.allCases.map(\.rawValue)),
+            "What the flagship app opened with it."),
+        .optional("app_slug", .text(1...63), "What that goes by."),
         .optional("auth_time", .integer(0...(1 << 53 - 1)), "When somebody signed in."),
         .optional("acr", .text(1...255), "How strongly."),
         .optional("amr", .list(of: .text(1...50), 0...10), "By what."),

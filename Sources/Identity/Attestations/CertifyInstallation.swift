@@ -16,6 +16,8 @@ public struct CertifyInstallation: AnsweringCommand {
     public var installation: UUID
     public var proof: Proof
     public var now: Timestamp
+    /// The name of the mail that tells of it.
+    public var mail: UUID?
 
     public init(challenge: UUID, installation: UUID, proof: Proof, now: Timestamp) {
         self.challenge = challenge
@@ -41,13 +43,15 @@ public struct CertifyInstallation: AnsweringCommand {
         let inRealm: InRealm<Client>
         let attestation: Versioned<Attestation>
         let key: Versioned<AppKey>
+        let owner: Versioned<Owner>
     }
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
         Facts(
             inRealm: try await .read(installation, from: streams),
             attestation: try await streams.read(Attestation.self, challenge),
-            key: try await streams.read(AppKey.self, AppKey.stream(of: installation)))
+            key: try await streams.read(AppKey.self, AppKey.stream(of: installation)),
+            owner: try await streams.read(Owner.self, Owner.stream))
     }
 
     public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
@@ -68,7 +72,9 @@ public struct CertifyInstallation: AnsweringCommand {
                 AttestationEvent.accepted(
                     installation: installation, by: certification, app: app), in: challenge)
             decision.append(
-                ClientEvent.certified(certification, at: now, attestation: challenge),
+                ClientEvent.certified(
+                    certification, at: now, attestation: challenge,
+                    notice: facts.inRealm.thing.certificationNotice(facts.owner, mail: mail)),
                 in: installation)
             if let key { decision.append(AppKeyEvent.attested(key), in: facts.key.stream) }
             return Settled(decision, .certified)

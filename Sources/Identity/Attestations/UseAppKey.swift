@@ -30,7 +30,8 @@ public struct UseAppKey: AnsweringCommand {
         Facts(
             inRealm: try await .read(installation, from: streams),
             attestation: try await streams.read(Attestation.self, challenge),
-            key: try await streams.read(AppKey.self, AppKey.stream(of: installation)))
+            key: try await streams.read(AppKey.self, AppKey.stream(of: installation)),
+            owner: try await streams.read(Owner.self, Owner.stream))
     }
 
     public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {

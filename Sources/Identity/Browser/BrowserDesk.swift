@@ -10,6 +10,8 @@ struct BrowserDesk: Sendable {
     let replaced: Versioned<BrowserSession>?
     /// Seconds that it lasts at most, where it is for one purpose.
     var most: Int64?
+    /// The web app at whose place the page is.
+    var webApp: UUID?
 
     /// The session's event, behind whatever else was decided, and the end of the one before.
     func open(
@@ -23,6 +25,7 @@ struct BrowserDesk: Sendable {
             account: account.id, stamp: account.stamp, app: request.app, method: method,
             factors: factors, digest: digest, openedAt: request.now,
             expiresAt: request.now.adding(seconds: lifetime), from: request.from)
+        terms.webApp = webApp
         if let replaced, let known = replaced.state.terms, known.account == account.id,
             replaced.state.end == nil
         {

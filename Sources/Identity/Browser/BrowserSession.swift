@@ -34,6 +34,8 @@ public struct BrowserTerms: Sendable, Equatable {
     /// The first of the sessions that this person had with this browser one after the other, where
     /// this is not the first: what clients were given in any of them ends with the last one.
     public var line: UUID?
+    /// The web app at whose place it was opened: it is good there, and nowhere else.
+    public var webApp: UUID?
 
     public init(
         account: UUID, stamp: Int, app: UUID? = nil, method: BrowserMethod,

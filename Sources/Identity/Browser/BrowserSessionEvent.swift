@@ -14,7 +14,7 @@ public enum BrowserSessionEvent: Event {
             "browser.opened",
             open: [
                 "account", "stamp", "app", "method", "amr", "digest", "opened_at", "expires_at",
-                "source", "device", "line",
+                "source", "device", "line", "web_app",
             ]),
         EventShape("browser.ended", open: ["reason"]),
         EventShape(
@@ -71,6 +71,7 @@ extension BrowserTerms {
         ]
         fields["app"] = app.map { .uuid($0) }
         fields["line"] = line.map { .uuid($0) }
+        fields["web_app"] = webApp.map { .uuid($0) }
         return fields.merging(from.fields) { own, _ in own }
     }
 
@@ -88,6 +89,7 @@ extension BrowserTerms {
             digest: digest, openedAt: openedAt, expiresAt: expiresAt,
             from: SignInPlace(recorded: fields))
         line = fields.uuid("line")
+        webApp = fields.uuid("web_app")
     }
 }
 

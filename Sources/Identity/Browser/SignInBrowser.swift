@@ -18,6 +18,8 @@ public struct SignInBrowser<Shown: SignInProof>: AnsweringCommand {
     public var now: Timestamp
     /// Seconds that the session lasts at most, where it is for one purpose.
     public var most: Int64?
+    /// The web app at whose place the page is.
+    public var webApp: UUID?
 
     public init(
         _ shown: Shown, by method: BrowserMethod, session: UUID, digest: SecretDigest,
@@ -105,7 +107,8 @@ public struct SignInBrowser<Shown: SignInProof>: AnsweringCommand {
                 session: shown.sessionName ?? session, from: from, now: now),
             settings: facts.settings, metadata: metadata, method: .authorizationCode,
             browser: BrowserDesk(
-                method: method, digest: digest, replaced: facts.replaced, most: most))
+                method: method, digest: digest, replaced: facts.replaced, most: most,
+                webApp: webApp))
     }
 
     private func record(_ refusal: GrantRefusal, _ facts: Facts) -> BrowserSessionEvent? {

@@ -1,6 +1,6 @@
 public import EventSourcing
 internal import JSON
-internal import Values
+public import Values
 
 /// An OAuth client: its metadata, its secret's digest, and whether it may be used.
 public struct Client: StreamState {
@@ -15,6 +15,9 @@ public struct Client: StreamState {
     public private(set) var wasAtOnboarding = false
     /// Of an installation: what it is certified by, the first time.
     public private(set) var certification: Certification?
+    public private(set) var certifiedAt: Timestamp?
+    /// The stream that says how, where a store vouched for it.
+    public private(set) var attestation: UUID?
 
     public init() {}
 
@@ -33,9 +36,11 @@ public struct Client: StreamState {
         case .adopted(let atOnboarding):
             isAdopted = true
             wasAtOnboarding = atOnboarding
-        case .certified(let certification, _, _):
+        case .certified(let certification, let at, let attestation, _):
             if self.certification == nil || certification.isFromStore {
                 self.certification = certification
+                certifiedAt = at
+                self.attestation = attestation
             }
         case .deleted:
             isDeleted = true

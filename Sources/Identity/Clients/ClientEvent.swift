@@ -11,7 +11,8 @@ public enum ClientEvent: Event {
     /// The first token or code of an installation was given.
     case adopted(atOnboarding: Bool)
     /// An installation showed that it is the genuine app. The attestation is the stream that says how.
-    case certified(Certification, at: Timestamp, attestation: UUID?)
+    case certified(
+        Certification, at: Timestamp, attestation: UUID?, notice: CertificationNotice? = nil)
     case disabled
     case enabled
     case deleted
@@ -26,7 +27,9 @@ public enum ClientEvent: Event {
         EventShape("client.updated", open: openMetadata, personal: personalMetadata),
         EventShape("client.secret_rotated", open: ["secret_digest"]),
         EventShape("client.adopted", open: ["onboarding"]),
-        EventShape("client.certified", open: ["by", "certified_at", "attestation"]),
+        EventShape(
+            "client.certified",
+            open: ["by", "certified_at", "attestation", "account", "name", "mail"]),
         EventShape("client.disabled"),
         EventShape("client.enabled"),
         EventShape("client.deleted"),
@@ -66,11 +69,14 @@ public enum ClientEvent: Event {
         case .updated(let metadata): return metadata.members
         case .secretRotated(let secret): return ["secret_digest": .string(secret.base64URL)]
         case .adopted(let atOnboarding): return ["onboarding": .bool(atOnboarding)]
-        case .certified(let certification, let at, let attestation):
+        case .certified(let certification, let at, let attestation, let notice):
             var fields: [String: JSON] = [
                 "by": .string(certification.rawValue), "certified_at": .integer(at.seconds),
             ]
             fields["attestation"] = attestation.map { .uuid($0) }
+            fields["account"] = notice.map { .uuid($0.account) }
+            fields["name"] = notice.map { .string($0.clientName) }
+            fields["mail"] = notice.map { .uuid($0.mail) }
             return fields
         case .disabled, .enabled, .deleted: return [:]
         }
@@ -102,7 +108,14 @@ public enum ClientEvent: Event {
             guard let certification: Certification = fields.choice("by"),
                 let at = fields.instant("certified_at")
             else { return nil }
-            self = .certified(certification, at: at, attestation: fields.uuid("attestation"))
+            var notice: CertificationNotice?
+            if let account = fields.uuid("account"), let name = fields["name"]?.string,
+                let mail = fields.uuid("mail")
+            {
+                notice = CertificationNotice(account: account, clientName: name, mail: mail)
+            }
+            self = .certified(
+                certification, at: at, attestation: fields.uuid("attestation"), notice: notice)
         case "client.disabled": self = .disabled
         case "client.enabled": self = .enabled
         case "client.deleted": self = .deleted

@@ -74,6 +74,8 @@ public struct ClientMetadata: Sendable, Equatable {
     public internal(set) var notificationPlatform: String?
     /// Personal: it names one device of one person.
     public internal(set) var notificationToken: String?
+    /// What it says of its notifications, by category.
+    public internal(set) var notifications: JSON?
     /// The app that this client belongs to.
     public internal(set) var appID: UUID?
 

@@ -15,17 +15,32 @@ public struct DeleteClient: Command {
         case notFound
     }
 
-    public func gather(_ streams: some StreamReader) async throws(LogFailure) -> InRealm<Client> {
-        try await .read(id, from: streams)
+    public struct Facts: Sendable {
+        let realm: Versioned<Realm>
+        let thing: Versioned<Client>
+        /// Of an installation.
+        let owner: Versioned<Owner>?
     }
 
-    public func decide(_ facts: InRealm<Client>) throws(Rejection) -> Decision {
+    public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
+        let known = try await InRealm<Client>.read(id, from: streams)
+        var owner: Versioned<Owner>?
+        if known.thing.state.metadata?.isInstallation == true {
+            owner = try await streams.read(Owner.self, Owner.stream)
+        }
+        return Facts(realm: known.realm, thing: known.thing, owner: owner)
+    }
+
+    public func decide(_ facts: Facts) throws(Rejection) -> Decision {
         try facts.realm.requireOpen(
             missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard let metadata = facts.thing.aliveMetadata else { throw .notFound }
         var decision = Decision(ClientEvent.deleted, in: id)
         if metadata.isInstallation {
             decision.release(Installation.nameClaim(metadata.clientName ?? ""), by: id)
+        }
+        if let owner = facts.owner, owner.state.devices.contains(id) {
+            decision.append(OwnerEvent.deviceRemoved(id), in: owner.stream)
         }
         decision.release(Client.claim(facts.thing.state.clientID), by: id)
         return decision

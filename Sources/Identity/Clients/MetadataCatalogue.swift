@@ -95,7 +95,28 @@ extension MetadataField {
             "notification_device_token", \.notificationToken, isPersonal: true,
             "What the device is called there"
         ) { text throws(FieldFault.Reason) in try TextRule.label(text, limit: 4_096) },
+        notifications,
     ]
+
+    private static var notifications: MetadataField {
+        MetadataField(
+            name: "notifications", about: "What an app says of its notifications, by category",
+            schema: ["type": "object", "additionalProperties": ["type": "object"]],
+            isPersonal: false,
+            get: { $0.notifications },
+            set: { metadata, value throws(FieldFault) in
+                guard value.object != nil else {
+                    throw FieldFault("notifications", .wrongType(expected: .object))
+                }
+                metadata.notifications = value
+            },
+            check: { metadata throws(FieldFault) in
+                guard let said = metadata.notifications else { return }
+                do throws(FieldFault.Reason) { try NotificationCategories.check(said) } catch {
+                    throw FieldFault("notifications", error)
+                }
+            })
+    }
 
     /// The places of an installation are the app's own: any scheme that no browser runs will do.
     private static var redirects: MetadataField {

@@ -50,3 +50,28 @@ public enum Certification: String, CaseIterable, Sendable {
 
     public var isFromStore: Bool { self != .mailedCode }
 }
+
+/// Who is told that a device has everything from now on: not before its owner let it in, since anybody
+/// can have a genuine app that nobody asked for.
+public struct CertificationNotice: Sendable, Equatable {
+    public var account: UUID
+    public var clientName: String
+    public var mail: UUID
+
+    public init(account: UUID, clientName: String, mail: UUID) {
+        self.account = account
+        self.clientName = clientName
+        self.mail = mail
+    }
+}
+
+extension Versioned<Client> {
+    /// Of a device that is in and was not certified before.
+    func certificationNotice(_ owner: Versioned<Owner>, mail: UUID?) -> CertificationNotice? {
+        guard let mail, let account = owner.state.account, state.isAdopted,
+            state.certification == nil
+        else { return nil }
+        return CertificationNotice(
+            account: account, clientName: state.metadata?.clientName ?? "", mail: mail)
+    }
+}

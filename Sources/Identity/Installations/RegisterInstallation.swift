@@ -67,7 +67,7 @@ enum InstallationMetadata {
     static let names: Set<String> = [
         "redirect_uris", "client_name", "software_id", "software_version", "client_kind",
         "client_os", "client_uri", "logo_uri", "policy_uri", "notification_platform",
-        "notification_device_token",
+        "notification_device_token", "notifications",
     ]
 
     static func read(_ members: [String: JSON]) throws(FieldFault) -> ClientMetadata {
@@ -76,6 +76,10 @@ enum InstallationMetadata {
         for name in ["redirect_uris", "client_name", "software_id"]
         where said[name] == nil || said[name] == .null || said[name] == .array([]) {
             throw FieldFault(name, .missing)
+        }
+        // Some write it in capitals.
+        if let platform = said["notification_platform"]?.string {
+            said["notification_platform"] = .string(platform.lowercased())
         }
         said["grant_types"] = .texts(Installation.grants.map(\.rawValue))
         said["response_types"] = .array([])

@@ -7,6 +7,8 @@ public struct CertifyByMailedCode: AnsweringCommand {
     public var installation: UUID
     public var typed: TypedMailedCode
     public var now: Timestamp
+    /// The name of the mail that tells of it.
+    public var mail: UUID?
 
     public init(installation: UUID, typed: TypedMailedCode, now: Timestamp) {
         self.installation = installation
@@ -27,13 +29,15 @@ public struct CertifyByMailedCode: AnsweringCommand {
     public struct Facts: Sendable {
         let inRealm: InRealm<Client>
         let code: Versioned<MailedCode>
+        let owner: Versioned<Owner>
     }
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
         Facts(
             inRealm: try await .read(installation, from: streams),
             code: try await streams.read(
-                MailedCode.self, MailedCode.stream(of: installation, .certification)))
+                MailedCode.self, MailedCode.stream(of: installation, .certification)),
+            owner: try await streams.read(Owner.self, Owner.stream))
     }
 
     public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
@@ -48,7 +52,10 @@ public struct CertifyByMailedCode: AnsweringCommand {
         }
         var decision = Decision(MailedCodeEvent.redeemed(live.id), in: facts.code.stream)
         decision.append(
-            ClientEvent.certified(.mailedCode, at: now, attestation: nil), in: installation)
+            ClientEvent.certified(
+                .mailedCode, at: now, attestation: nil,
+                notice: facts.inRealm.thing.certificationNotice(facts.owner, mail: mail)),
+            in: installation)
         return Settled(decision, .certified)
     }
 }

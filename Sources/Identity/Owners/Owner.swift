@@ -10,6 +10,8 @@ public struct Owner: StreamState {
     public private(set) var token: UUID?
     public private(set) var isOnboarded = false
     public private(set) var needsMailedCode = false
+    /// The installations that were let in and are still there, in the order in which they were.
+    public private(set) var devices: [UUID] = []
 
     /// The same in every realm, so that it needs no look-up.
     public static let stream = UUID(high: 0x7572_6400_0000_8000, low: 0x8000_0000_0000_0003)
@@ -26,6 +28,17 @@ public struct Owner: StreamState {
             isOnboarded = true
             token = nil
         case .mailedCodesChanged(let isNeeded): needsMailedCode = isNeeded
+        case .deviceAdded(let device): devices.append(device.installation)
+        case .deviceRemoved(let installation): devices.removeAll { $0 == installation }
         }
+    }
+}
+
+extension Owner {
+    /// Whether the realm lets in no more of them. What is counted is in the log, so that of two that come
+    /// at once one is too many.
+    public func isFull(_ settings: Settings) -> Bool {
+        let limit = settings[SettingCatalogue.installationLimit]
+        return limit > 0 && Int64(devices.count) >= limit
     }
 }

@@ -22,6 +22,8 @@ public struct OwnerRequest: Sendable {
     public var code: UUID
     public var from: SignInPlace
     public var now: Timestamp
+    /// The name of the mail that tells of a new device, if there is one.
+    public var mail: UUID?
 
     public init(
         target: OwnerTarget, session: UUID, code: UUID, from: SignInPlace = SignInPlace(),
@@ -154,11 +156,15 @@ struct OwnerDesk: Sendable {
     ) throws(OwnerRefusal) -> Settled<OwnerOutcome> {
         let known = try knownInstallation()
         var decision = decision
-        if let (installation, _) = known, !installation.state.isAdopted {
-            decision.append(
-                ClientEvent.adopted(atOnboarding: atOnboarding), in: installation.stream)
+        // One too many waits until another one was sent away, on a page.
+        let mayEnter =
+            known?.0.state.isAdopted == true || !owner.state.isFull(realm.state.settings)
+        if let (installation, metadata) = known, mayEnter {
+            decision.letIn(
+                installation, metadata, by: account.stream, atOnboarding: atOnboarding,
+                mail: atOnboarding ? nil : request.mail)
         }
-        guard let (installation, metadata) = known,
+        guard let (installation, metadata) = known, mayEnter,
             !scope.contains(Installation.scope) || installation.state.certification != nil
         else {
             decision.append(
@@ -225,5 +231,21 @@ struct OwnerDesk: Sendable {
                         from: request.from)), in: request.session)
         }
         return Settled(decision, .refused(refusal))
+    }
+}
+
+extension Decision {
+    /// The first time that an installation is let in.
+    mutating func letIn(
+        _ installation: Versioned<Client>, _ metadata: ClientMetadata, by account: UUID,
+        atOnboarding: Bool, mail: UUID?
+    ) {
+        guard !installation.state.isAdopted else { return }
+        append(ClientEvent.adopted(atOnboarding: atOnboarding), in: installation.stream)
+        append(
+            OwnerEvent.deviceAdded(
+                AddedDevice(
+                    installation: installation.stream, clientName: metadata.clientName ?? "",
+                    account: account, mail: mail)), in: Owner.stream)
     }
 }

@@ -11,6 +11,8 @@ public struct RedeemInstallationCode: AnsweringCommand {
     public var secret: SecretDigest?
     public var from: SignInPlace
     public var now: Timestamp
+    /// The name of the mail that tells of a new device.
+    public var mail: UUID?
 
     public init(
         code: AuthorizationCode, verifier: SecretDigest?, installation: UUID?,
@@ -75,10 +77,11 @@ public struct RedeemInstallationCode: AnsweringCommand {
         guard code.challenge == nil ? !everything : code.challenge == verifier else {
             throw .wrongVerifier
         }
+        guard client.state.isAdopted || !facts.owner.state.isFull(facts.realm.state.settings)
+        else { throw .invalidCode }
         var decision = Decision()
-        if !client.state.isAdopted {
-            decision.append(ClientEvent.adopted(atOnboarding: false), in: client.stream)
-        }
+        decision.letIn(
+            client, metadata, by: facts.account.stream, atOnboarding: false, mail: mail)
         return OwnerDesk.openSession(
             code.id, after: decision, account: facts.account, factors: code.factors,
             scope: code.scope, client, metadata, request: (from, now),

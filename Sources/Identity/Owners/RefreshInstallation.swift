@@ -48,7 +48,8 @@ public struct RefreshInstallation: AnsweringCommand {
         }
         guard let known = client.state.secret, known == secret else { throw .wrongSecret }
         guard let session = facts.session, let terms = session.state.terms,
-            terms.client == client.stream, terms.method == .flagship, session.state.end == nil,
+            terms.client == client.stream, terms.method == .flagship, terms.webApp == nil,
+            session.state.end == nil,
             now < terms.expiresAt, let account = facts.account, account.isWelcome,
             account.state.stamp == terms.stamp
         else { throw .invalidRefreshToken }

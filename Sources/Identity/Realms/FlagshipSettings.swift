@@ -44,4 +44,13 @@ extension SettingCatalogue {
     public static let ownerLinks = Declare.flag(
         "owner_links", false,
         "Whether the realm's owner may sign in by a link that is mailed to him")
+    public static let defaultWebApp = Declare.text(
+        "default_web_app", .label(limit: 63),
+        "The web app that people come back to where nothing says another one, by its slug")
+    public static let installationLimit = Declare.count(
+        "installation_limit", 0, in: 0...1_000,
+        "How many apps on devices an owner may let in; 0 for as many as he likes")
+    public static let mailsNotifications = Declare.flag(
+        "notification_mails", true,
+        "Whether notifications that no device takes are sent by mail")
 }

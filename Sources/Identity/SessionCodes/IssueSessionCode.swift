@@ -22,36 +22,19 @@ public struct IssueSessionCode: Command {
         case notAllowed
     }
 
-    public struct Facts: Sendable {
-        let realm: Versioned<Realm>
-        let session: Versioned<Session>
-        let account: Versioned<Account>?
-        let installation: Versioned<Client>?
-    }
+    public typealias Facts = FlagshipBearer
 
-    public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
-        let realm = try await streams.read(Realm.self, Realm.stream)
+    public func gather(_ streams: some StreamReader) async throws(LogFailure) -> FlagshipBearer {
         _ = try await streams.readNew(SessionCode.self, code)
-        let session = try await streams.read(Session.self, session)
-        guard let terms = session.state.terms, let account = terms.account else {
-            return Facts(realm: realm, session: session, account: nil, installation: nil)
-        }
-        return Facts(
-            realm: realm, session: session,
-            account: try await streams.read(Account.self, account),
-            installation: try await streams.read(Client.self, terms.client))
+        return try await .read(session, from: streams)
     }
 
-    public func decide(_ facts: Facts) throws(Rejection) -> Decision {
+    public func decide(_ facts: FlagshipBearer) throws(Rejection) -> Decision {
         try facts.realm.requireOpen(
             missing: Rejection.realmNotFound, disabled: .realmDisabled)
-        guard let terms = facts.session.state.terms, facts.session.state.end == nil,
-            terms.method == .flagship, terms.scope.contains(Installation.scope),
-            now < terms.expiresAt,
-            let account = facts.account, account.isWelcome, account.state.stamp == terms.stamp,
-            let installation = facts.installation, installation.installation(at: now) != nil,
-            installation.state.certification != nil
-        else { throw .notAllowed }
+        guard let (terms, account, installation) = facts.standing(at: now) else {
+            throw .notAllowed
+        }
         return Decision(
             SessionCodeEvent.issued(
                 SessionCodeTerms(

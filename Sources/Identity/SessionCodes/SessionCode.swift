@@ -28,6 +28,8 @@ public struct SessionCodeTerms: Sendable, Equatable {
     public var installation: UUID?
     public var factors: [AuthenticationFactor]
     public var expiresAt: Timestamp
+    /// The web app at whose place alone it is good. Nil: anywhere in the realm.
+    public var webApp: UUID?
 
     public init(
         account: UUID, stamp: Int, installation: UUID?, factors: [AuthenticationFactor],
@@ -48,7 +50,8 @@ public enum SessionCodeEvent: Event {
 
     public static let catalogue = [
         EventShape(
-            "session_code.issued", open: ["account", "stamp", "client", "amr", "expires_at"]),
+            "session_code.issued",
+            open: ["account", "stamp", "client", "amr", "expires_at", "web_app"]),
         EventShape("session_code.used", open: ["browser"]),
     ]
 
@@ -70,6 +73,7 @@ public enum SessionCodeEvent: Event {
                 "expires_at": .integer(terms.expiresAt.seconds),
             ]
             fields["client"] = terms.installation.map { .uuid($0) }
+            fields["web_app"] = terms.webApp.map { .uuid($0) }
             return fields
         case .used(let browser): return ["browser": .uuid(browser)]
         }
@@ -81,12 +85,12 @@ public enum SessionCodeEvent: Event {
             guard let account = fields.uuid("account"), let stamp = fields["stamp"]?.integer,
                 let factors = fields.texts("amr"), let expiresAt = fields.instant("expires_at")
             else { return nil }
-            self = .issued(
-                SessionCodeTerms(
-                    account: account, stamp: Int(clamping: stamp),
-                    installation: fields.uuid("client"),
-                    factors: factors.compactMap(AuthenticationFactor.init),
-                    expiresAt: expiresAt))
+            var terms = SessionCodeTerms(
+                account: account, stamp: Int(clamping: stamp),
+                installation: fields.uuid("client"),
+                factors: factors.compactMap(AuthenticationFactor.init), expiresAt: expiresAt)
+            terms.webApp = fields.uuid("web_app")
+            self = .issued(terms)
         case "session_code.used":
             guard let browser = fields.uuid("browser") else { return nil }
             self = .used(browser: browser)

@@ -35,7 +35,8 @@ public struct SessionCodeProof: SignInProof {
         _ facts: Facts, at desk: GrantDesk
     ) throws(GrantRefusal) -> Settled<GrantOutcome> {
         guard let terms = facts.code.state.terms, !facts.code.state.isUsed,
-            desk.request.now < terms.expiresAt
+            desk.request.now < terms.expiresAt,
+            terms.webApp == nil || terms.webApp == desk.browser?.webApp
         else { throw .invalidCode }
         guard let account = facts.account, account.isWelcome,
             account.state.stamp == terms.stamp

@@ -53,11 +53,20 @@ extension MailText {
                     + "nothing happens without your confirmation.")
         case .passphraseReset, .ownerInvitation, .passphraseHint: englishPassphrase(kind)
         case .addressChanged: englishAddressChanged
+        case .notification:
+            MailText(
+                subject: "{title} ({product})", preview: "{app} has news for you.",
+                heading: "{title}",
+                introduction: "{message}",
+                closing: "{app} sent this to your devices. None of them took it, so it comes by "
+                    + "mail.")
         case .passkeyEnrolled, .passkeyRemoved, .totpEnrolled, .totpRemoved, .passphraseSet,
             .passphraseRemoved, .signedOutEverywhere,
             .accountDisabled, .accountDeletion:
             englishNotice(kind)
         case .providerConnected: englishProviderConnected
+        case .deviceAdded: englishDeviceAdded
+        case .deviceCertified: englishDeviceCertified
         }
     }
 
@@ -136,8 +145,27 @@ extension MailText {
         case .accountDeletion: englishDeletion
         case .emailOtp, .secondFactorCode, .certificationCode, .magicLink, .emailVerification,
             .passphraseReset, .ownerInvitation, .passphraseHint, .addressChanged,
-            .providerConnected:
+            .providerConnected, .deviceAdded, .deviceCertified, .notification:
             english(kind)
         }
     }
+
+    private static let removeIt =
+        "If this was not you, remove it under “Devices” in your account, set another passphrase, "
+        + "and get in touch with us."
+
+    private static let englishDeviceAdded =
+        MailText(
+            subject: "A new device uses your {product} account",
+            preview: "Was this you?", heading: "A new device",
+            introduction: "The app “{device}” was let in to your {product} account on {time}.",
+            closing: removeIt)
+
+    private static let englishDeviceCertified =
+        MailText(
+            subject: "A device has full access to your {product} account",
+            preview: "Was this you?", heading: "A device has full access",
+            introduction: "The app “{device}” can see and change everything in your {product} "
+                + "account since {time}.",
+            closing: removeIt)
 }

@@ -55,11 +55,20 @@ extension MailText {
                     + "E-Mail ignorieren: Ohne Ihre Bestätigung geschieht nichts.")
         case .passphraseReset, .ownerInvitation, .passphraseHint: germanPassphrase(kind)
         case .addressChanged: germanAddressChanged
+        case .notification:
+            MailText(
+                subject: "{title} ({product})", preview: "{app} hat Neues für Sie.",
+                heading: "{title}",
+                introduction: "{message}",
+                closing: "{app} hat das an Ihre Geräte geschickt. Keines hat es angenommen, "
+                    + "deshalb kommt es per E-Mail.")
         case .passkeyEnrolled, .passkeyRemoved, .totpEnrolled, .totpRemoved, .passphraseSet,
             .passphraseRemoved, .signedOutEverywhere,
             .accountDisabled, .accountDeletion:
             germanNotice(kind)
         case .providerConnected: germanProviderConnected
+        case .deviceAdded: germanDeviceAdded
+        case .deviceCertified: germanDeviceCertified
         }
     }
 
@@ -138,8 +147,28 @@ extension MailText {
         case .accountDeletion: germanDeletion
         case .emailOtp, .secondFactorCode, .certificationCode, .magicLink, .emailVerification,
             .passphraseReset, .ownerInvitation, .passphraseHint, .addressChanged,
-            .providerConnected:
+            .providerConnected, .deviceAdded, .deviceCertified, .notification:
             german(kind)
         }
     }
+
+    private static let germanRemoveIt =
+        "Waren Sie das nicht, entfernen Sie sie unter „Geräte“ in Ihrem Konto, setzen Sie eine neue "
+        + "Passphrase und melden Sie sich bei uns."
+
+    private static let germanDeviceAdded =
+        MailText(
+            subject: "Ein neues Gerät nutzt Ihr Konto bei {product}",
+            preview: "Waren Sie das?", heading: "Ein neues Gerät",
+            introduction: "Die App „{device}“ hat seit {time} Zugang zu Ihrem Konto bei {product}.",
+            closing: germanRemoveIt)
+
+    private static let germanDeviceCertified =
+        MailText(
+            subject: "Ein Gerät hat vollen Zugriff auf Ihr Konto bei {product}",
+            preview: "Waren Sie das?", heading: "Ein Gerät hat vollen Zugriff",
+            introduction:
+                "Die App „{device}“ kann seit {time} alles sehen und ändern, was in Ihrem "
+                + "Konto bei {product} ist.",
+            closing: germanRemoveIt)
 }

@@ -35,7 +35,7 @@ extension MailText {
         case .emailOtp, .secondFactorCode, .certificationCode, .magicLink, .emailVerification,
             .passkeyEnrolled, .passkeyRemoved, .totpEnrolled, .totpRemoved, .passphraseSet,
             .passphraseRemoved, .addressChanged, .signedOutEverywhere, .accountDisabled,
-            .accountDeletion, .providerConnected:
+            .accountDeletion, .providerConnected, .deviceAdded, .deviceCertified, .notification:
             german(kind)
         }
     }

@@ -21,12 +21,19 @@ public enum MailKind: Sendable, Hashable {
     case totpRemoved(at: Timestamp)
     case passphraseSet(at: Timestamp)
     case passphraseRemoved(at: Timestamp)
+    /// An app on a device was let in.
+    case deviceAdded(device: String, at: Timestamp)
+    /// It has everything from now on.
+    case deviceCertified(device: String, at: Timestamp)
     /// Goes to the address that somebody had before.
     case addressChanged(at: Timestamp)
     case signedOutEverywhere(at: Timestamp)
     case accountDisabled(at: Timestamp)
     /// The account is to be deleted; until then its owner can change his mind.
     case accountDeletion(at: Timestamp)
+
+    /// What an app wanted to show on a device, and no device took.
+    case notification(title: String, message: String, sender: String)
 
     /// The kinds by name, as settings and the log have them.
     public enum Name: String, Sendable, Hashable, CaseIterable {
@@ -45,10 +52,13 @@ public enum MailKind: Sendable, Hashable {
         case totpRemoved = "TotpRemoved"
         case passphraseSet = "PassphraseSet"
         case passphraseRemoved = "PassphraseRemoved"
+        case deviceAdded = "DeviceAdded"
+        case deviceCertified = "DeviceCertified"
         case addressChanged = "AddressChanged"
         case signedOutEverywhere = "SignedOutEverywhere"
         case accountDisabled = "AccountDisabled"
         case accountDeletion = "AccountDeletion"
+        case notification = "Notification"
     }
 
     public var name: Name {
@@ -68,10 +78,13 @@ public enum MailKind: Sendable, Hashable {
         case .totpRemoved: .totpRemoved
         case .passphraseSet: .passphraseSet
         case .passphraseRemoved: .passphraseRemoved
+        case .deviceAdded: .deviceAdded
+        case .deviceCertified: .deviceCertified
         case .addressChanged: .addressChanged
         case .signedOutEverywhere: .signedOutEverywhere
         case .accountDisabled: .accountDisabled
         case .accountDeletion: .accountDeletion
+        case .notification: .notification
         }
     }
 }

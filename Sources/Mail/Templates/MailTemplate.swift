@@ -67,7 +67,7 @@ public struct MailTemplates: Sendable {
         case .passkeyEnrolled, .passkeyRemoved, .providerConnected, .totpEnrolled, .totpRemoved,
             .passphraseSet,
             .passphraseRemoved, .addressChanged, .signedOutEverywhere,
-            .accountDisabled, .accountDeletion:
+            .accountDisabled, .accountDeletion, .deviceAdded, .deviceCertified, .notification:
             .none
         }
     }
@@ -110,12 +110,19 @@ private struct MailValues {
         case .passkeyEnrolled(let device, let moment), .passkeyRemoved(let device, let moment):
             values[.device] = personName(device) ?? "Passkey"
             values[.time] = language.time(moment)
+        case .deviceAdded(let device, let moment), .deviceCertified(let device, let moment):
+            values[.device] = personName(device) ?? "App"
+            values[.time] = language.time(moment)
         case .totpEnrolled(let moment), .totpRemoved(let moment),
             .passphraseSet(let moment), .passphraseRemoved(let moment),
             .addressChanged(let moment), .signedOutEverywhere(let moment),
             .accountDisabled(let moment),
             .accountDeletion(let moment):
             values[.time] = language.time(moment)
+        case .notification(let title, let message, let sender):
+            values[.title] = singleLine(title, maximum: 200)
+            values[.message] = message
+            values[.app] = personName(sender) ?? productName
         }
     }
 

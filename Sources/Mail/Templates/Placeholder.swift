@@ -1,6 +1,6 @@
 /// What may stand in braces in the words of a mail.
 public enum Placeholder: String, Sendable, Hashable, CaseIterable {
-    case product, name, code, url, minutes, device, time, hint
+    case product, name, code, url, minutes, device, time, hint, title, message, app
 
     /// Subject and preview are kept by servers and shown on locked screens: no code and no link
     /// belongs there.
@@ -14,12 +14,14 @@ public enum Placeholder: String, Sendable, Hashable, CaseIterable {
             known.formUnion(isSecret ? [.minutes] : [.minutes, .url])
         case .ownerInvitation: known.formUnion(isSecret ? [] : [.url])
         case .passphraseHint: known.formUnion(isSecret ? [] : [.hint])
-        case .passkeyEnrolled, .passkeyRemoved, .providerConnected:
+        case .passkeyEnrolled, .passkeyRemoved, .providerConnected, .deviceAdded,
+            .deviceCertified:
             known.formUnion([.device, .time])
         case .totpEnrolled, .totpRemoved, .passphraseSet, .passphraseRemoved, .addressChanged,
             .signedOutEverywhere,
             .accountDisabled, .accountDeletion:
             known.insert(.time)
+        case .notification: known.formUnion(isSecret ? [.title, .app] : [.title, .message, .app])
         }
         return known
     }

@@ -16,10 +16,13 @@ extension Projection {
         embedded("login_history", PackageResources.login_history_sql),
         embedded("logout_notices", PackageResources.logout_notices_sql),
         embedded("mails", PackageResources.mails_sql),
+        embedded("notifications", PackageResources.notifications_sql),
         embedded("passkeys", PackageResources.passkeys_sql),
+        embedded("pending_installations", PackageResources.pending_installations_sql),
         embedded("realms", PackageResources.realms_sql),
         embedded("registration_tokens", PackageResources.registration_tokens_sql),
         embedded("sessions", PackageResources.sessions_sql),
+        embedded("web_apps", PackageResources.web_apps_sql),
     ]
 
     private static func embedded(_ name: String, _ bytes: [UInt8]) -> Projection {

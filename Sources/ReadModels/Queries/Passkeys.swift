@@ -21,18 +21,25 @@ public struct Passkeys: Sendable {
     }
 
     private let database: Database
+    private let byCredential: Coalescing<String, Entry, Connection>
 
     public init(_ database: Database) {
         self.database = database
+        byCredential = Coalescing(database) { connection, realm, credentials in
+            var parameters = Parameters(realm: realm.name)
+            var array = ArrayParameter(of: .text)
+            for credential in credentials { array.append(credential) }
+            parameters.add(array)
+            return CurrentRows.read(
+                finding, parameters, over: connection, key: { $0.text($1, 3) }, Entry.init)
+        }
     }
 
     /// By the id that the authenticator gave it.
     public func find(
         credential: [UInt8], in realm: RealmID
     ) async throws(ReadFailure) -> Entry? {
-        var parameters = Parameters(realm: realm.name)
-        parameters.add(Base64URL.encode(credential))
-        return try await CurrentRows.read(finding, parameters, from: database, Entry.init).first
+        try await byCredential.find(Base64URL.encode(credential), in: realm)
     }
 
     /// All of an account, newest first.
@@ -74,7 +81,7 @@ private let finding = Statement(
     """
     select p.current, \(columns)
     from urd.passkeys_position p
-    left join urd.passkeys k on k.realm = $1 and k.credential = $2
+    left join urd.passkeys k on k.realm = $1 and k.credential = any ($2)
     where p.realm = $1
     """)
 private let listing = Statement(

@@ -39,6 +39,16 @@ enum RouteCommands {
         "removeProvider": "provider remove", "linkIdentity": "provider link",
         "unlinkIdentity": "provider unlink", "createDelegatedCode": "provider code",
         "delegateCode": "provider delegate",
+        "registerWebApp": "web-app register", "listWebApps": "web-app list",
+        "getWebApp": "web-app show", "updateWebApp": "web-app update",
+        "removeWebApp": "web-app remove", "listDevices": "device list",
+        "listDeviceHistory": "device history",
+        "listPushProviders": "push-provider show",
+        "setFirebaseProvider": "push-provider set fcm",
+        "setAppleProvider": "push-provider set apns",
+        "removeFirebaseProvider": "push-provider remove fcm",
+        "removeAppleProvider": "push-provider remove apns",
+        "listNotifications": "notification list", "resendNotification": "notification resend",
         "listSigningKeys": "signing-key list", "rotateSigningKey": "signing-key rotate",
     ]
 

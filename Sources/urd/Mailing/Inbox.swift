@@ -7,6 +7,10 @@ import Values
 /// Mails that are kept in this process for whoever develops against it, instead of being sent: the
 /// newest few thousand.
 final class Inbox: MailCarrier {
+    private typealias Waiting = (
+        waiter: UnsafeContinuation<Void, Never>, deadline: ContinuousClock.Instant
+    )
+
     private struct State {
         var letters: [InboxLetter] = []
         /// Where the letters to an address are, oldest first.
@@ -14,8 +18,17 @@ final class Inbox: MailCarrier {
         /// How many were dropped from the front.
         var dropped = 0
         /// Those who wait for the first letter to an address.
-        var waiting: [String: [UInt64: UnsafeContinuation<Void, Never>]] = [:]
-        var nextID: UInt64 = 0
+        var waiting: [String: [Waiting]] = [:]
+        /// Whether somebody looks after those who have waited long enough.
+        var isTimed = false
+
+        func letters(to address: String?, after known: UUID?) -> [InboxLetter] {
+            guard let address else {
+                return letters.suffix(100).reversed().prefix { $0.id != known }.map(\.self)
+            }
+            return (byAddress[address] ?? []).suffix(100).reversed()
+                .lazy.map { letters[$0 - dropped] }.prefix { $0.id != known }.map(\.self)
+        }
     }
 
     private let state = Mutex(State())
@@ -25,7 +38,7 @@ final class Inbox: MailCarrier {
         self.capacity = capacity
     }
 
-    func carry(_ letter: Letter, as mail: UUID) async -> RecordDelivery.Outcome {
+    func carry(_ letter: Letter, as mail: UUID) async -> RecordDeliveries.Outcome {
         let received = InboxLetter(letter, id: mail, at: Log.systemTime())
         let waiting = state.withLock { state in
             state.byAddress[letter.to, default: []].append(state.dropped + state.letters.count)
@@ -40,38 +53,48 @@ final class Inbox: MailCarrier {
             }
             return waiting
         }
-        for waiter in (waiting ?? [:]).values { waiter.resume() }
+        for waiting in waiting ?? [] { waiting.waiter.resume() }
         return .taken
     }
 
     /// The same, of an address; where there is none yet, as soon as the first one comes.
-    func letters(to address: String, within limit: Duration) async -> [InboxLetter] {
-        let id = state.withLock { state in
-            state.nextID += 1
-            return state.nextID
-        }
-        let alarm = Task {
-            try? await Task.sleep(for: limit)
-            state.withLock { $0.waiting[address]?.removeValue(forKey: id) }?.resume()
-        }
+    func letters(
+        to address: String, after known: UUID?, within limit: Duration
+    ) async -> [InboxLetter] {
+        let deadline = ContinuousClock.now + limit
         await withUnsafeContinuation { waiter in
             let isThere = state.withLock { state in
-                if state.byAddress[address] != nil { return true }
-                state.waiting[address, default: [:]][id] = waiter
+                if !state.letters(to: address, after: known).isEmpty { return true }
+                state.waiting[address, default: []].append((waiter, deadline))
+                if !state.isTimed {
+                    state.isTimed = true
+                    Task { await endLateWaits() }
+                }
                 return false
             }
             if isThere { waiter.resume() }
         }
-        alarm.cancel()
-        return letters(to: address)
+        return letters(to: address, after: known)
     }
 
-    /// Newest first; of one address, or of all.
-    func letters(to address: String?) -> [InboxLetter] {
-        state.withLock { state in
-            guard let address else { return Array(state.letters.suffix(100).reversed()) }
-            let numbers = state.byAddress[address] ?? []
-            return numbers.suffix(100).reversed().map { state.letters[$0 - state.dropped] }
+    private func endLateWaits() async {
+        while true {
+            try? await Task.sleep(for: .milliseconds(50))
+            let now = ContinuousClock.now
+            let (late, isDone) = state.withLock { state in
+                let late = state.waiting.values.joined().filter { $0.deadline <= now }
+                state.waiting = state.waiting.mapValues { $0.filter { $0.deadline > now } }
+                    .filter { !$0.value.isEmpty }
+                state.isTimed = !state.waiting.isEmpty
+                return (late, !state.isTimed)
+            }
+            for waiting in late { waiting.waiter.resume() }
+            if isDone { return }
         }
+    }
+
+    /// Newest first; of one address, or of all. Where one is known already, only what came after it.
+    func letters(to address: String?, after known: UUID?) -> [InboxLetter] {
+        state.withLock { $0.letters(to: address, after: known) }
     }
 }

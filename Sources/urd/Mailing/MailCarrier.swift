@@ -4,5 +4,5 @@ import Values
 
 /// Takes a mail to where it can be read.
 protocol MailCarrier: Sendable {
-    func carry(_ letter: Letter, as mail: UUID) async -> RecordDelivery.Outcome
+    func carry(_ letter: Letter, as mail: UUID) async -> RecordDeliveries.Outcome
 }

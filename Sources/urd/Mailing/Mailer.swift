@@ -18,7 +18,7 @@ final class Mailer: Sendable {
     private let carrier: any MailCarrier
     private let queue: DueMails
     private let leadership: Leadership
-    private let outcomes: Outcomes
+    private let record: DeliveryRecord
     private let taken = Mutex(Taken())
     /// How far the log of each realm was looked through for mails.
     private let looked = Mutex<[RealmID: Int64]>([:])
@@ -52,17 +52,18 @@ final class Mailer: Sendable {
         self.carrier = carrier
         queue = DueMails(store.database)
         leadership = Leadership(of: "mailer", at: store.database.address)
-        outcomes = Outcomes(store.metrics)
+        record = DeliveryRecord(store)
     }
 
     /// Runs until it is cancelled. An outage of the database is waited out.
     func run() async throws {
         try await withThrowingDiscardingTaskGroup { group in
+            group.addTask { await self.record.write() }
             group.addTask {
                 await withDiscardingTaskGroup { group in
                     await self.store.log.hub.watch { heads in
-                        for entry in await self.ordered(upTo: heads) {
-                            group.addTask { await self.deliver(entry) }
+                        for order in await self.read(self.ordered(upTo: heads)) {
+                            group.addTask { await self.deliver(order) }
                         }
                     }
                 }
@@ -75,8 +76,8 @@ final class Mailer: Sendable {
                     continue
                 }
                 lead()
-                for entry in await due() {
-                    group.addTask { await self.deliver(entry) }
+                for order in await read(due()) {
+                    group.addTask { await self.deliver(order) }
                 }
                 try await Task.sleep(for: Self.round)
             }
@@ -125,82 +126,70 @@ final class Mailer: Sendable {
         return taken.withLock { $0.take(due) }
     }
 
-    private func deliver(_ entry: DueMails.Entry) async {
-        var rest = Self.patience
-        defer {
-            let until = ContinuousClock.now + rest
-            taken.withLock {
-                $0.underWay.remove(entry)
-                $0.settled[entry] = until
+    /// A mail under way, and the event that asks for it.
+    private struct Order: Sendable {
+        let entry: DueMails.Entry
+        let event: Recorded
+    }
+
+    /// All that are taken together are read together.
+    private func read(_ entries: [DueMails.Entry]) async -> [Order] {
+        var orders: [Order] = []
+        for (realm, entries) in Dictionary(grouping: entries, by: \.realm) {
+            do {
+                let events = try await store.log.events(at: entries.map(\.position), in: realm)
+                let found = Dictionary(
+                    events.map { ($0.position, $0) }, uniquingKeysWith: { first, _ in first })
+                for entry in entries {
+                    if let event = found[entry.position] {
+                        orders.append(Order(entry: entry, event: event))
+                    } else {
+                        giveUp(entry, LogFailure.damaged)
+                    }
+                }
+            } catch {
+                for entry in entries { giveUp(entry, error) }
             }
         }
+        return orders
+    }
+
+    private func deliver(_ order: Order) async {
+        let (entry, event) = (order.entry, order.event)
         do {
-            let letter = try await composer.letter(at: entry.position, in: entry.realm)
+            let letter = try await composer.letter(for: event)
             guard let letter, letter.deadline.map({ Log.systemTime() < $0 }) ?? true else {
-                return try await record(.refusedForGood(code: 0), of: entry, nil)
+                await record.add(delivery(of: entry, .refusedForGood(code: 0), nil), entry.realm)
+                return settle(entry, for: Self.patience)
             }
             let outcome = await carrier.carry(letter, as: entry.mail)
-            try await record(outcome, of: entry, letter.deadline)
+            await record.add(delivery(of: entry, outcome, letter.deadline), entry.realm)
+            settle(entry, for: Self.patience)
         } catch {
-            // An outage is soon over; what cannot be read is no better in a second.
-            if error as? LogFailure != .damaged { rest = .seconds(1) }
-            store.lines.warning(
-                "mail.not_made",
-                ["mail": .string(entry.mail.description), "why": .string("\(error)")])
+            giveUp(entry, error)
         }
     }
 
-    /// What the server said is not lost to an outage: it is told until it is on record. Whatever
-    /// stands in the way, a mail that was taken is not sent again by this process.
-    private func record(
-        _ outcome: RecordDelivery.Outcome, of entry: DueMails.Entry, _ deadline: Timestamp?
-    ) async throws {
-        outcomes.count(outcome)
-        var pause = Duration.milliseconds(100)
-        while true {
-            let now = Log.systemTime()
-            let command = RecordDelivery(
-                mail: entry.mail, outcome: outcome, deadline: deadline, now: now)
-            do {
-                _ = try await store.dispatcher.dispatch(
-                    command, in: entry.realm, id: newID(now), digest: [],
-                    origin: Origin(actor: "mailer", at: now))
-                return
-            } catch is RecordDelivery.Rejection {
-                return
-            } catch {
-                try Task.checkCancellation()
-                try await Task.sleep(for: pause)
-                pause = min(pause * 2, .seconds(30))
-            }
-        }
+    private func delivery(
+        of entry: DueMails.Entry, _ outcome: RecordDeliveries.Outcome, _ deadline: Timestamp?
+    ) -> RecordDeliveries.Delivery {
+        RecordDeliveries.Delivery(
+            mail: entry.mail, outcome: outcome, deadline: deadline, isFirst: entry.attempts == 0)
     }
 
-    private func newID(_ now: Timestamp) -> UUID {
-        var random = SystemRandomNumberGenerator()
-        return .v7(at: now, using: &random)
+    /// An outage is soon over; what cannot be read is no better in a second.
+    private func giveUp(_ entry: DueMails.Entry, _ error: LogFailure) {
+        settle(entry, for: error == .damaged ? Self.patience : .seconds(1))
+        store.lines.warning(
+            "mail.not_made",
+            ["mail": .string(entry.mail.description), "why": .string("\(error)")])
     }
 
-    private struct Outcomes: Sendable {
-        private let sent: Counter
-        private let deferred: Counter
-        private let failed: Counter
-
-        init(_ metrics: Metrics) {
-            let all = metrics.counter(
-                "urd_mail_attempts_total", help: "Attempts to send a mail, by what came of them.",
-                labels: ["outcome"])
-            sent = all.handle(["sent"])
-            deferred = all.handle(["deferred"])
-            failed = all.handle(["failed"])
-        }
-
-        func count(_ outcome: RecordDelivery.Outcome) {
-            switch outcome {
-            case .taken: sent.add()
-            case .refusedForNow: deferred.add()
-            case .refusedForGood: failed.add()
-            }
+    private func settle(_ entry: DueMails.Entry, for rest: Duration) {
+        let until = ContinuousClock.now + rest
+        taken.withLock {
+            $0.underWay.remove(entry)
+            $0.settled[entry] = until
         }
     }
 }

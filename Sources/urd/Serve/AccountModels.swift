@@ -75,6 +75,9 @@ extension ReadModelQueries: AccountQueries {
             case .mails:
                 try await MailQueue(database).reaches(
                     position, epoch: epoch, of: realm, within: Self.patience)
+            case .notifications:
+                try await NotificationQueue(database).reaches(
+                    position, epoch: epoch, of: realm, within: Self.patience)
             case .loginHistory:
                 try await LoginHistory(database).reaches(
                     position, epoch: epoch, of: realm, within: Self.patience)

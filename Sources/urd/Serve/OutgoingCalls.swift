@@ -10,6 +10,8 @@ struct OutgoingCalls: Sendable {
     private let client: WebClient
     /// Pictures wait for no key, and no key waits for them.
     private let pictures: WebClient
+    /// Providers of push messages speak HTTP/2, and wait for nobody who is slow.
+    private let providers: WebClient
 
     init(_ settings: Settings) throws {
         var configuration = Configuration()
@@ -29,6 +31,12 @@ struct OutgoingCalls: Sendable {
             configuration.maximumWaiting = 16
             configuration.maximumBodyBytes = ClientLogos.largest
             pictures = try WebClient(configuration)
+            configuration.threads = 4
+            configuration.maximumWaiting = 256
+            configuration.timeout = .seconds(15)
+            configuration.maximumBodyBytes = 64 * 1024
+            configuration.allowsHTTP2 = true
+            providers = try WebClient(configuration)
         } catch {
             throw CommandFailure(
                 "no other server can be called: \(error.debugDescription)",
@@ -78,5 +86,24 @@ struct OutgoingCalls: Sendable {
             return nil
         }
         return response.body
+    }
+
+    /// A message to a provider of push messages.
+    func push(_ call: PushCall) async -> PushAnswer {
+        var request = OutgoingRequest(method: .post, url: call.address, body: call.body)
+        for (name, value) in call.headers { request.headers[name] = value }
+        do {
+            let response = try await providers.send(request)
+            return .answered(
+                status: response.status.code, body: response.body,
+                retryAfter: response.headers["Retry-After"].flatMap { Int64($0) })
+        } catch {
+            switch error.code {
+            case .forbiddenAddress, .invalidRequest: return .forbidden
+            case .unknownHost, .unreachable, .timeout, .untrusted, .tooLarge, .refusedRedirect,
+                .broken, .busy, .closed, .cancelled, .library:
+                return .unreachable
+            }
+        }
     }
 }

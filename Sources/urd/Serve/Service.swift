@@ -69,10 +69,15 @@ struct Service: Sendable {
                     group.addTask { try await mailer.run() }
                 }
                 group.addTask { try await DeletionService(store, models.queries).run() }
+                group.addTask { try await InstallationService(store).run() }
                 let web = try WebClient(LogoutService.configuration(options.destinations))
                 let logout = LogoutService(
                     store, letters: LogoutLetters(store, models.queries), web: web)
                 group.addTask { try await logout.run() }
+                let notifications = NotificationService(
+                    store,
+                    delivery: NotificationDelivery(store, models.queries, options.outgoing))
+                group.addTask { try await notifications.run() }
                 if let watchdog = Watchdog.configured() {
                     group.addTask { await watchdog.run() }
                 }
@@ -115,7 +120,10 @@ struct Service: Sendable {
                 .init(API.flagshipTable + API.flagshipPageTable) { request throws(Problem) in
                     try await realms.context(of: request, profile: .flagship)
                 },
-            ], log: store.lines, metrics: store.metrics)
+                .init(API.webAppTable) { request throws(Problem) in
+                    try await realms.context(ofWebApp: request)
+                },
+            ], log: store.lines, metrics: store.metrics, lead: { await realms.led($0) })
         let open = try listen(options.listener) { await router.respond(to: $0) }
         guard let inner = options.privateListener else { return Servers(open: open, inner: nil) }
         var tables = [
@@ -128,8 +136,8 @@ struct Service: Sendable {
                 .init(
                     InboxRoutes.table,
                     context: InboxContext(
-                        letters: { inbox.letters(to: $0) },
-                        awaited: { await inbox.letters(to: $0, within: $1) })))
+                        letters: { inbox.letters(to: $0, after: $1) },
+                        awaited: { await inbox.letters(to: $0, after: $1, within: $2) })))
         }
         let privateRouter = Router(
             tables, log: .silent, metrics: store.metrics, name: "urd_private_http")

@@ -17,6 +17,7 @@ import Values
     @Test(arguments: worlds)
     func `COZ-08 never has everything, in whatever order he asks`(_ number: Int) async throws {
         let seed = UInt64.random(in: .min ... .max)
+        print("any order \(number): seed \(seed)")
         let thieves = try await Thieves(seed)
         for step in 0..<Self.steps {
             let answer = try await thieves.step(step)
@@ -30,6 +31,18 @@ import Values
         for event in opened where event.open["scope"] == ["*"] {
             #expect(event.open["client"] == .string(genuine.description), "seed \(seed)")
         }
+        // Nor does anybody else open an app, and what apps have is never everything.
+        let apps = opened.filter { $0.open["web_app"] != nil }
+        #expect(apps.count >= 2, "seed \(seed)")
+        for event in apps {
+            #expect(event.open["client"] == .string(genuine.description), "seed \(seed)")
+            #expect(event.actor == "client:\(thieves.good.id)", "seed \(seed)")
+            #expect(event.open["scope"]?.array?.contains("*") == false, "seed \(seed)")
+        }
+        let openers = try await thieves.world.happened("session_code.issued").filter {
+            $0.actor.hasPrefix("client:") && $0.actor != "client:\(thieves.good.id)"
+        }
+        #expect(openers.isEmpty, "seed \(seed)")
         // Some of them get in, as far as they may.
         #expect(opened.contains { $0.open["scope"] == ["files"] }, "seed \(seed)")
         #expect(
@@ -54,6 +67,8 @@ private final class Thieves {
     private var links = ["x"]
     private var delegated = ["x"]
     private var used: [JSON] = [[:]]
+    /// Tokens that are not everything: of a lesser scope, and what web apps and konnectors are given.
+    private var lesser = ["x"]
 
     init(_ seed: UInt64) async throws {
         random = Splitmix(state: seed)
@@ -71,7 +86,12 @@ private final class Thieves {
         try await world.world.carryOut(ConfigureProvider(.standIn(tokens: true)))
         try await world.world.link(world.account)
         good = try await world.certified("Genuine")
-        _ = try await world.onboard(good)
+        let access = try await world.onboard(good).json["access_token"]?.string
+        try await world.add(FlagshipWorld.drive)
+        try await world.add(FlagshipWorld.bank)
+        let opened = try await world.open("drive", access).json["data"]?["attributes"]
+        lesser.append(try #require(opened?["Token"]?.string))
+        lesser.append(try #require(try await world.konnectorToken("bank", access).json.string))
         device = try AppleDevice(world.apple)
         thieves = [try await world.register("Thief")]
         let view = try #require(
@@ -91,8 +111,35 @@ private final class Thieves {
             let place = InstallationRequest(app: thieves[0], scope: "files").place
             try await browser.get("\(place)&session_code=\(code)")
         }
-        return Bool.random(using: &random)
-            ? try await certify(step, any(thieves)) : try await askForTokens(step, any(thieves))
+        switch Int.random(in: 0..<5, using: &random) {
+        case 0, 1: return try await certify(step, any(thieves))
+        case 2, 3: return try await askForTokens(step, any(thieves))
+        default: return try await openApps()
+        }
+    }
+
+    /// With whatever he has, at the routes that the flagship app alone may ask.
+    private func openApps() async throws -> Answered? {
+        let token = any(lesser + refreshes + codes + [any(thieves).token])
+        let (method, path) = any([
+            (HTTP.Method.get, "/apps/drive/open"), (.post, "/auth/tokens/konnectors/bank"),
+            (.post, "/auth/session_code"), (.get, "/settings/clients"),
+            (.get, "/settings/clients-usage"), (.delete, "/settings/clients/\(good.id)"),
+            (.put, "/settings/passphrase"), (.put, "/settings/instance/auth_mode"),
+        ])
+        if Int.random(in: 0..<4, using: &random) == 0 {
+            try await browser.get(
+                any([
+                    "/accounts/bank/start?slug=drive&state=x", "/accounts/bank/redirect?state=x",
+                    "/apps/drive/start", "/settings/clients/limit-exceeded",
+                ]))
+            return nil
+        }
+        let body: JSON? = method == .put ? ["auth_mode": "basic", "iterations": 100_000] : nil
+        let answer = try await world.send(method, path, json: body, bearer: token)
+        #expect(
+            [400, 401, 403].contains(answer.status.code), "\(path) with what is not everything")
+        return answer
     }
 
     private func certify(_ step: Int, _ thief: TestInstallation) async throws -> Answered? {
@@ -131,7 +178,10 @@ private final class Thieves {
         case 9, 10: return try await showProvider(thief)
         case 0: return try await world.login(thief)
         case 1: return try await world.refresh(thief, any(refreshes))
-        case 2: return try await world.redeem(thief, any(codes))
+        case 2:
+            let answer = try await world.redeem(thief, any(codes))
+            if let access = answer.json["access_token"]?.string { lesser.append(access) }
+            return answer
         case 3:
             try await browser.get(
                 InstallationRequest(app: thief, scope: any(["*", "files"])).place)

@@ -62,7 +62,10 @@ struct SignInWorld {
                 .init(API.flagshipTable + API.flagshipPageTable) { request throws(Problem) in
                     try await contexts.context(of: request, profile: .flagship)
                 },
-            ], log: .silent, metrics: Metrics())
+                .init(API.webAppTable) { request throws(Problem) in
+                    try await contexts.context(ofWebApp: request)
+                },
+            ], log: .silent, metrics: Metrics(), lead: { await contexts.led($0) })
         try await carryOut(CreateRealm(displayName: "Acme"), dispatcher)
         try await carryOut(SetRealmSettings(all), dispatcher)
         try await carryOut(
@@ -241,6 +244,22 @@ struct FoldedQueries: RealmQueries, Folding {
         in realm: RealmID, app: UUID?, after: UUID?, limit: Int
     ) async throws(LogFailure) -> [InviteView] {
         try await MemoryQueries(log: log).invites(in: realm, app: app, after: after, limit: limit)
+    }
+
+    func webApp(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> WebAppView? {
+        try await MemoryQueries(log: log).webApp(id, in: realm)
+    }
+
+    func webApp(
+        slug: String, kind: WebAppKind, in realm: RealmID
+    ) async throws(LogFailure) -> WebAppView? {
+        try await MemoryQueries(log: log).webApp(slug: slug, kind: kind, in: realm)
+    }
+
+    func webApp(
+        originHost host: String, in realm: RealmID
+    ) async throws(LogFailure) -> WebAppView? {
+        try await MemoryQueries(log: log).webApp(originHost: host, in: realm)
     }
 
     func consent(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> ConsentView? {

@@ -13,6 +13,7 @@ final class HostDirectory: HostQueries {
         var hosts: [String: RealmID] = [:]
         var realms: [RealmID: RealmView] = [:]
         var apps: [RealmID: [AppView]] = [:]
+        var webApps: [RealmID: [WebAppView]] = [:]
         var revisions: [RealmID: Int64] = [:]
         var asked = 0
         var failure: LogFailure?
@@ -99,6 +100,24 @@ final class HostDirectory: HostQueries {
 
     func app(slug: String, in realm: RealmID) async throws(LogFailure) -> AppView? {
         try await ask { $0.apps[realm]?.first { $0.slug == slug } }
+    }
+
+    func webApp(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> WebAppView? {
+        try await ask { $0.webApps[realm]?.first { $0.id == id } }
+    }
+
+    func webApp(
+        slug: String, kind: WebAppKind, in realm: RealmID
+    ) async throws(LogFailure) -> WebAppView? {
+        try await ask {
+            $0.webApps[realm]?.first { $0.card.slug == slug && $0.card.kind == kind }
+        }
+    }
+
+    func webApp(
+        originHost host: String, in realm: RealmID
+    ) async throws(LogFailure) -> WebAppView? {
+        try await ask { $0.webApps[realm]?.first { $0.card.originHost == host } }
     }
 
     func revision(of realm: RealmID) -> Int64 {

@@ -65,6 +65,58 @@ struct MemoryQueries: AdminQueries, Folding {
         return page(views, after: after, limit: limit, id: \.id)
     }
 
+    func installations(in realm: RealmID) async throws(LogFailure) -> [UUID] {
+        try await FoldedQueries(log: log).installations(in: realm)
+    }
+
+    func history(
+        of installation: UUID, certifiedBy attestation: UUID?, in realm: RealmID,
+        after position: Int64, limit: Int
+    ) async throws(LogFailure) -> [DeviceHistoryEntry] {
+        let actor = "client:\(RegisterInstallation.clientID(of: installation))"
+        let streams = [installation, AppKey.stream(of: installation), attestation]
+        return Array(
+            try await log.events(from: position + 1, limit: .max, in: realm).filter {
+                streams.contains($0.stream) || $0.actor == actor
+            }.prefix(limit).map {
+                DeviceHistoryEntry(
+                    position: $0.position, at: $0.at, type: $0.name, stream: $0.stream,
+                    actor: $0.actor, fields: $0.open)
+            })
+    }
+
+    func webApp(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> WebAppView? {
+        try await webApps(in: realm, after: nil, limit: .max).first { $0.id == id }
+    }
+
+    func webApp(
+        slug: String, kind: WebAppKind, in realm: RealmID
+    ) async throws(LogFailure) -> WebAppView? {
+        try await webApps(in: realm, after: nil, limit: .max).first {
+            $0.card.slug == slug && $0.card.kind == kind
+        }
+    }
+
+    func webApp(
+        originHost host: String, in realm: RealmID
+    ) async throws(LogFailure) -> WebAppView? {
+        try await webApps(in: realm, after: nil, limit: .max).first {
+            $0.card.originHost == host
+        }
+    }
+
+    func webApps(
+        in realm: RealmID, after: UUID?, limit: Int
+    ) async throws(LogFailure) -> [WebAppView] {
+        let folded = try await streams(WebApp.self, named: "web_app.registered", in: realm)
+        var views: [WebAppView] = []
+        for app in folded where !app.state.isRemoved {
+            guard let card = app.state.card else { continue }
+            views.append(WebAppView(id: app.stream, card: card, createdAt: app.first))
+        }
+        return page(views, after: after, limit: limit, id: \.id)
+    }
+
     func client(
         _ clientID: String, in realm: RealmID
     ) async throws(LogFailure) -> ClientView? {

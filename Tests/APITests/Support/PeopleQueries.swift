@@ -58,6 +58,26 @@ extension AccountQueries where Self: Folding {
             .filter { mail in after.map { mail.id > $0 } ?? true }.prefix(limit).map { $0 }
     }
 
+    func notifications(
+        of realm: RealmID, failedOnly: Bool, after: UUID?, limit: Int
+    ) async throws(LogFailure) -> [NotificationView] {
+        var found: [UUID: (state: Identity.Notification, at: Timestamp, position: Int64)] = [:]
+        for recorded in try await log.events(from: 1, limit: .max, in: realm) {
+            guard let event = NotificationEvent(recorded) else { continue }
+            var known =
+                found[recorded.stream] ?? (Identity.Notification(), recorded.at, recorded.position)
+            known.state.apply(event)
+            found[recorded.stream] = known
+        }
+        return found.filter { [.due, .failed].contains($0.value.state.status) }.map { id, known in
+            NotificationView(
+                id: id, category: known.state.terms?.category ?? "", position: known.position,
+                hasFailed: known.state.status == .failed, attempts: known.state.attempts,
+                dueAt: known.at, code: nil)
+        }.filter { !failedOnly || $0.hasFailed }.sorted { $0.id < $1.id }
+            .filter { one in after.map { one.id > $0 } ?? true }.prefix(limit).map { $0 }
+    }
+
     func loginHistory(
         of realm: RealmID, _ selection: LoginSelection, after place: LoginPlace?, limit: Int
     ) async throws(LogFailure) -> [LoginView] {

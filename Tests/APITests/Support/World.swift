@@ -82,6 +82,19 @@ struct World {
         let app = try await make(
             "/api/admin/realms/acme/apps", ["slug": "desk", "name": "Help desk"])
         names["app_id"] = try #require(app.json["id"]?.string)
+        let webApp = try await make(
+            "/api/admin/realms/acme/web-apps",
+            ["kind": "konnector", "slug": "bank", "name": "Bank"])
+        names["web_app_id"] = try #require(webApp.json["id"]?.string)
+        let installation = UUID.random()
+        names["installation"] = RegisterInstallation.clientID(of: installation)
+        let phone = try #require(
+            ClientMetadata(recorded: ["client_name": "Phone", "grant_types": ["urn:urd:flagship"]]))
+        try await happen(
+            Client.self,
+            .registered(
+                clientID: RegisterInstallation.clientID(of: installation), metadata: phone,
+                secret: nil), in: installation)
         let client = try await make(
             "/api/admin/realms/acme/clients",
             ["client_name": "Desk", "redirect_uris": ["https://desk.acme.example/back"]])
@@ -121,6 +134,50 @@ struct World {
             .put, "\(provider)/accounts/\(id)", body: ["subject": "248289761001"])
         #expect(linked.status == .noContent)
         try await happen(Mail.self, .failed(attempt: 1, code: 550), in: mail)
+        try await furnishNotifications(UUID(id) ?? .zero)
+    }
+
+    /// A notification that reached nobody, and a provider.
+    private mutating func furnishNotifications(_ account: UUID) async throws {
+        let notification = UUID.random()
+        names["notification_id"] = notification.description
+        let terms = NotificationTerms(
+            source: UUID.random(), account: account, originator: "oauth", sender: UUID.random(),
+            slug: nil, category: "news", priority: .normal, channels: [.mobile, .mail],
+            isCollapsible: false, due: clock.next())
+        let kind = Notification.self
+        try await happen(
+            kind, .requested(terms, NotificationContent(title: "News")), in: notification)
+        try await happen(kind, .failed(attempt: 1, .notTaken, code: 404), in: notification)
+        for provider in [
+            PushProvider.apple(
+                AppleProvider(team: "TEAM", keyID: "KEY", privateKey: "AAAA", topic: "org.example")),
+            .firebase(
+                FirebaseProvider(
+                    project: "demo", email: "push@demo.example", keyID: "k1",
+                    privateKey: "AAAA")),
+        ] {
+            try await happen(PushProviders.self, .set(provider), in: PushProviders.stream)
+        }
+    }
+
+    /// A route's example, with a key where one has to be.
+    func example(of route: Route<AdminContext>) throws -> JSON? {
+        guard let example = route.body?.example else { return nil }
+        func pem(_ algorithm: SigningAlgorithm) throws -> String {
+            try PushStandIn.pem(try SigningKey.generate(algorithm))
+        }
+        switch route.id {
+        case "setFirebaseProvider":
+            var members = example["service_account"]?.object ?? [:]
+            members["private_key"] = .string(try pem(.rs256))
+            return ["service_account": .object(members)]
+        case "setAppleProvider":
+            var members = example.object ?? [:]
+            members["private_key"] = .string(try pem(.es256))
+            return .object(members)
+        default: return example
+        }
     }
 
     func terms(of account: UUID?, client: String? = nil) -> SessionTerms {

@@ -17,6 +17,24 @@ struct Crowd: Sendable {
     func run(
         seconds: Double, _ work: @escaping @Sendable (Int) throws -> (() throws -> Void)
     ) async throws -> Result {
+        try await run(until: { start, _ in ContinuousClock.now - start >= .seconds(seconds) }) {
+            let act = try work($0)
+            return { _ in try act() }
+        }
+    }
+
+    /// So many times each.
+    /// - Parameter work: makes a caller, which is told how many times it did the thing before.
+    func run(
+        times: Int, _ work: @escaping @Sendable (Int) throws -> ((Int) throws -> Void)
+    ) async throws -> Result {
+        try await run(until: { _, done in done >= times }, work)
+    }
+
+    private func run(
+        until isOver: @escaping @Sendable (ContinuousClock.Instant, Int) -> Bool,
+        _ work: @escaping @Sendable (Int) throws -> ((Int) throws -> Void)
+    ) async throws -> Result {
         let state = Mutex<(latencies: [Double], failure: String?, left: Int)>(([], nil, callers))
         let start = ContinuousClock.now
         let (done, finish) = AsyncStream.makeStream(of: Void.self)
@@ -26,9 +44,9 @@ struct Crowd: Sendable {
                 var failure: String?
                 do {
                     let act = try work(caller)
-                    while ContinuousClock.now - start < .seconds(seconds) {
+                    while !isOver(start, own.count) {
                         let begun = ContinuousClock.now
-                        try act()
+                        try act(own.count)
                         own.append((ContinuousClock.now - begun) / .milliseconds(1))
                     }
                 } catch {

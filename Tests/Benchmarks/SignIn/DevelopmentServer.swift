@@ -10,19 +10,19 @@ final class DevelopmentServer: @unchecked Sendable {
     private let serving: Program.Running
     private let folder: String
 
-    private static let ownPort = 18_090
-
-    init() async throws {
+    /// - Parameter number: tells those that run at the same time apart.
+    init(number: Int = 0) async throws {
         guard let binary = ServeFigures.findBinary() else {
             throw BenchmarkFailure("There is no urd beside this program.")
         }
-        folder = "/tmp/urd-bench-\(getpid())"
+        folder = "/tmp/urd-bench-\(getpid())-\(number)"
+        port = 18_090 + UInt16(number)
         let file = "\(folder)/dev.env"
         serving = try Program.start(
             [binary, "dev"],
             environment: [
                 "PATH": "/usr/bin:/bin:/usr/sbin", "URD_DATA": folder,
-                "URD_PORT": String(Self.ownPort),
+                "URD_PORT": String(port),
             ])
         let started = ContinuousClock.now
         while !FileManager.default.fileExists(atPath: file) {
@@ -41,8 +41,18 @@ final class DevelopmentServer: @unchecked Sendable {
         guard let inner = values["URD_PRIVATE_URL"].flatMap({ URL(string: $0)?.port }) else {
             throw BenchmarkFailure("dev.env has no private address.")
         }
-        port = UInt16(Self.ownPort)
         innerPort = UInt16(inner)
+    }
+
+    /// Where the keys of its realms are wrapped.
+    var masterKeyFile: String { "\(folder)/master.key" }
+    var id: pid_t { serving.id }
+
+    /// Of its own PostgreSQL.
+    var postmaster: pid_t? {
+        let path = "\(folder)/postgres/data/postmaster.pid"
+        let text = try? String(contentsOfFile: path, encoding: .utf8)
+        return text?.split(separator: "\n").first.flatMap { pid_t($0) }
     }
 
     func end() {
@@ -65,6 +75,14 @@ final class DevelopmentServer: @unchecked Sendable {
             throw BenchmarkFailure(String(decoding: answer.body, as: UTF8.self))
         }
         return answer.json ?? .null
+    }
+
+    /// Asks its PostgreSQL for one value.
+    func ask(_ question: String) throws -> String {
+        let url = (values["URD_DATABASE_OWNER_URL"] ?? "")
+            .replacingOccurrences(of: "//urd_owner@", with: "//postgres@")
+        return try Program(["psql", "-XqAtc", question, url]).run()
+            .trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
     /// Bare one-row inserts into a table of the same PostgreSQL: what commits cost here.

@@ -28,9 +28,24 @@ final class Line {
 
     struct Answer {
         let status: Int
+        let head: [UInt8]
         let body: [UInt8]
 
         var json: JSON? { try? JSON.parse(body) }
+        var failure: BenchmarkFailure { BenchmarkFailure(String(decoding: body, as: UTF8.self)) }
+
+        /// What the fields of its head say that have this name.
+        func fields(_ name: StaticString) -> [Substring] {
+            var found: [Substring] = []
+            var rest = head[...]
+            while let place = Line.place(of: name, in: Array(rest)) {
+                let value = rest[(rest.startIndex + place + name.utf8CodeUnitCount)...]
+                    .prefix { $0 != 13 }
+                found.append(Substring(decoding: value, as: UTF8.self))
+                rest = head[value.endIndex...]
+            }
+            return found
+        }
 
         /// Found without reading all of it.
         var refreshToken: String? {
@@ -65,7 +80,9 @@ final class Line {
         }
         guard received.count >= start + length else { return nil }
         let status = received[9..<12].reduce(0) { $0 * 10 + Int($1) - 48 }
-        let answer = Answer(status: status, body: Array(received[start..<start + length]))
+        let answer = Answer(
+            status: status, head: Array(received[..<start]),
+            body: Array(received[start..<start + length]))
         received.removeFirst(start + length)
         return answer
     }
@@ -108,7 +125,14 @@ struct Requests: Sendable {
             """.utf8)
     }
 
-    func get(_ path: String) -> [UInt8] {
-        Array("GET \(path) HTTP/1.1\r\nHost: \(host)\r\n\r\n".utf8)
+    func refresh(_ token: String) -> [UInt8] {
+        post(
+            "/connect/token",
+            "grant_type=refresh_token&client_id=demo-native&refresh_token=\(token)")
+    }
+
+    func get(_ path: String, token: String? = nil) -> [UInt8] {
+        let bearer = token.map { "Authorization: Bearer \($0)\r\n" } ?? ""
+        return Array("GET \(path) HTTP/1.1\r\nHost: \(host)\r\n\(bearer)\r\n".utf8)
     }
 }

@@ -1,11 +1,13 @@
 import Glibc
 import JSON
 
-/// Somebody who reads their mail: in the inbox of `urd dev`.
-final class Mailbox {
+/// Somebody who reads their mail, in the inbox of `urd dev`: one thread at a time.
+final class Mailbox: @unchecked Sendable {
     private let door: Line
     private let inbox: Line
     private let requests: Requests
+    /// The newest mail of each address.
+    private var newest: [String: String] = [:]
 
     init(_ server: DevelopmentServer) throws {
         door = try Line(port: server.port)
@@ -19,22 +21,30 @@ final class Mailbox {
             requests.post(
                 "/api/account/native/otp/request", #"{"Email": "\#(address)"}"#,
                 type: "application/json"))
-        guard asked.status == 200 else {
-            throw BenchmarkFailure(String(decoding: asked.body, as: UTF8.self))
-        }
+        guard asked.status == 200 else { throw asked.failure }
         let answer = try door.send(
             requests.post(
                 "/connect/token",
                 "grant_type=urn:cocoar:otp&client_id=demo-native&username=\(address)&otp_code="
                     + "\(try code(address))&scope=openid+offline_access"))
-        guard let token = answer.refreshToken else {
-            throw BenchmarkFailure(String(decoding: answer.body, as: UTF8.self))
-        }
+        guard let token = answer.refreshToken else { throw answer.failure }
         return token
     }
 
+    /// The name of the account that signing in brings.
+    func account(_ address: String) throws -> String {
+        let tokens = try door.send(requests.refresh(try signIn(address)))
+        guard let access = tokens.json?["access_token"]?.string else { throw tokens.failure }
+        let person = try door.send(requests.get("/connect/userinfo", token: access))
+        guard let account = person.json?["sub"]?.string else { throw person.failure }
+        return account
+    }
+
     private func code(_ address: String) throws -> String {
-        let mails = try inbox.send(requests.get("/inbox?to=\(address)&wait=10")).json?.array
+        let after = newest[address].map { "&after=\($0)" } ?? ""
+        let path = "/inbox?to=\(address)&wait=10\(after)"
+        let mails = try inbox.send(requests.get(path)).json?.array
+        newest[address] = mails?.first?["id"]?.string
         if let text = mails?.first?["text"]?.string,
             let code = text.split(whereSeparator: { !$0.isNumber }).first(where: {
                 $0.utf8.count == 6

@@ -1,84 +1,114 @@
-import Glibc
 import HTTP
-import HTTPServer
 import JSON
 import Synchronization
 
 /// Signing in, and what follows, as clients see it: over HTTP, with load, server and PostgreSQL on one
 /// machine.
 enum SignInFigures {
-    private static let callers = 64
+    private static var callers: Int { Bench.callers }
 
-    static func measure(_ workshop: Workshop) async throws -> [Figure] {
-        let server = try await DevelopmentServer()
-        defer { server.end() }
-        // The limits are there to slow strangers down, and so is the pause; both would be measured.
+    struct Measured: Sendable {
+        let name: String
+        let summary: String
+        let measure: @Sendable (Bench) async throws -> Figure
+    }
+
+    static let measuredInACrowd = [
+        Measured(name: "refresh", summary: "refresh with rotation", measure: refresh),
+        Measured(name: "passkey", summary: "passkeys redeemed", measure: passkeys),
+        Measured(name: "client", summary: "client_credentials", measure: clientCredentials),
+        Measured(
+            name: "otp", summary: "sign-ins by mailed code: request, inbox, redeem",
+            measure: signIns),
+        Measured(
+            name: "introspect", summary: "introspection of a reference token",
+            measure: introspection),
+    ]
+    private static let others = [
+        Measured(
+            name: "otp-join", summary: "the same of strangers, who join by it", measure: joining),
+        Measured(name: "userinfo", summary: "user info", measure: userInfo),
+        Measured(
+            name: "discovery", summary: "discovery of OpenID Connect", measure: discovery),
+        Measured(name: "jwks", summary: "the keys of the realm", measure: jwks),
+    ]
+
+    static let all = (measuredInACrowd + others).map(entry) + [crowded]
+
+    /// Each with a server and a log of its own.
+    static func entry(_ measured: Measured) -> Figures.Entry {
+        Figures.Entry(name: measured.name, summary: measured.summary) { workshop in
+            let server = try await open(0)
+            defer { server.end() }
+            let bench = Bench(workshop, server, measured.name, measured.summary)
+            return [try await measured.measure(bench)]
+        }
+    }
+
+    /// The limits are there to slow strangers down, and so is the pause; both would be measured.
+    static func open(_ number: Int) async throws -> DevelopmentServer {
+        let server = try await DevelopmentServer(number: number)
         _ = try server.administer(
             "PATCH", "/settings",
             #"""
             {"uniform_delay": 0, "otp_resend_delay": 0, "rate_limits": {
-                "native-otp": {"source": null, "client": null, "app": null, "sign-ups": null},
+                "native-otp": {
+                    "target": null, "source": null, "client": null, "app": null,
+                    "sign-ups": null},
                 "passkey-begin": {"source": null, "client": null},
                 "oauth-token": {"source": null, "client": null}}}
             """#)
-        let client = try server.administer(
-            "POST", "/clients",
-            #"""
-            {"client_id": "service", "grant_types": ["client_credentials"], "scope": "jobs",
-                "token_endpoint_auth_method": "client_secret_post"}
-            """#)
-        let service = Service(server: server, secret: client["client_secret"]?.string ?? "")
-        let written = [
-            try await refresh(workshop, server), try await signIns(workshop, server),
-            try await passkeys(workshop, server), try await clientCredentials(workshop, service),
-        ]
-        return written + (try await reads(workshop, service))
+        return server
     }
 
-    // MARK: - Against commits
-
-    private static func refresh(
-        _ workshop: Workshop, _ server: DevelopmentServer
-    ) async throws -> Figure {
+    private static func refresh(_ bench: Bench) async throws -> Figure {
+        let server = bench.server
         let tokens = try await Mailbox.signIn(callers, server)
         let latencies = Mutex<[Double]>([])
-        let requests = server.requests
         let kept = Mutex(tokens)
-        let figure = try await againstCommits(
-            workshop, server, "refresh", "refresh with rotation", bar: 0.25
-        ) { seconds in
-            let result = try await Crowd(callers: callers).run(seconds: seconds) { caller in
+        var figure = try await bench.againstCommits(bar: 0.25) { seconds in
+            let result = try await bench.crowd(seconds: seconds) { caller in
                 let line = try Line(port: server.port)
                 return {
                     let token = kept.withLock { $0[caller] }
-                    let answer = try line.send(
-                        requests.post(
-                            "/connect/token",
-                            "grant_type=refresh_token&client_id=demo-native&refresh_token=\(token)"
-                        ))
-                    guard let next = answer.refreshToken else {
-                        throw BenchmarkFailure(String(decoding: answer.body, as: UTF8.self))
-                    }
+                    let answer = try line.send(server.requests.refresh(token))
+                    guard let next = answer.refreshToken else { throw answer.failure }
                     kept.withLock { $0[caller] = next }
                 }
             }
             latencies.withLock { $0 += result.latencies }
             return result.perSecond
         }
-        var noted = figure
         let slow = latencies.withLock { $0.percentile(0.99) }
-        noted.note = "99 of 100 within \(spoken(slow)) ms (bar: 50 ms)"
-        return noted
+        figure.add("99 of 100 within \(spoken(slow)) ms (bar: 50 ms)")
+        return figure
     }
 
-    private static func signIns(
-        _ workshop: Workshop, _ server: DevelopmentServer
-    ) async throws -> Figure {
+    /// People who are known sign in again.
+    private static func signIns(_ bench: Bench) async throws -> Figure {
+        let server = bench.server
+        let each = bench.workshop.size(short: 30, full: 300)
+        let mailboxes = try (0..<callers).map { _ in try Mailbox(server) }
+        _ = try await Crowd(callers: Bench.callers).run(times: each) { caller in
+            { _ = try mailboxes[caller].signIn("known-\(caller)-\($0)@example.org") }
+        }
+        return try await bench.againstCommits(bar: 0.06) { seconds in
+            try await bench.crowd(seconds: seconds) { caller in
+                var turn = 0
+                return {
+                    _ = try mailboxes[caller].signIn("known-\(caller)-\(turn % each)@example.org")
+                    turn += 1
+                }
+            }.perSecond
+        }
+    }
+
+    /// Strangers, each of whom gets an account by it.
+    private static func joining(_ bench: Bench) async throws -> Figure {
+        let server = bench.server
         let number = Atomic<Int>(0)
-        return try await againstCommits(
-            workshop, server, "otp", "sign-ins by mailed code: request, inbox, redeem", bar: 0.06
-        ) { seconds in
-            try await Crowd(callers: callers).run(seconds: seconds) { _ in
+        return try await bench.againstCommits(bar: nil) { seconds in
+            try await bench.crowd(seconds: seconds) { _ in
                 let mailbox = try Mailbox(server)
                 return {
                     let next = number.wrappingAdd(1, ordering: .relaxed).newValue
@@ -88,153 +118,61 @@ enum SignInFigures {
         }
     }
 
-    private static func passkeys(
-        _ workshop: Workshop, _ server: DevelopmentServer
-    ) async throws -> Figure {
+    /// What is redeemed was begun and signed before: the figure is the server's part.
+    private static func passkeys(_ bench: Bench) async throws -> Figure {
+        let server = bench.server
         let mailbox = try Mailbox(server)
         let people = try (0..<callers).map {
             try PasskeyHolder("holder-\($0)@example.org", mailbox, server)
         }
-        return try await againstCommits(
-            workshop, server, "passkey", "sign-ins by passkey: begin, sign, redeem", bar: 0.15
-        ) { seconds in
-            try await Crowd(callers: callers).run(seconds: seconds) { caller in
+        let each = bench.workshop.size(short: 150, full: 500)
+        let begun = Mutex<[Double]>([])
+        var figure = try await bench.againstCommits(bar: 0.15) { _ in
+            let answers = Mutex([[[UInt8]]](repeating: [], count: callers))
+            let beginning = try await Crowd(callers: Bench.callers).run(times: each) { caller in
                 let line = try Line(port: server.port)
-                return { try people[caller].signIn(line) }
+                return { _ in
+                    let answer = try people[caller].answer(line)
+                    answers.withLock { $0[caller].append(answer) }
+                }
+            }
+            begun.withLock { $0.append(beginning.perSecond) }
+            let kept = answers.withLock { $0 }
+            return try await bench.crowd(times: each) { caller in
+                let line = try Line(port: server.port)
+                return { try people[caller].redeem(kept[caller][$0], line) }
             }.perSecond
         }
+        figure.add("begun and signed at \(spoken(begun.withLock { $0.median }))/s")
+        return figure
     }
 
-    private static func clientCredentials(
-        _ workshop: Workshop, _ service: Service
-    ) async throws -> Figure {
-        try await againstCommits(
-            workshop, service.server, "client", "client_credentials", bar: 0.3
-        ) { _ in
-            try service.tokens()
-        }
+    private static func clientCredentials(_ bench: Bench) async throws -> Figure {
+        let service = try Service(bench.server)
+        return try await bench.againstCommits(bar: 0.3) { try await bench.wrk(service.tokens, $0) }
     }
 
-    private static func againstCommits(
-        _ workshop: Workshop, _ server: DevelopmentServer, _ name: String, _ summary: String,
-        bar: Double, _ measure: (Double) async throws -> Double
-    ) async throws -> Figure {
-        let count = workshop.size(short: 3, full: 5)
-        workshop.progress.begin(name, rounds: count)
-        let seconds = workshop.size(short: 4, full: 10)
-        let rounds = try await Rounds.run(count, workshop.progress) {
-            try await measure(Double(seconds))
-        } limit: {
-            try server.commits(seconds: seconds)
-        }
-        return Figure(
-            name, summary, rounds.median.value, "/s",
-            limit: .init(name: "bare commits, 32 clients", value: rounds.median.limit),
-            bar: .ratioAtLeast(bar))
-    }
-
-    // MARK: - Against HTTP
-
-    private static func reads(
-        _ workshop: Workshop, _ service: Service
-    ) async throws -> [Figure] {
+    private static func introspection(_ bench: Bench) async throws -> Figure {
+        let service = try Service(bench.server)
         let token = try service.token()
-        let person = try await Mailbox.signIn(1, service.server)[0]
-        let access = try service.accessToken(refreshedFrom: person)
-        return [
-            try await againstHTTP(
-                workshop, "introspect", "introspection of a reference token", bar: 0.3
-            ) { try service.introspections(of: token) },
-            try await againstHTTP(workshop, "userinfo", "user info", bar: 0.25) {
-                try service.get("/connect/userinfo", bearer: access)
-            },
-            try await againstHTTP(workshop, "discovery", "discovery of OpenID Connect", bar: 0.7) {
-                try service.get("/.well-known/openid-configuration")
-            },
-            try await againstHTTP(workshop, "jwks", "the keys of the realm", bar: 0.7) {
-                try service.get("/.well-known/jwks.json")
-            },
-        ]
+        return try await bench.againstHTTP(bar: 0.3, service.introspections(of: token))
     }
 
-    private static func againstHTTP(
-        _ workshop: Workshop, _ name: String, _ summary: String, bar: Double,
-        _ measure: () throws -> Double
-    ) async throws -> Figure {
-        let constant = [UInt8](repeating: 0x78, count: 600)
-        let plain = try Server(Configuration()) { _ in
-            Response(status: .ok, headers: Headers(), body: constant)
-        }
-        let count = workshop.size(short: 3, full: 5)
-        workshop.progress.begin(name, rounds: count)
-        let rounds = try await Rounds.run(count, workshop.progress) {
-            try measure()
-        } limit: {
-            try Wrk.run("http://127.0.0.1:\(plain.port)/")
-        }
-        await plain.stop(drain: .seconds(1))
-        return Figure(
-            name, summary, rounds.median.value, "/s",
-            limit: .init(name: "600 constant bytes over HTTP", value: rounds.median.limit),
-            bar: .ratioAtLeast(bar))
-    }
-}
-
-/// A client that acts for itself.
-private struct Service: Sendable {
-    let server: DevelopmentServer
-    let secret: String
-
-    private var form: String { "client_id=service&client_secret=\(secret)" }
-
-    var tokenRequest: [UInt8] {
-        server.requests.post("/connect/token", "grant_type=client_credentials&scope=jobs&\(form)")
+    private static func userInfo(_ bench: Bench) async throws -> Figure {
+        let person = try await Mailbox.signIn(1, bench.server)[0]
+        let answer = try Line(port: bench.server.port).send(
+            bench.server.requests.refresh(person))
+        guard let access = answer.json?["access_token"]?.string else { throw answer.failure }
+        return try await bench.againstHTTP(
+            bar: 0.25, bench.server.getting("/connect/userinfo", bearer: access))
     }
 
-    func token() throws -> String {
-        let answer = try Line(port: server.port).send(tokenRequest)
-        guard let token = answer.json?["access_token"]?.string else {
-            throw BenchmarkFailure(String(decoding: answer.body, as: UTF8.self))
-        }
-        return token
+    private static func discovery(_ bench: Bench) async throws -> Figure {
+        try await bench.againstHTTP(
+            bar: 0.7, bench.server.getting("/.well-known/openid-configuration"))
     }
 
-    func tokens() throws -> Double {
-        try run("/connect/token", "grant_type=client_credentials&scope=jobs&\(form)")
-    }
-
-    func introspections(of token: String) throws -> Double {
-        try run("/connect/introspect", "token=\(token)&\(form)")
-    }
-
-    func accessToken(refreshedFrom token: String) throws -> String {
-        let answer = try Line(port: server.port).send(
-            server.requests.post(
-                "/connect/token",
-                "grant_type=refresh_token&client_id=demo-native&refresh_token=\(token)"))
-        guard let access = answer.json?["access_token"]?.string else {
-            throw BenchmarkFailure(String(decoding: answer.body, as: UTF8.self))
-        }
-        return access
-    }
-
-    func get(_ path: String, bearer: String? = nil) throws -> Double {
-        try Wrk.run(
-            "http://127.0.0.1:\(server.port)\(path)",
-            script: """
-                wrk.headers["Host"] = "\(server.requests.host)"
-                \(bearer.map { "wrk.headers[\"Authorization\"] = \"Bearer \($0)\"" } ?? "")
-                """)
-    }
-
-    private func run(_ path: String, _ body: String) throws -> Double {
-        try Wrk.run(
-            "http://127.0.0.1:\(server.port)\(path)",
-            script: """
-                wrk.method = "POST"
-                wrk.body = "\(body)"
-                wrk.headers["Host"] = "\(server.requests.host)"
-                wrk.headers["Content-Type"] = "application/x-www-form-urlencoded"
-                """)
+    private static func jwks(_ bench: Bench) async throws -> Figure {
+        try await bench.againstHTTP(bar: 0.7, bench.server.getting("/.well-known/jwks.json"))
     }
 }

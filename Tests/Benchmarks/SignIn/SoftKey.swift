@@ -6,7 +6,7 @@ import Values
 struct SoftKey: Sendable {
     private let key: ES256.PrivateKey
     private let id = Random.bytes(16)
-    private let origin = "http://localhost"
+    static let appOrigin = "http://localhost"
 
     init() throws {
         key = try .generate()
@@ -26,14 +26,17 @@ struct SoftKey: Sendable {
             [0xA3] + named("fmt") + named("none") + named("attStmt") + [0xA0]
             + named("authData") + [0x58, UInt8(data.count)] + data
         return credential([
-            "clientDataJSON": encoded(clientData("create", try text(options["challenge"]))),
+            "clientDataJSON": encoded(
+                clientData("create", try text(options["challenge"]), SoftKey.appOrigin)),
             "attestationObject": encoded(object),
         ])
     }
 
     /// What `navigator.credentials.get` would give.
-    func assertion(_ options: JSON, account: String) throws -> JSON {
-        let client = clientData("get", try text(options["challenge"]))
+    func assertion(
+        _ options: JSON, account: String, origin: String = SoftKey.appOrigin
+    ) throws -> JSON {
+        let client = clientData("get", try text(options["challenge"]), origin)
         let data = authenticatorData(try text(options["rpId"]), flags: 0x05)
         let joined = try key.sign(data + SHA256.hash(client))
         let signature = number(joined.prefix(32)) + number(joined.suffix(32))
@@ -51,7 +54,9 @@ struct SoftKey: Sendable {
         ]
     }
 
-    private func clientData(_ kind: String, _ challenge: String) -> [UInt8] {
+    private func clientData(
+        _ kind: String, _ challenge: String, _ origin: String
+    ) -> [UInt8] {
         JSON.object([
             "type": .string("webauthn.\(kind)"), "challenge": .string(challenge),
             "origin": .string(origin),
@@ -94,13 +99,8 @@ final class PasskeyHolder: Sendable {
         requests = server.requests
         let door = try Line(port: server.port)
         let token = try mailbox.signIn(address)
-        let fresh = try door.send(
-            requests.post(
-                "/connect/token",
-                "grant_type=refresh_token&client_id=demo-native&refresh_token=\(token)"))
-        guard let access = fresh.json?["access_token"]?.string else {
-            throw BenchmarkFailure(String(decoding: fresh.body, as: UTF8.self))
-        }
+        let fresh = try door.send(requests.refresh(token))
+        guard let access = fresh.json?["access_token"]?.string else { throw fresh.failure }
         let begun = try door.send(
             requests.post("/connect/passkey/enroll/begin", "", token: access)
         ).json
@@ -115,31 +115,47 @@ final class PasskeyHolder: Sendable {
             requests.post(
                 "/connect/passkey/enroll", String(decoding: body, as: UTF8.self),
                 type: "application/json", token: access))
-        guard answer.status == 200 else {
-            throw BenchmarkFailure(String(decoding: answer.body, as: UTF8.self))
-        }
+        guard answer.status == 200 else { throw answer.failure }
     }
 
-    /// The whole of a sign-in: a challenge, what the authenticator makes of it, and the tokens.
-    func signIn(_ line: Line) throws {
+    /// Begins a sign-in: the request that brings what the authenticator makes of the challenge.
+    func answer(_ line: Line) throws -> [UInt8] {
         let begun = try line.send(
             requests.post("/connect/passkey/begin", "client_id=demo-native")
         ).json
         guard let ceremony = begun?["ceremonyId"]?.string, let options = begun?["options"] else {
             throw BenchmarkFailure("No ceremony began.")
         }
-        let assertion = try key.assertion(options, account: account).canonical()
-        // Of what needs to be escaped in a form it has these alone.
-        let escaped = String(decoding: assertion, as: UTF8.self)
-            .replacing("{", with: "%7B").replacing("}", with: "%7D")
-            .replacing("\"", with: "%22").replacing(":", with: "%3A").replacing(",", with: "%2C")
-        let answer = try line.send(
-            requests.post(
-                "/connect/token",
-                "grant_type=urn:cocoar:passkey&client_id=demo-native&scope=openid"
-                    + "&ceremony_id=\(ceremony)&assertion=\(escaped)"))
-        guard answer.status == 200 else {
-            throw BenchmarkFailure(String(decoding: answer.body, as: UTF8.self))
+        let escaped = try escapedAssertion(options)
+        return requests.post(
+            "/connect/token",
+            "grant_type=urn:cocoar:passkey&client_id=demo-native&scope=openid"
+                + "&ceremony_id=\(ceremony)&assertion=\(escaped)")
+    }
+
+    /// As a field of a form.
+    func escapedAssertion(
+        _ options: JSON, origin: String = SoftKey.appOrigin
+    ) throws -> String {
+        let assertion = try key.assertion(options, account: account, origin: origin).canonical()
+        // Of what needs to be escaped it has these alone.
+        var escaped = ""
+        for byte in assertion {
+            switch UInt8(byte) {
+            case UInt8(ascii: "{"): escaped += "%7B"
+            case UInt8(ascii: "}"): escaped += "%7D"
+            case UInt8(ascii: "\""): escaped += "%22"
+            case UInt8(ascii: ":"): escaped += "%3A"
+            case UInt8(ascii: ","): escaped += "%2C"
+            default: escaped.unicodeScalars.append(Unicode.Scalar(byte))
+            }
         }
+        return escaped
+    }
+
+    /// Ends it, with tokens.
+    func redeem(_ request: [UInt8], _ line: Line) throws {
+        let answer = try line.send(request)
+        guard answer.status == 200 else { throw answer.failure }
     }
 }

@@ -18,12 +18,21 @@ enum SessionPageRoutes {
             try await call.context.queries.browserSessions(of: frame.account, in: realm, at: now)
         }
         let apps = try await call.connectedApps(of: frame.account)
+        let devices = try await call.devices(of: frame.account)
         return frame.page(.sessions, say("Devices and apps", "Geräte und Apps")) {
             Page.card {
                 HTML.element(.h1) { say("Devices and apps", "Geräte und Apps") }
                 HTML.element(.h2) { say("Browsers", "Browser") }
                 HTML.element(.ul, .class("items")) {
                     for browser in browsers { line(browser, frame) }
+                }
+            }
+            if let devices {
+                Page.card {
+                    HTML.element(.h2) { say("Your devices", "Ihre Geräte") }
+                    HTML.element(.ul, .class("items")) {
+                        for device in devices { device.line(frame.visit, next: nil) }
+                    }
                 }
             }
             Page.card {

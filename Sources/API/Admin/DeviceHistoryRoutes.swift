@@ -1,0 +1,142 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// The apps on an owner's devices: which was certified when and by what, and what it did since.
+enum DeviceHistoryRoutes {
+    static let table: [Route<AdminContext>] = [list, history]
+
+    private static let installation = Parameter(
+        "installation", in: .path, .text(32...32, .some(Characters("0-9a-f"), 32...32)),
+        "The client id of the app.", example: "0193a0e75e0c800090002f6b1c1d9a10")
+
+    private static let list = Route<AdminContext>(
+        .get, "/api/admin/realms/{realm}/devices", id: "listDevices", tag: "Flagship",
+        summary: "The apps on devices that registered themselves.", right: .realm,
+        parameters: [.realm, Lists.limit, Lists.after(Cursor.uuid)],
+        answer: Lists.answer("DeviceList", of: device, next: Cursor.uuid, example: exampleDevice),
+        refusals: [.noSuchRealm]
+    ) { call throws(Problem) in
+        let realm = try call.realm
+        let after = call.text("after").flatMap(Cursor.uuid) ?? .zero
+        let ids = try await reading { () throws(LogFailure) in
+            try await call.context.queries.installations(in: realm)
+        }
+        if ids.isEmpty { try await call.knownRealm() }
+        var devices: [Folded<Client>] = []
+        var chosen: [UUID] = []
+        for id in ids.sorted() where id > after && devices.count <= call.limit {
+            devices.append(try await call.state(Client.self, of: id, in: realm))
+            chosen.append(id)
+        }
+        return Lists.page(
+            call.limit, of: Array(zip(chosen, devices)), item: { json($0.1) },
+            next: { Cursor.encode($0.0) })
+    }
+
+    private static let history = Route<AdminContext>(
+        .get, "/api/admin/realms/{realm}/devices/{installation}/history",
+        id: "listDeviceHistory", tag: "Flagship",
+        summary: "What happened to one of them, and what it did.",
+        detail: """
+            How it was certified and by which evidence, the session codes, konnector tokens and apps \
+            that it opened, its tokens. This list follows the log: with `min_position` it waits until \
+            it holds everything up to there.
+            """,
+        right: .realm,
+        parameters: [
+            .realm, installation, Lists.limit, Lists.after(Cursor.position), .minimumPosition,
+        ],
+        answer: Lists.answer(
+            "DeviceHistory", of: entry, next: Cursor.position, example: exampleEntry),
+        refusals: [.noSuchRealm, .noSuchClient, .positionNotReached, .positionLost]
+    ) { call throws(Problem) in
+        let realm = try call.realm
+        guard let id = Hex.decode(try call.required("installation")).flatMap({ UUID(bytes: $0) })
+        else { throw Problem(.noSuchClient) }
+        let events = try await reading { () throws(LogFailure) in
+            try await call.context.commands.events.stream(id, after: 0, in: realm)
+        }
+        guard !events.isEmpty else {
+            try await call.knownRealm()
+            throw Problem(.noSuchClient)
+        }
+        let client = try await call.state(Client.self, of: id, in: realm).state
+        guard client.metadata?.isInstallation == true else { throw Problem(.noSuchClient) }
+        try await call.wait(in: realm) { position, epoch throws(LogFailure) in
+            try await call.context.queries.auditTrail(of: realm, reaches: position, epoch: epoch)
+        }
+        let after = call.text("after").flatMap(Cursor.position) ?? 0
+        let items = try await reading { () throws(LogFailure) in
+            try await call.context.queries.history(
+                of: id, certifiedBy: client.attestation, in: realm, after: after,
+                limit: call.limit + 1)
+        }
+        return Lists.page(call.limit, of: items, item: json) {
+            Cursor.encode(position: $0.position)
+        }
+    }
+}
+
+extension DeviceHistoryRoutes {
+    private static let device = Schema.named(
+        "Device",
+        .object(
+            .required("client_id", .text(1...128), "What it goes by."),
+            .required("client_name", .text(0...200), "What people call it."),
+            .required("registered_at", Fields.time, "Since when it is there."),
+            .required("let_in", .boolean, "Whether the owner let it in."),
+            .optional(
+                "certified_by", .oneOf(Certification.allCases.map(\.rawValue)),
+                "What showed that it is the genuine app."),
+            .optional("certified_at", Fields.time, "When that was."),
+            .optional("attestation", Fields.id, "The stream that says how.")))
+
+    private static let exampleDevice: JSON = [
+        "client_id": "0193a0e75e0c800090002f6b1c1d9a10", "client_name": "Phone",
+        "registered_at": "2026-11-21T01:23:45.123456Z", "let_in": true,
+        "certified_by": "app_attest", "certified_at": "2026-11-21T01:23:45.000000Z",
+        "attestation": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10",
+    ]
+
+    private static let entry = Schema.named(
+        "DeviceHistoryEntry",
+        .object(
+            .required("position", Fields.position, "Where it stands in the realm's log."),
+            .required("at", Fields.time, "When it happened."),
+            .required("type", .text(1...100), "The event's wire name."),
+            .required("stream", Fields.id, "The stream that it belongs to."),
+            .required("actor", .text(1...1000), "Who did it."),
+            .required("fields", .openObject, "What it says, but for what is personal.")))
+
+    private static let exampleEntry: JSON = [
+        "position": 42, "at": "2026-11-21T01:23:45.123456Z", "type": "client.certified",
+        "stream": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10",
+        "actor": "client:0193a0e75e0c800090002f6b1c1d9a10",
+        "fields": ["by": "app_attest", "certified_at": 1_795_224_225],
+    ]
+
+    private static func json(_ device: Folded<Client>) -> JSON {
+        let client = device.state
+        var members: [String: JSON] = [
+            "client_id": .string(client.clientID),
+            "client_name": .string(client.metadata?.clientName ?? ""),
+            "registered_at": .string(device.createdAt.description),
+            "let_in": .bool(client.isAdopted),
+        ]
+        members["certified_by"] = client.certification.map { .string($0.rawValue) }
+        members["certified_at"] = client.certifiedAt.map { .string($0.description) }
+        members["attestation"] = client.attestation.map { .string($0.description) }
+        return .object(members)
+    }
+
+    private static func json(_ entry: DeviceHistoryEntry) -> JSON {
+        [
+            "position": .integer(entry.position), "at": .string(entry.at.description),
+            "type": .string(entry.type), "stream": .string(entry.stream.description),
+            "actor": .string(entry.actor), "fields": .object(entry.fields),
+        ]
+    }
+}

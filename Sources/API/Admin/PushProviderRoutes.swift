@@ -1,0 +1,200 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JOSE
+internal import JSON
+internal import Values
+
+/// Who brings a realm's notifications to devices.
+enum PushProviderRoutes {
+    static let table: [Route<AdminContext>] = [
+        list, setFirebase, setApple,
+        removal(
+            of: .firebase, id: "removeFirebaseProvider",
+            "/api/admin/realms/{realm}/push-providers/fcm"),
+        removal(
+            of: .apple, id: "removeAppleProvider",
+            "/api/admin/realms/{realm}/push-providers/apns"),
+    ]
+
+    private static let list = Route<AdminContext>(
+        .get, "/api/admin/realms/{realm}/push-providers", id: "listPushProviders",
+        tag: "Flagship", summary: "Who brings notifications to devices.",
+        detail: "Without the keys, which are told to nobody again.", right: .realm,
+        parameters: [.realm],
+        answer: .ok(
+            "The providers.",
+            .named(
+                "PushProviderList",
+                .object(.required("items", .list(of: schema, 0...2), "One of a kind."))),
+            example: ["items": [example]]),
+        refusals: [.noSuchRealm]
+    ) { call throws(Problem) in
+        let realm = try call.realm
+        let events = try await reading { () throws(LogFailure) in
+            try await call.context.commands.events.stream(PushProviders.stream, after: 0, in: realm)
+        }
+        if events.isEmpty { try await call.knownRealm() }
+        var providers = PushProviders()
+        for recorded in events {
+            guard let event = PushProviderEvent(recorded) else { throw Problem(.logDamaged) }
+            providers.apply(event)
+        }
+        return .json(.ok, ["items": .array(items(providers))])
+    }
+
+    private static let setFirebase = Route<AdminContext>(
+        .put, "/api/admin/realms/{realm}/push-providers/fcm", id: "setFirebaseProvider",
+        tag: "Flagship", summary: "Has Firebase Cloud Messaging bring notifications to devices.",
+        right: .realm, parameters: [.realm, .idempotencyKey],
+        body: Body(
+            schema: .named(
+                "FirebaseProvider",
+                .object(
+                    .required(
+                        "service_account", .openObject,
+                        "The key file of a service account, as Google gives it."),
+                    address)),
+            example: [
+                "service_account": [
+                    "project_id": "demo", "private_key_id": "k1", "private_key": exampleKey,
+                    "client_email": "push@demo.iam.gserviceaccount.com",
+                ]
+            ], maximumBytes: 32 * 1024),
+        answer: .gone("It is taken."), refusals: [.noSuchRealm, .realmDisabled]
+    ) { call throws(Problem) in
+        let account = call.body["service_account"] ?? .null
+        func text(_ name: String) -> String { account[name]?.string ?? "" }
+        var provider = FirebaseProvider(
+            project: text("project_id"), email: text("client_email"),
+            keyID: text("private_key_id"),
+            privateKey: try PushKey.read(text("private_key"), for: .rs256))
+        if !text("token_uri").isEmpty { provider.tokenAddress = text("token_uri") }
+        if let address = call.body["address"]?.string { provider.address = address }
+        return try await call.set(.firebase(provider))
+    }
+
+    private static let setApple = Route<AdminContext>(
+        .put, "/api/admin/realms/{realm}/push-providers/apns", id: "setAppleProvider",
+        tag: "Flagship", summary: "Has Apple bring notifications to devices.",
+        right: .realm, parameters: [.realm, .idempotencyKey],
+        body: Body(
+            schema: .named(
+                "AppleProvider",
+                .object(
+                    .required("team_id", .text(1...20), "The team that the key belongs to."),
+                    .required("key_id", .text(1...20), "What Apple calls the key."),
+                    .required("private_key", .text(1...10_000), "The key file that Apple gave."),
+                    .required("topic", .text(1...200), "The app's bundle id."), address)),
+            example: [
+                "team_id": "TEAM000001", "key_id": "KEY0000001", "private_key": exampleKey,
+                "topic": "io.example.flagship",
+            ], maximumBytes: 32 * 1024),
+        answer: .gone("It is taken."), refusals: [.noSuchRealm, .realmDisabled]
+    ) { call throws(Problem) in
+        func text(_ name: String) -> String { call.body[name]?.string ?? "" }
+        var provider = AppleProvider(
+            team: text("team_id"), keyID: text("key_id"),
+            privateKey: try PushKey.read(text("private_key"), for: .es256), topic: text("topic"))
+        if let address = call.body["address"]?.string { provider.address = address }
+        return try await call.set(.apple(provider))
+    }
+
+    private static func removal(
+        of kind: PushProvider.Kind, id: String, _ path: PathTemplate
+    ) -> Route<AdminContext> {
+        Route<AdminContext>(
+            .delete, path, id: id, tag: "Flagship",
+            summary: "Has nobody bring notifications to devices of this kind any more.",
+            right: .realm, parameters: [.realm, .idempotencyKey], answer: .gone("It is gone."),
+            refusals: [.noSuchRealm, .realmDisabled, .noSuchPushProvider]
+        ) { call throws(Problem) in
+            let done = try await call.run(
+                RemovePushProvider(kind), as: call.write(in: try call.realm))
+            return Response(status: .noContent).at(done)
+        }
+    }
+
+    private static let address = Member.optional(
+        "address", .text(1...2_000),
+        "Where it is called, where that is not the usual place: an address of https.")
+
+    /// What stands where a key stands.
+    static let exampleKey: JSON = "-----BEGIN PRIVATE KEY----- … -----END PRIVATE KEY-----"
+
+    private static let schema = Schema.named(
+        "PushProvider",
+        .object(
+            .required(
+                "provider", .oneOf(PushProvider.Kind.allCases.map(\.rawValue)), "Which kind."),
+            .required("address", .text(1...2_000), "Where it is called."),
+            .required("key_id", .text(1...100), "What the provider calls the key."),
+            .required("usable", .boolean, "Whether the key can be opened."),
+            .optional("project_id", .text(1...63), "Of Firebase: the project."),
+            .optional("client_email", .text(1...254), "Of Firebase: the service account."),
+            .optional("token_uri", .text(1...2_000), "Of Firebase: where tokens come from."),
+            .optional("team_id", .text(1...20), "Of Apple: the team."),
+            .optional("topic", .text(1...200), "Of Apple: the app.")))
+
+    private static let example: JSON = [
+        "provider": "apns", "address": "https://api.push.apple.com", "key_id": "KEY0000001",
+        "usable": true, "team_id": "TEAM000001", "topic": "io.example.flagship",
+    ]
+
+    private static func items(_ providers: PushProviders) -> [JSON] {
+        var items: [JSON] = []
+        if let provider = providers.apple {
+            items.append([
+                "provider": "apns", "address": .string(provider.address),
+                "key_id": .string(provider.keyID), "team_id": .string(provider.team),
+                "topic": .string(provider.topic), "usable": .bool(provider.privateKey != nil),
+            ])
+        }
+        if let provider = providers.firebase {
+            items.append([
+                "provider": "fcm", "address": .string(provider.address),
+                "key_id": .string(provider.keyID), "project_id": .string(provider.project),
+                "client_email": .string(provider.email),
+                "token_uri": .string(provider.tokenAddress),
+                "usable": .bool(provider.privateKey != nil),
+            ])
+        }
+        return items
+    }
+}
+
+extension Call<AdminContext> {
+    fileprivate func set(_ provider: PushProvider) async throws(Problem) -> Response {
+        let done = try await run(SetPushProvider(provider), as: write(in: try realm))
+        return Response(status: .noContent).at(done)
+    }
+}
+
+extension SetPushProvider.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.noSuchRealm)
+        case .realmDisabled: Problem(.realmDisabled)
+        case .invalid(let fault): Problem(of: fault)
+        }
+    }
+}
+
+extension RemovePushProvider.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.noSuchRealm)
+        case .realmDisabled: Problem(.realmDisabled)
+        case .notSet: Problem(.noSuchPushProvider)
+        }
+    }
+}
+
+extension RequeueNotification.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .notFound: Problem(.noSuchNotification)
+        case .notFailed: Problem(.notificationNotFailed)
+        }
+    }
+}

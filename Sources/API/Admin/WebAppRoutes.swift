@@ -1,0 +1,217 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// The web apps and konnectors that a realm of the flagship profile knows.
+enum WebAppRoutes {
+    static let table: [Route<AdminContext>] = [create, list, get, update, delete]
+
+    private static let name = Schema.text(1...200, Names.showable(200))
+    private static let address = Schema.text(1...2000, Names.webAddress)
+    private static let webAppID = Parameter(
+        "web_app_id", in: .path, Fields.id, "Its id.",
+        example: "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10")
+
+    private static let optional: [(name: String, schema: Schema, about: String)] = [
+        ("name_prefix", name, "What stands before the name, such as the maker's."),
+        ("editor", name, "Who makes it."),
+        ("icon", .text(1...2000), "The path of its icon among its files, or an address."),
+        (
+            "permissions", .list(of: .text(1...128), 0...WebAppCard.mostPermissions),
+            "What its tokens may. Never everything."
+        ),
+        ("origin", address, "Where its pages are; without one, at its sub-domain."),
+        ("start_url", address, "Of a konnector: where people say what it may fetch."),
+        ("reconnect_url", address, "Of a konnector: where they say so again."),
+        ("manage_url", address, "Of a konnector: where they look after that."),
+        ("flags", .openObject, "What its pages are told to do or leave."),
+    ]
+
+    private static let create = Route<AdminContext>(
+        .post, "/api/admin/realms/{realm}/web-apps", id: "registerWebApp", tag: "Flagship",
+        summary: "Makes a web app or a konnector known.", right: .realm,
+        parameters: [.realm, .idempotencyKey],
+        body: Body(
+            schema: .named(
+                "NewWebApp",
+                .object(
+                    [
+                        .required("kind", kind, "What it is."),
+                        .required("slug", .text(1...63, Names.label), "What it goes by."),
+                        .required("name", name, "What people see."),
+                    ] + optional.map { .optional($0.name, $0.schema, $0.about) })),
+            example: ["kind": "app", "slug": "drive", "name": "Drive"]),
+        answer: .created("It is known.", schema, example: example),
+        refusals: [.noSuchRealm, .realmDisabled, .appExists]
+    ) { call throws(Problem) in
+        let write = call.write(in: try call.realm)
+        try await call.requireForeignOrigin(in: write.realm)
+        let command = RegisterWebApp(id: write.newID("web app"), members: call.body.object ?? [:])
+        let done = try await call.run(command, as: write)
+        return try await call.answer(.created, command.id, done)
+            .located("/api/admin/realms/\(write.realm)/web-apps/\(command.id)")
+    }
+
+    private static let kind = Schema.oneOf(WebAppKind.allCases.map(\.rawValue))
+
+    private static let list = Route<AdminContext>(
+        .get, "/api/admin/realms/{realm}/web-apps", id: "listWebApps", tag: "Flagship",
+        summary: "The realm's web apps and konnectors.", right: .realm,
+        parameters: [.realm, Lists.limit, Lists.after(Cursor.uuid)],
+        answer: Lists.answer("WebAppList", of: schema, next: Cursor.uuid, example: example),
+        refusals: [.noSuchRealm]
+    ) { call throws(Problem) in
+        let realm = try call.realm
+        let after = call.text("after").flatMap(Cursor.uuid)
+        let items = try await reading { () throws(LogFailure) in
+            try await call.context.queries.webApps(in: realm, after: after, limit: call.limit + 1)
+        }
+        if items.isEmpty { try await call.knownRealm() }
+        return Lists.page(call.limit, of: items, item: json) { Cursor.encode($0.id) }
+    }
+
+    private static let get = Route<AdminContext>(
+        .get, "/api/admin/realms/{realm}/web-apps/{web_app_id}", id: "getWebApp",
+        tag: "Flagship", summary: "One of them.", right: .realm, parameters: [.realm, webAppID],
+        answer: .ok("It.", schema, example: example), refusals: [.noSuchRealm, .noSuchApp]
+    ) { call throws(Problem) in
+        let realm = try call.realm
+        let id = try call.requiredID("web_app_id")
+        let found = try await reading { () throws(LogFailure) in
+            try await call.context.queries.webApp(id, in: realm)
+        }
+        guard let found else {
+            try await call.knownRealm()
+            throw Problem(.noSuchApp)
+        }
+        return .json(.ok, json(found))
+    }
+
+    private static let update = Route<AdminContext>(
+        .patch, "/api/admin/realms/{realm}/web-apps/{web_app_id}", id: "updateWebApp",
+        tag: "Flagship", summary: "Says something else of it.",
+        detail: "What is not named stays as it is; null takes something back.",
+        right: .realm, parameters: [.realm, webAppID, .idempotencyKey],
+        body: Body(
+            schema: .named(
+                "WebAppChange",
+                .object(
+                    [.optional("name", name, "What people see.")]
+                        + optional.map { .optional($0.name, .nullable($0.schema), $0.about) })),
+            example: ["name": "Files"]),
+        answer: .written(.ok, "It.", schema, example: example),
+        refusals: [.noSuchRealm, .realmDisabled, .noSuchApp, .appExists]
+    ) { call throws(Problem) in
+        let write = call.write(in: try call.realm)
+        try await call.requireForeignOrigin(in: write.realm)
+        let command = UpdateWebApp(
+            id: try call.requiredID("web_app_id"), changes: call.body.object ?? [:])
+        return try await call.answer(.ok, command.id, try await call.run(command, as: write))
+    }
+
+    private static let delete = Route<AdminContext>(
+        .delete, "/api/admin/realms/{realm}/web-apps/{web_app_id}", id: "removeWebApp",
+        tag: "Flagship", summary: "Takes it out of the realm.",
+        detail: "Its tokens are over, and its name is free.", right: .realm,
+        parameters: [.realm, webAppID, .idempotencyKey], answer: .gone("It is gone."),
+        refusals: [.noSuchRealm, .realmDisabled, .noSuchApp]
+    ) { call throws(Problem) in
+        let write = call.write(in: try call.realm)
+        let done = try await call.run(
+            RemoveWebApp(id: try call.requiredID("web_app_id")), as: write)
+        return Response(status: .noContent).at(done)
+    }
+
+    private static let schema = Schema.named(
+        "WebApp",
+        .object(
+            [
+                .required("id", Fields.id, "Its id, which never changes."),
+                .required("kind", kind, "What it is."),
+                .required("slug", .text(1...63), "What it goes by."),
+                .required("name", .text(1...200), "What people see."),
+                .required("created_at", Fields.time, "Since when it is known."),
+            ] + optional.map { .optional($0.name, $0.schema, $0.about) }))
+
+    private static let example: JSON = [
+        "id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10", "kind": "app", "slug": "drive",
+        "name": "Drive", "permissions": ["files"], "created_at": "2026-11-21T01:23:45.123456Z",
+    ]
+
+    fileprivate static func json(_ app: WebAppView) -> JSON {
+        var members = app.card.fields
+        members["id"] = .string(app.id.description)
+        members["created_at"] = .string(app.createdAt.description)
+        return .object(members)
+    }
+}
+
+extension Call<AdminContext> {
+    fileprivate func answer(
+        _ status: Status, _ id: UUID, _ done: Done
+    ) async throws(Problem) -> Response {
+        let app = try await state(WebApp.self, of: id, after: done)
+        guard let card = app.state.card else { throw Problem(.internalError) }
+        let view = WebAppView(id: id, card: card, createdAt: app.createdAt)
+        return Response.json(status, WebAppRoutes.json(view)).at(done)
+    }
+
+    /// Where an app's pages are, nothing else of the realm is: it must not take the place where people
+    /// sign in.
+    fileprivate func requireForeignOrigin(in realm: RealmID) async throws(Problem) {
+        guard let origin = body["origin"]?.string, let host = URLParts.parse(origin)?.host else {
+            return
+        }
+        let (hosts, settings) = try await reading { () throws(LogFailure) in
+            (
+                try await context.queries.hosts(of: realm, after: nil, limit: 1_000),
+                Settings(overrides: try await context.queries.realm(realm)?.settings ?? [:])
+            )
+        }
+        let own = [
+            settings[SettingCatalogue.primaryDomain],
+            settings[SettingCatalogue.linksBaseURL].flatMap { URLParts.parse($0)?.host },
+        ]
+        let isOnly = !hosts.isEmpty && hosts.allSatisfy { RequestHost($0.host)?.name == host }
+        guard !isOnly, !own.contains(where: { $0.flatMap { RequestHost($0)?.name } == host }) else {
+            throw Problem(of: FieldFault("origin", .reserved))
+        }
+    }
+}
+
+extension RegisterWebApp.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.noSuchRealm)
+        case .realmDisabled: Problem(.realmDisabled)
+        case .idTaken: Problem(.appExists)
+        case .slugTaken: Problem(.appExists, field: "slug")
+        case .originTaken: Problem(.appExists, field: "origin")
+        case .invalid(let fault): Problem(of: fault)
+        }
+    }
+}
+
+extension UpdateWebApp.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.noSuchRealm)
+        case .realmDisabled: Problem(.realmDisabled)
+        case .notFound: Problem(.noSuchApp)
+        case .originTaken: Problem(.appExists, field: "origin")
+        case .invalid(let fault): Problem(of: fault)
+        }
+    }
+}
+
+extension RemoveWebApp.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.noSuchRealm)
+        case .realmDisabled: Problem(.realmDisabled)
+        case .notFound: Problem(.noSuchApp)
+        }
+    }
+}

@@ -1,0 +1,186 @@
+internal import EventSourcing
+internal import HTML
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// Pages on which an owner looks after the apps that he let in.
+enum DevicePages {
+    static let table: [Route<RealmContext>] = [exceeded, remove]
+
+    static let path = "/settings/clients/limit-exceeded"
+    private static let refusals = LoginRoutes.refusals + [.forbidden]
+
+    private static let exceeded = Route<RealmContext>(
+        .get, PathTemplate(stringLiteral: path), id: "showDeviceLimit", tag: "Flagship",
+        summary: "Asks an owner to send apps away, as long as there are too many.",
+        right: .nothing, dialect: .page,
+        parameters: [
+            Parameter("session_code", in: .query, .text(0...128), "What signs him in."),
+            Parameter("redirect", in: .query, .text(0...2048), "Where to go on to."),
+        ], answer: .page, refusals: refusals
+    ) { call throws(Problem) in
+        let visit = try await call.visit()
+        let redirect = call.text("redirect")
+        let place = redirect.map { "\(path)?\(Form.encode([("redirect", $0)]))" } ?? path
+        if let code = call.text("session_code"), !code.isEmpty {
+            return try await call.signIn(bySessionCode: code, visit, place: place)
+        }
+        guard let browser = visit.browser else {
+            return .seeOther("/auth/login?" + Form.encode([("redirect", place)]))
+        }
+        try await call.requireOwner(browser)
+        let limit = call.context.place.settings[SettingCatalogue.installationLimit]
+        let count = try await call.folded(Owner.self, Owner.stream).devices.count
+        guard limit > 0, count > limit else {
+            return .seeOther(try await call.safeRedirect(redirect))
+        }
+        return try await call.deviceLimitPage(visit, next: place)
+    }
+
+    private static let remove = Route<RealmContext>(
+        .post, "/account/devices/remove", id: "removeDevice", tag: "Flagship",
+        summary: "Sends an app away.", right: .nothing, dialect: .page,
+        body: .page([
+            .optional("client", .text(0...128), "The app."),
+            .optional("next", .text(0...4096), "The page to go on to."),
+        ]), answer: .page, refusals: refusals
+    ) { call throws(Problem) in
+        let visit = try await call.submission()
+        guard let browser = visit.browser else { return call.signInFirst("/account/sessions") }
+        try await call.requireOwner(browser)
+        if let (id, _) = try await call.installation(call.body["client"]?.string) {
+            switch try await call.attempt(DeleteClient(id: id), for: browser) {
+            case nil, .notFound?: break
+            case let refusal?: throw refusal.problem
+            }
+        }
+        let next = call.body["next"]?.string.flatMap { ReturnPath($0) }?.text ?? ""
+        let isOurs = [path, InstallationAuthorizeRoutes.path].contains { page in
+            next == page || next.utf8.starts(with: "\(page)?".utf8)
+        }
+        return isOurs ? .seeOther(next) : .seeOther(.sessions, .accessRemoved)
+    }
+}
+
+/// An app that an owner let in.
+struct OwnersDevice: Sendable {
+    let client: Client
+    let addedAt: Timestamp?
+}
+
+extension Call<RealmContext> {
+    /// Whether one more app may be let in.
+    func isFull() async throws(Problem) -> Bool {
+        let owner = try await folded(Owner.self, Owner.stream)
+        return owner.isFull(context.place.settings)
+    }
+
+    /// What was let in, if this is the realm's owner; nil if it is anybody else.
+    func devices(of account: UUID) async throws(Problem) -> [OwnersDevice]? {
+        guard context.place.settings[SettingCatalogue.profile] == .flagship else { return nil }
+        let owner = try await folded(Owner.self, Owner.stream)
+        guard owner.account == account else { return nil }
+        var found: [OwnersDevice] = []
+        for id in owner.devices {
+            found.append(
+                OwnersDevice(client: try await folded(Client.self, id), addedAt: id.timestamp))
+        }
+        return found
+    }
+
+    func deviceLimitPage(_ visit: Visit, next: String) async throws(Problem) -> Response {
+        let devices = try await devices(of: visit.browser?.subject ?? .zero) ?? []
+        let limit = context.place.settings[SettingCatalogue.installationLimit]
+        let say = visit.say
+        return visit.page(say("Too many devices", "Zu viele Geräte"), isWide: true) {
+            Page.card {
+                HTML.element(.h1) { say("Too many devices", "Zu viele Geräte") }
+                HTML.element(.p) {
+                    say(
+                        "You can use \(limit) devices. Remove one that you no longer need.",
+                        "Sie können \(limit) Geräte nutzen. Entfernen Sie eines, das Sie nicht mehr brauchen."
+                    )
+                }
+                HTML.element(.ul, .class("items")) {
+                    for device in devices { device.line(visit, next: next) }
+                }
+                HTML.element(.div, .class("links")) {
+                    Parts.link(say("Try again", "Erneut versuchen"), to: next)
+                }
+            }
+        }
+    }
+
+    /// A page of this site, or the place of an app that the realm knows: nothing else.
+    fileprivate func safeRedirect(_ text: String?) async throws(Problem) -> String {
+        let usual = "/account/sessions"
+        guard let text, let parts = URLParts.parse(text), let host = parts.host,
+            !parts.hasUserInfo
+        else { return usual }
+        let name = parts.port.map { "\(host):\($0)" } ?? host
+        let domain = site.domain
+        if name == domain, text.utf8.starts(with: "\(context.place.issuer)/".utf8) { return text }
+        var app = try await reading { () throws(LogFailure) in
+            try await context.queries.webApp(originHost: name, in: context.place.realm)
+        }
+        if app == nil, name.utf8.count > domain.utf8.count + 1, name.hasSuffix(".\(domain)") {
+            let label = String(name.dropLast(domain.count + 1))
+            app = try await reading { () throws(LogFailure) in
+                try await context.queries.webApp(
+                    slug: label, kind: .app, in: context.place.realm)
+            }
+        }
+        guard let app else { return usual }
+        let address = address(of: app)
+        return text == address || text.utf8.starts(with: "\(address)/".utf8) ? text : usual
+    }
+}
+
+extension OwnersDevice {
+    /// What an owner reads of it, and how he sends it away.
+    func line(_ visit: Visit, next: String?) -> HTML {
+        let say = visit.say
+        let name = client.metadata?.clientName ?? client.clientID
+        return HTML.element(.li) {
+            HTML.element(.div, .class("what")) {
+                HTML.element(.strong) { name }
+                HTML.element(.span, .class("soft small")) {
+                    evidence(say)
+                    if let at = client.certifiedAt {
+                        " · "
+                        say.moment(at)
+                    }
+                }
+                if let addedAt {
+                    HTML.element(.span, .class("soft small")) {
+                        say("Registered ", "Registriert ")
+                        say.moment(addedAt)
+                    }
+                }
+            }
+            visit.form("/account/devices/remove") {
+                Parts.hidden("client", client.clientID)
+                if let next { Parts.hidden("next", next) }
+                HTML.element(
+                    .button, .type("submit"), .class("second"),
+                    .label(say("Remove: \(name)", "Entfernen: \(name)"))
+                ) { say("Remove", "Entfernen") }
+            }
+        }
+    }
+
+    private func evidence(_ say: Words) -> String {
+        switch client.certification {
+        case .appAttest: say("Certified by Apple's App Attest", "Bestätigt durch Apples App Attest")
+        case .playIntegrity:
+            say("Certified by Google Play Integrity", "Bestätigt durch Google Play Integrity")
+        case .safetyNet:
+            say("Certified by Google SafetyNet", "Bestätigt durch Google SafetyNet")
+        case .mailedCode:
+            say("Certified by a code that you were mailed", "Bestätigt durch einen Code per E-Mail")
+        case nil: say("Not certified", "Nicht bestätigt")
+        }
+    }
+}

@@ -1,0 +1,199 @@
+internal import Cryptography
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// What apps want an owner to be told.
+enum NotificationRoutes {
+    static let table: [Route<RealmContext>] = [create]
+
+    private static let create = Route<RealmContext>(
+        .post, "/notifications", id: "createNotification", tag: "Flagship",
+        summary: "Has the owner told of something.",
+        detail: """
+            On devices, or by mail where no device takes it. `category` is one of those that the app \
+            said when it registered. Of a stateful one the same `state` twice is told once; of a \
+            collapsible one the later takes the place of the earlier. `at` is when.
+            """,
+        right: .nothing, dialect: .flagship,
+        body: Body(
+            .jsonAPI, schema: .openObject,
+            example: [
+                "data": [
+                    "type": "io.cozy.notifications",
+                    "attributes": [
+                        "category": "balance", "category_id": "my-bank",
+                        "title": "Your balance is low", "message": "There are 3 euros left.",
+                        "priority": "high", "state": "low", "preferred_channels": ["mobile"],
+                        "data": ["appName": "Banks"],
+                    ],
+                ]
+            ], maximumBytes: 32 * 1024),
+        answer: Answer(
+            status: .created, description: "The notification, in JSON:API.",
+            content: .json(.openObject, example: ["data": [:]])),
+        refusals: Place.refusals + [.invalidRequest, .invalidClient, .forbidden, .rateLimited]
+    ) { call throws(Problem) in
+        let sender = try await call.notificationSender()
+        let asked: AskedNotification
+        do throws(AskedNotification.Fault) {
+            asked = try AskedNotification(call.body)
+        } catch {
+            return error.response
+        }
+        return try await call.notify(asked, from: sender)
+    }
+}
+
+/// Who sends, and for whom.
+struct KnownSender: Sendable {
+    let sender: NotificationSender
+    /// Of the token that was shown.
+    let account: UUID
+    /// What kind of sender it is, in the words of such apps.
+    let originator: String
+    let name: String
+    /// The name of the app that it belongs to, where it is known.
+    let slug: String?
+    let categories: JSON?
+
+    /// What a notification is about, as such apps read it.
+    func sourceID(_ asked: AskedNotification) -> String {
+        "cozy/\(originator)/\(slug ?? "")/\(asked.category)/\(asked.content.categoryID)"
+    }
+}
+
+extension Call<RealmContext> {
+    /// Whoever shows a token that may send notifications.
+    func notificationSender() async throws(Problem) -> KnownSender {
+        let token = try await installationToken()
+        let refused = Problem.said(.forbidden, "Not authorized")
+        guard NotificationScope.allows(token.scope), let account = token.session.terms.account,
+            let (id, client) = try await installation(token.session.terms.clientID)
+        else { throw refused }
+        return KnownSender(
+            sender: .installation(id), account: account, originator: "oauth",
+            name: client.metadata?.clientName ?? "",
+            slug: client.metadata?.softwareID.flatMap(NotificationScope.slug),
+            categories: client.metadata?.notifications)
+    }
+
+    func notify(
+        _ asked: AskedNotification, from known: KnownSender
+    ) async throws(Problem) -> Response {
+        let sender: UUID =
+            switch known.sender {
+            case .installation(let id): id
+            }
+        let mint = context.mint
+        let about = sender.bytes + Array("\(asked.category)\u{0}\(asked.content.categoryID)".utf8)
+        let source = UUID.v8(mint.derive("notification source", about))
+        guard
+            let state = SecretDigest(
+                mint.derive("notification state", source.bytes + Array(asked.content.state.utf8)))
+        else { throw Problem(.internalError) }
+        // What changes nothing uses nobody's share up.
+        let before = try await folded(NotificationSource.self, source)
+        let isNews =
+            before.state != state
+            || NotificationCategory(asked.category, in: known.categories)?.isStateful != true
+        if isNews {
+            do throws(Problem) {
+                try count(.notification, target: Self.wholeRealm)
+            } catch {
+                guard error.kind == .rateLimited else { throw error }
+                var response = Response.jsonAPIError(
+                    .tooManyRequests, "Too Many Requests",
+                    "Too many notifications were sent in too short a time.")
+                for (name, value) in error.headers { response.headers[name] = value }
+                return response
+            }
+        }
+        var content = asked.content
+        content.sender = known.name
+        if let name = content.members["appName"]?.string ?? known.slug, !name.isEmpty {
+            content.sender = name
+        }
+        let (id, now) = (newID(), context.clock.now())
+        let command = RequestNotification(
+            id: id, sender: known.sender, account: known.account, source: source,
+            category: asked.category, content: content, state: state, priority: asked.priority,
+            channels: asked.channels, due: asked.due, slug: known.slug, now: now)
+        switch try await refusable(command, for: sender) {
+        case .success(.requested):
+            return .jsonAPI(.created, asked.document(id, known, now))
+        case .success(.unchanged(let last)):
+            return .jsonAPI(.created, asked.document(last, known, now))
+        case .failure(let refusal): return try refusal.response()
+        }
+    }
+
+    /// The outcome of a command, or why it was refused.
+    private func refusable<C: AnsweringCommand>(
+        _ command: C, for installation: UUID
+    ) async throws(Problem) -> Result<C.Outcome, C.Rejection> {
+        let origin = Origin(
+            actor: "client:\(RegisterInstallation.clientID(of: installation))",
+            address: context.place.address,
+            userAgent: request.headers["User-Agent"].map { String($0.unicodeScalars.prefix(512)) },
+            at: context.clock.now())
+        do {
+            let (_, outcome) = try await context.commands.ask(
+                command, in: context.place.realm, id: newID(), digest: [], origin: origin)
+            guard let outcome else { throw Problem(.internalError) }
+            return .success(outcome)
+        } catch let refusal as C.Rejection {
+            return .failure(refusal)
+        } catch let failure as LogFailure {
+            throw Problem(of: failure)
+        } catch {
+            throw Problem(.internalError)
+        }
+    }
+}
+
+/// Who may send, as scopes of such apps say it.
+enum NotificationScope {
+    private static let type = "io.cozy.notifications"
+
+    /// `*`, or the type alone, with all verbs, or with the one that is needed.
+    static func allows(_ scope: [String]) -> Bool {
+        scope.contains { name in
+            if name == Installation.scope { return true }
+            let parts = name.split(separator: ":", omittingEmptySubsequences: false)
+            guard let first = parts.first, first == type else { return false }
+            guard parts.count > 1 else { return true }
+            let verbs = parts[1].split(separator: ",")
+            return parts.count == 2 && verbs.contains { $0 == "ALL" || $0 == "POST" }
+        }
+    }
+
+    /// The app that an installation belongs to, where its software says that it does.
+    static func slug(_ software: String) -> String? {
+        let prefix = "registry://"
+        guard software.utf8.starts(with: prefix.utf8) else { return nil }
+        let rest = String(software.unicodeScalars.dropFirst(prefix.utf8.count))
+        let slug = rest.split(separator: "/").first.map(String.init) ?? ""
+        let isPlain = slug.utf8.allSatisfy {
+            (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x2D
+        }
+        return (1...60).contains(slug.utf8.count) && isPlain ? slug : nil
+    }
+}
+
+extension RequestNotification.Rejection {
+    func response() throws(Problem) -> Response {
+        switch self {
+        case .realmNotFound: throw Problem(.unknownHost)
+        case .realmDisabled: throw Problem(.realmClosed)
+        case .notAllowed, .unknownCategory:
+            return .jsonAPIError(
+                .forbidden, "Forbidden", "Not authorized to send notification")
+        case .tooLate: return AskedNotification.Fault.invalid("at").response
+        case .invalid(let fault):
+            return AskedNotification.Fault.invalid(fault.field).response
+        }
+    }
+}

@@ -1,0 +1,100 @@
+internal import HTML
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// The way into a web app, for a browser whose person is signed in or has a session code.
+enum WebAppPageRoutes {
+    static let table: [Route<RealmContext>] = [start]
+    /// At the app's own place.
+    static let placeTable: [Route<RealmContext>] = [index]
+
+    static let indexPath = "/apps/index"
+
+    private static let code = Parameter(
+        "session_code", in: .query, .text(0...128), "What signs the browser in.")
+
+    /// On the realm's own host: from here on people are signed in wherever the realm lets them be.
+    private static let start = Route<RealmContext>(
+        .get, "/apps/{slug}/start", id: "startWebApp", tag: "Flagship",
+        summary: "Leads into a web app.", right: .nothing, dialect: .page,
+        parameters: [Parameter("slug", in: .path, .text(1...128), "What it goes by."), code],
+        answer: .page, refusals: LoginRoutes.refusals + [.forbidden, .noSuchApp]
+    ) { call throws(Problem) in
+        let app = try await call.webApp(try call.required("slug"), .app)
+        let visit = try await call.visit()
+        let place = "/apps/\(app.card.slug)/start"
+        if let text = call.text("session_code"), !text.isEmpty {
+            return try await call.signIn(bySessionCode: text, visit, place: place)
+        }
+        guard let browser = visit.browser else { return call.signInFirst(place) }
+        try await call.requireOwner(browser)
+        // Elsewhere it is for the app to ask who is there.
+        if app.card.origin != nil { return .seeOther(call.address(of: app) + "/") }
+        let id = call.newID()
+        try await call.carryOut(
+            HandOverSession(
+                code: id, browser: browser.id, webApp: app.id, now: call.context.clock.now()),
+            for: browser)
+        return .seeOther(
+            "\(call.address(of: app))/?"
+                + Form.encode([("session_code", call.context.mint.sessionCode(id))]))
+    }
+
+    private static let index = Route<RealmContext>(
+        .get, PathTemplate(stringLiteral: indexPath), id: "showWebApp", tag: "Flagship",
+        summary: "The first page of a web app.", right: .nothing, dialect: .page,
+        parameters: [code], answer: .page,
+        refusals: LoginRoutes.refusals + [.forbidden, .noSuchApp]
+    ) { call throws(Problem) in
+        guard let place = call.context.place.webApp, let app = try await call.webApp(place.id)
+        else { throw Problem(.noSuchApp) }
+        let text = call.text("session_code").flatMap { $0.isEmpty ? nil : $0 }
+        // Its pages are elsewhere: this is only the way there.
+        if let above = place.above, app.card.origin != nil {
+            return .seeOther(start(app, above, code: text))
+        }
+        let visit = try await call.visit()
+        if let text {
+            return try await call.signIn(bySessionCode: text, visit, place: call.indexWithoutCode)
+        }
+        guard let browser = visit.browser else {
+            guard let above = place.above else { throw Problem(.forbidden) }
+            return .seeOther(start(app, above, code: nil))
+        }
+        try await call.requireOwner(browser)
+        let say = visit.say
+        return visit.page(app.card.name) {
+            Page.card {
+                HTML.element(.h1) { app.card.name }
+                HTML.element(.p) { say("You are signed in.", "Sie sind angemeldet.") }
+            }
+        }
+    }
+
+    private static func start(_ app: WebAppView, _ above: String, code: String?) -> String {
+        let query = code.map { "?" + Form.encode([("session_code", $0)]) } ?? ""
+        return "\(above)/apps/\(app.card.slug)/start\(query)"
+    }
+}
+
+extension Call<RealmContext> {
+    /// The same page, with all that was asked but the code.
+    fileprivate var indexWithoutCode: String {
+        let pairs = request.query.flatMap { Form.parse(Array($0.utf8)) } ?? []
+        let rest = pairs.filter { $0.name != "session_code" }
+        return rest.isEmpty ? "/" : "/?\(Form.encode(rest))"
+    }
+}
+
+extension HandOverSession.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.unknownHost)
+        case .realmDisabled: Problem(.realmClosed)
+        case .notSignedIn: Problem(.forbidden)
+        case .noWebApp: Problem(.noSuchApp)
+        }
+    }
+}

@@ -1,0 +1,49 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// What routes of the flagship profile know of web apps.
+extension Call<RealmContext> {
+    func webApp(_ id: UUID) async throws(Problem) -> WebAppView? {
+        try await reading { () throws(LogFailure) in
+            try await context.queries.webApp(id, in: context.place.realm)
+        }
+    }
+
+    func webApp(_ slug: String, _ kind: WebAppKind) async throws(Problem) -> WebAppView {
+        let found = try await reading { () throws(LogFailure) in
+            try await context.queries.webApp(slug: slug, kind: kind, in: context.place.realm)
+        }
+        guard let found else { throw Problem.said(.noSuchApp, "Application is not installed") }
+        return found
+    }
+
+    /// The app of this name, else the realm's own choice.
+    func webApp(orDefault slug: String?) async throws(Problem) -> WebAppView {
+        let chosen = slug ?? context.place.settings[SettingCatalogue.defaultWebApp]
+        guard let chosen, !chosen.isEmpty else {
+            throw Problem.said(.noSuchApp, "Application is not installed")
+        }
+        return try await webApp(chosen, .app)
+    }
+
+    /// Where an app's pages are: nothing that a request says has a part in it.
+    func address(of app: WebAppView) -> String {
+        if let origin = app.card.origin { return origin }
+        let (scheme, domain) = site
+        return "\(scheme)://\(app.card.slug).\(domain)"
+    }
+
+    /// How the realm is reached, and as what.
+    var site: (scheme: String, domain: String) {
+        let text = context.place.issuer
+        let bytes = Array(text.utf8)
+        guard let sign = bytes.firstIndex(of: UInt8(ascii: ":")) else { return ("https", text) }
+        return (
+            String(decoding: bytes[..<sign], as: UTF8.self),
+            String(decoding: bytes[sign...].dropFirst(3), as: UTF8.self)
+        )
+    }
+}

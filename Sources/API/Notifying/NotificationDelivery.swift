@@ -1,0 +1,139 @@
+public import EventSourcing
+public import Identity
+internal import JSON
+public import Values
+
+/// Brings a notification to the devices of its reader: to apps of their own first, then to the one app
+/// that has everything. What becomes of it where none takes it is not decided here.
+public struct NotificationDelivery: Sendable {
+    private let events: any EventLog
+    private let queries: any RealmQueries
+    private let courier: PushCourier
+    private let now: @Sendable () -> Timestamp
+
+    /// Devices that are asked by one route.
+    static let most = 10
+
+    public init(
+        events: any EventLog, queries: any RealmQueries, courier: PushCourier,
+        now: @escaping @Sendable () -> Timestamp
+    ) {
+        self.events = events
+        self.queries = queries
+        self.courier = courier
+        self.now = now
+    }
+
+    /// What is to be put on record.
+    public struct Attempt: Sendable {
+        public let outcome: RecordNotification.Outcome
+        /// Those whose provider says that there is no such device.
+        public let gone: [DropDeviceToken]
+    }
+
+    /// Nil where there is nothing to do any more.
+    public func attempt(
+        _ id: UUID, in realm: RealmID
+    ) async throws(LogFailure) -> Attempt? {
+        let notification = try await fold(Notification.self, id, realm)
+        guard let terms = notification.terms, notification.status == .due else { return nil }
+        let account = try await fold(Account.self, terms.account, realm)
+        guard let content = notification.content, !account.isDisabled, !account.isDeleted,
+            !(try await fold(Realm.self, Realm.stream, realm).isDisabled)
+        else { return Attempt(outcome: .pointless, gone: []) }
+        guard terms.wantsPush else {
+            return Attempt(outcome: .refusedForGood(code: 0), gone: [])
+        }
+        let providers = try await fold(PushProviders.self, PushProviders.stream, realm)
+        let message = PushMessage(id, terms, content, now: now())
+        var round = Round(providers: providers, realm: realm)
+        for (route, devices) in try await devices(realm) {
+            let shown = route == .flagship ? message.amongOthers(terms) : message
+            let took = await push(shown, to: devices, &round)
+            guard took.isEmpty else {
+                return Attempt(outcome: .pushed(route, took), gone: round.gone)
+            }
+        }
+        return Attempt(outcome: round.outcome, gone: round.gone)
+    }
+
+    /// What was heard of the devices of all routes.
+    private struct Round {
+        let providers: PushProviders
+        let realm: RealmID
+        var asked: Set<String> = []
+        var gone: [DropDeviceToken] = []
+        var code = 0
+        var mayTryAgain = false
+        var pause: Int64?
+
+        var outcome: RecordNotification.Outcome {
+            mayTryAgain ? .refusedForNow(code: code, pause: pause) : .refusedForGood(code: code)
+        }
+
+        mutating func note(_ verdict: PushVerdict, of device: PushDevice) {
+            switch verdict {
+            case .taken: break
+            case .gone(let code):
+                self.code = code
+                gone.append(
+                    DropDeviceToken(
+                        installation: device.client, token: device.token,
+                        consequence: device.kind == .firebase ? .installationGoes : .tokenGoes))
+            case .refused(let code): self.code = code
+            case .later(let code, let pause):
+                self.code = code
+                mayTryAgain = true
+                self.pause = max(self.pause ?? 0, pause ?? 0)
+            }
+        }
+    }
+
+    /// Those that took it.
+    private func push(
+        _ message: PushMessage, to devices: [PushDevice], _ round: inout Round
+    ) async -> [UUID] {
+        var took: [UUID] = []
+        var left = Self.most
+        for device in devices where left > 0 && !round.asked.contains(device.token) {
+            round.asked.insert(device.token)
+            left -= 1
+            let verdict = await courier.push(
+                message, to: device, by: round.providers, in: round.realm)
+            round.note(verdict, of: device)
+            if verdict == .taken { took.append(device.client) }
+        }
+        return took
+    }
+
+    /// Newest first: of many devices of one person the oldest lie in a drawer.
+    private func devices(
+        _ realm: RealmID
+    ) async throws(LogFailure) -> [(NotificationRoute, [PushDevice])] {
+        var (dedicated, flagship): ([PushDevice], [PushDevice]) = ([], [])
+        for id in try await queries.installations(in: realm).reversed() {
+            let client = try await fold(Client.self, id, realm)
+            guard client.isAdopted, !client.isDisabled, !client.isDeleted,
+                let metadata = client.metadata, metadata.isInstallation,
+                let device = PushDevice(id, metadata)
+            else { continue }
+            if client.certification == nil {
+                dedicated.append(device)
+            } else {
+                flagship.append(device)
+            }
+        }
+        return [(.dedicated, dedicated), (.flagship, flagship)]
+    }
+
+    private func fold<State: StreamState>(
+        _ type: State.Type, _ stream: UUID, _ realm: RealmID
+    ) async throws(LogFailure) -> State {
+        var state = State()
+        for recorded in try await events.stream(stream, after: 0, in: realm) {
+            guard let event = State.Event(recorded) else { throw .damaged }
+            state.apply(event)
+        }
+        return state
+    }
+}

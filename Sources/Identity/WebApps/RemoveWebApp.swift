@@ -1,0 +1,30 @@
+public import EventSourcing
+public import Values
+
+/// Takes a web app or a konnector out of a realm. Its tokens are over, and its name is free.
+public struct RemoveWebApp: Command {
+    public var id: UUID
+
+    public init(id: UUID) {
+        self.id = id
+    }
+
+    public enum Rejection: Error, Equatable, Sendable {
+        case realmNotFound
+        case realmDisabled
+        case notFound
+    }
+
+    public func gather(_ streams: some StreamReader) async throws(LogFailure) -> InRealm<WebApp> {
+        try await .read(id, from: streams)
+    }
+
+    public func decide(_ facts: InRealm<WebApp>) throws(Rejection) -> Decision {
+        try facts.realm.requireOpen(
+            missing: Rejection.realmNotFound, disabled: .realmDisabled)
+        guard let card = facts.thing.living else { throw .notFound }
+        var decision = Decision(WebAppEvent.removed, in: id)
+        for claim in card.claims { decision.release(claim, by: id) }
+        return decision
+    }
+}

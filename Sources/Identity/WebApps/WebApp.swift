@@ -1,0 +1,35 @@
+public import EventSourcing
+
+/// Something that runs on somebody's data in a realm of the flagship profile: an app with pages, or a
+/// konnector, which fetches from elsewhere.
+public struct WebApp: StreamState {
+    /// Nil until it was registered.
+    public private(set) var card: WebAppCard?
+    public private(set) var isRemoved = false
+
+    public init() {}
+
+    public mutating func apply(_ event: WebAppEvent) {
+        switch event {
+        case .registered(let card), .updated(let card): self.card = card
+        case .removed: isRemoved = true
+        }
+    }
+}
+
+extension Versioned<WebApp> {
+    /// What it is, while it is registered.
+    public var living: WebAppCard? { state.isRemoved ? nil : state.card }
+}
+
+extension WebAppCard {
+    /// Whoever has a sub-domain has it alone, a face of the realm as well as an app; and nobody is where
+    /// another one is.
+    var claims: [Claim] {
+        var claims = [Claim(kind == .app ? "app" : "konnector", slug)]
+        if let origin { claims.append(WebAppCard.originClaim(origin)) }
+        return claims
+    }
+
+    static func originClaim(_ origin: String) -> Claim { Claim("web_app_origin", origin) }
+}

@@ -1,0 +1,48 @@
+public import EventSourcing
+public import JSON
+public import Values
+
+/// What happens to a web app or a konnector of a realm.
+public enum WebAppEvent: Event {
+    case registered(WebAppCard)
+    /// All that is said of it from now on.
+    case updated(WebAppCard)
+    case removed
+
+    private static let card = [
+        "kind", "slug", "name", "name_prefix", "editor", "icon", "permissions", "origin",
+        "start_url", "reconnect_url", "manage_url", "flags",
+    ]
+
+    public static let catalogue = [
+        EventShape("web_app.registered", open: card), EventShape("web_app.updated", open: card),
+        EventShape("web_app.removed"),
+    ]
+
+    public var name: String {
+        switch self {
+        case .registered: "web_app.registered"
+        case .updated: "web_app.updated"
+        case .removed: "web_app.removed"
+        }
+    }
+
+    public var subject: UUID? { nil }
+
+    public var fields: [String: JSON] {
+        switch self {
+        case .registered(let card), .updated(let card): card.fields
+        case .removed: [:]
+        }
+    }
+
+    public init?(name: String, fields: [String: JSON]) {
+        switch name {
+        case "web_app.registered", "web_app.updated":
+            guard let card = WebAppCard(recorded: fields) else { return nil }
+            self = name == "web_app.updated" ? .updated(card) : .registered(card)
+        case "web_app.removed": self = .removed
+        default: return nil
+        }
+    }
+}

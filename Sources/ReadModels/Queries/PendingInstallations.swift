@@ -1,0 +1,41 @@
+public import EventSourcing
+public import Postgres
+public import Values
+
+/// Apps on devices that nobody let in, of every realm. It follows the log at a small distance; whether
+/// one is to go the command decides, which looks at its own stream.
+public struct PendingInstallations: Sendable {
+    public struct Entry: Sendable, Hashable {
+        public let realm: RealmID
+        public let client: UUID
+    }
+
+    private let database: Database
+
+    public init(_ database: Database) {
+        self.database = database
+    }
+
+    /// Those that were registered before a time, the oldest first.
+    public func page(before time: Timestamp, limit: Int) async throws(ReadFailure) -> [Entry] {
+        var parameters = Parameters()
+        parameters.add(time: time.microseconds)
+        parameters.add(Int64(limit))
+        return try await database.read { [parameters] connection throws(Postgres.Failure) in
+            let rows = try connection.execute(listing, parameters)
+            return .success(
+                (0..<rows.count).compactMap { row in
+                    RealmID(rows.text(row, 0)).map {
+                        Entry(realm: $0, client: rows.identifier(row, 1))
+                    }
+                })
+        }
+    }
+}
+
+private let listing = Statement(
+    "installations_pending",
+    """
+    select i.realm, i.client from urd.pending_installations i
+    where i.registered_at < $1 order by i.registered_at limit $2
+    """)

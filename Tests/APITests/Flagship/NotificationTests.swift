@@ -1,0 +1,220 @@
+import EventSourcing
+import HTTP
+import Identity
+import JSON
+import Testing
+import Values
+
+@testable import API
+
+@Suite struct `An app that has the owner told of something` {
+    @Test func `COZ-22 gets a document of it`() async throws {
+        let notified = try await NotifiedWorld()
+        let answer = try await notified.send([
+            "category": "balance", "category_id": "my-bank", "title": "Low", "state": "low",
+            "preferred_channels": ["mobile"], "data": ["appName": "Banks", "n": 3],
+        ])
+        #expect(answer.status == .created)
+        #expect(answer.response.headers["Content-Type"] == "application/vnd.api+json")
+        let data = try #require(answer.json["data"])
+        #expect(data["type"] == "io.cozy.notifications")
+        let id = try #require(data["id"]?.string.flatMap { UUID($0) })
+        let attributes = try #require(data["attributes"])
+        #expect(attributes["source_id"] == "cozy/oauth//balance/my-bank")
+        #expect(attributes["originator"] == "oauth")
+        #expect(attributes["slug"] == "")
+        #expect(attributes["title"] == "Low")
+        #expect(attributes["priority"] == "high")
+        #expect(attributes["preferred_channels"] == nil && attributes["at"] == nil)
+        let requested = try #require(
+            try await notified.world.happened("notification.requested").first)
+        #expect(requested.stream == id)
+        #expect(requested.subject == notified.world.account)
+    }
+
+    @Test func `COZ-22 may say it in JSON or in JSON:API`() async throws {
+        let notified = try await NotifiedWorld()
+        let body: JSON = ["data": ["attributes": ["category": "plain", "title": "Hello"]]]
+        for (type, status) in [
+            ("application/vnd.api+json", Status.created),
+            ("application/json; charset=utf-8", .created), ("text/plain", .badRequest),
+        ] {
+            let answer = try await notified.world.world.send(
+                Request(
+                    method: .post, path: "/notifications", query: nil,
+                    headers: [
+                        "Host": "id.acme.example", "Content-Type": type,
+                        "Authorization": "Bearer \(notified.access)",
+                    ], body: body.canonical(), source: "203.0.113.7", id: "request-1"))
+            #expect(answer.status == status, "\(type)")
+        }
+    }
+
+    @Test func `COZ-22 has to be an app that was let in, and said of which kind it will be`()
+        async throws
+    {
+        let notified = try await NotifiedWorld()
+        #expect(try await notified.send(["category": "other"]).status == .forbidden)
+        #expect(
+            try await notified.send(["category": "other"]).json["errors"]?[0]?["detail"]
+                == "Not authorized to send notification")
+        let none = try await notified.world.send(
+            .post, "/notifications", json: ["data": [:]])
+        #expect(none.status == .unauthorized)
+        #expect(none.json["error"] == "No token in request")
+        let wrong = try await notified.send(bearer: "urd_at_x")
+        #expect(wrong.status == .badRequest && wrong.json["error"] == "Invalid JWT token")
+        // Categories are the sender's own.
+        let other = try await notified.world.certified("Other")
+        let access = try #require(
+            try await notified.world.login(other).json["access_token"]?.string)
+        #expect(try await notified.send(bearer: access).status == .forbidden)
+        #expect(try await notified.world.happened("notification.requested").isEmpty)
+    }
+
+    @Test func `does not reach another realm with its token`() async throws {
+        let (one, other) = (try await NotifiedWorld(), try await NotifiedWorld())
+        #expect(try await one.send(bearer: other.access).status == .badRequest)
+        #expect(try await one.world.happened("notification.requested").isEmpty)
+    }
+
+    @Test(arguments: [
+        ("files", false), ("io.cozy.notifications", true), ("io.cozy.notifications:POST", true),
+        ("io.cozy.notifications:GET", false), ("io.cozy.notifications.other", false),
+        ("io.cozy.notifications:GET,ALL", true), ("io.cozy.notifications:POST:x:y", false),
+        ("*", true), ("", false),
+    ])
+    func `needs a scope that says so`(_ scope: String, _ allowed: Bool) {
+        #expect(NotificationScope.allows(["a", scope]) == allowed)
+    }
+
+    @Test func `COZ-22 may be one that was let in for that alone`() async throws {
+        let notified = try await NotifiedWorld()
+        let world = notified.world
+        for (scope, status) in [
+            ("io.cozy.notifications:POST", Status.created), ("files", .forbidden),
+        ] {
+            let app = try await world.registerDevice(
+                "Banks", nil, nil, NotifiedWorld.categories, software: "registry://banks/stable")
+            let code = try #require(try await world.login(app).json["session_code"]?.string)
+            let asked = InstallationRequest(app: app, scope: scope)
+            let browser = try await world.browser(code, at: asked.place)
+            try await browser.get(asked.place)
+            let decided = try await browser.submit(
+                "/auth/authorize", asked.pairs + [("decision", "allow")])
+            let tokens = try await world.redeem(
+                app, try FlagshipWorld.code(in: decided.response.headers["Location"]))
+            let access = try #require(tokens.json["access_token"]?.string)
+            let answer = try await notified.send(bearer: access)
+            #expect(answer.status == status, "\(scope)")
+            guard status == .created else { continue }
+            #expect(answer.json["data"]?["attributes"]?["slug"] == "banks")
+            #expect(
+                answer.json["data"]?["attributes"]?["source_id"] == "cozy/oauth/banks/plain/")
+        }
+    }
+
+    private static let wrong: [([String: JSON], Status)] = [
+        (["title": ""], Status.badRequest), (["category": .null], .badRequest),
+        (["title": ["a"]], .unprocessable), (["message": "a\u{0}"], .unprocessable),
+        (["priority": "loud"], .unprocessable), (["at": "tomorrow"], .unprocessable),
+        (["at": "9999-01-01T00:00:00Z"], .unprocessable),
+        (["preferred_channels": "mail"], .unprocessable),
+        (["preferred_channels": ["pigeon"]], .unprocessable), (["data": []], .unprocessable),
+        (["data": ["a": "\u{0}"]], .unprocessable), (["state": true], .unprocessable),
+        (["title": .string(String(repeating: "a", count: 201))], .unprocessable),
+        (["message": .string(String(repeating: "a", count: 2_001))], .unprocessable),
+        (["data": ["a": .string(String(repeating: "a", count: 2_048))]], .unprocessable),
+    ]
+
+    @Test(arguments: wrong)
+    func `is told what is wrong`(_ attributes: [String: JSON], _ status: Status) async throws {
+        let notified = try await NotifiedWorld()
+        let answer = try await notified.send(attributes)
+        #expect(answer.status == status)
+        #expect(answer.json["errors"]?[0]?["status"]?.string == String(status.code))
+        #expect(try await notified.world.happened("notification.requested").isEmpty)
+    }
+
+    @Test func `is refused what is no notification, or far too much`() async throws {
+        let notified = try await NotifiedWorld()
+        for body in [[:], ["data": [:]], ["data": ["type": "x", "attributes": [:]]]] as [JSON] {
+            let answer = try await notified.world.send(
+                .post, "/notifications", json: body, bearer: notified.access)
+            #expect(answer.status == .badRequest)
+            #expect(answer.json["errors"]?[0]?["detail"] == "Notification is not valid")
+        }
+        let large = try await notified.send([
+            "message": .string(String(repeating: "a", count: 40_000))
+        ])
+        #expect(large.status == .contentTooLarge)
+    }
+
+    @Test func `COZ-22 may send thirty in an hour, and what is no news is none of them`()
+        async throws
+    {
+        let notified = try await NotifiedWorld()
+        let state: [String: JSON] = ["category": "balance", "state": "low"]
+        let first = try await notified.send(state)
+        for _ in 0..<40 {
+            let answer = try await notified.send(state)
+            #expect(answer.status == .created)
+            #expect(answer.json["data"]?["id"] == first.json["data"]?["id"])
+        }
+        for _ in 0..<29 { #expect(try await notified.send().status == .created) }
+        let refused = try await notified.send()
+        #expect(refused.status == .tooManyRequests)
+        #expect(refused.json["errors"]?[0]?["status"] == "429")
+        #expect(refused.response.headers["Retry-After"] != nil)
+        #expect(try await notified.world.happened("notification.requested").count == 30)
+    }
+
+    @Test func `COZ-22 of a state is heard once, however many ask at once`() async throws {
+        let notified = try await NotifiedWorld()
+        let ids = try await withThrowingTaskGroup(of: JSON?.self) { group in
+            for _ in 0..<25 {
+                group.addTask {
+                    let answer = try await notified.send(["category": "balance", "state": "low"])
+                    return answer.json["data"]?["id"]
+                }
+            }
+            var ids: Set<JSON?> = []
+            for try await id in group { ids.insert(id) }
+            return ids
+        }
+        #expect(ids.count == 1)
+        #expect(try await notified.world.happened("notification.requested").count == 1)
+        // Another state is news, and another account is another matter.
+        try await notified.send(["category": "balance", "state": "fine"])
+        try await notified.send(["category": "balance", "state": "fine", "category_id": "b"])
+        #expect(try await notified.world.happened("notification.requested").count == 3)
+    }
+
+    @Test func `COZ-22 takes the place of what it said before and is not sent yet`() async throws {
+        let notified = try await NotifiedWorld()
+        let phone = try await notified.device("Phone", "firebase", "t1")
+        #expect(!phone.id.isEmpty)
+        for number in 1...3 {
+            try await notified.send(["category": "news", "title": .string("News \(number)")])
+        }
+        #expect(try await notified.world.happened("notification.superseded").count == 2)
+        try await notified.deliver()
+        let titles = notified.providers.taken.map { $0.body["message"]?["notification"]?["title"] }
+        #expect(titles == ["News 3"])
+    }
+
+    @Test func `leaves what it says readable nowhere`() async throws {
+        let notified = try await NotifiedWorld()
+        try await notified.send([
+            "title": "canary-title", "message": "canary-message", "state": "canary-state",
+            "category_id": "canary-category", "data": ["canary-name": "canary-value"],
+        ])
+        try await notified.deliver()
+        let world = notified.world.world
+        for event in try await world.log.events(from: 1, limit: .max, in: world.realm) {
+            let open = String(decoding: JSON.object(event.open).canonical(), as: UTF8.self)
+            #expect(!open.contains("canary"), "\(event.name)")
+        }
+        #expect(try await notified.world.happened("notification.mailed").count == 1)
+    }
+}
