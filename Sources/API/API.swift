@@ -13,6 +13,7 @@ public enum API {
         + LogRoutes.table + SigningKeyRoutes.table + OwnerAdminRoutes.table + WebAppRoutes.table
         + DeviceHistoryRoutes.table
         + PushProviderRoutes.table + NotificationAdminRoutes.table
+        + ProviderAdminRoutes.table
 
     /// What the host's realm answers: signing in, and tokens.
     public static let realmTable: [Route<RealmContext>] =
@@ -22,17 +23,21 @@ public enum API {
         + OwnAccountRoutes.table + AuthorizeRoutes.table + PushedRequests.table
         + EndSessionRoutes.table + VooRoutes.table
         + ClientRegistrationRoutes.table + DeviceRoutes.table + ChallengeRoutes.table
+        + ProviderRoutes.table
 
     /// What realms of the flagship profile answer beside that, and no others.
     public static let flagshipTable: [Route<RealmContext>] =
         InstallationRoutes.table + AttestationRoutes.table + OwnerRoutes.table
         + InstallationTokenRoutes.table + SessionCodeRoutes.table + OwnerSettingsRoutes.table
         + OwnerClientRoutes.table + OpenAppRoutes.table + NotificationRoutes.table
+        + OwnerLinkRoutes.table + OwnerProviderRoutes.table + OwnerSessionRoutes.table
 
     /// Pages of such realms.
     public static let flagshipPageTable: [Route<RealmContext>] =
         InstallationAuthorizeRoutes.table + ConnectionRoutes.table + WebAppPageRoutes.table
-        + DevicePages.table
+        + DevicePages.table + OwnerLinkRoutes.pageTable + OwnerResetRoutes.pageTable
+        + OnboardingRoutes.pageTable + OwnerScript.table + OwnerProviderRoutes.pageTable
+        + OwnerLoginRoutes.pageTable + OwnerSessionRoutes.pageTable
 
     /// What is at the place of a web app.
     public static let webAppTable: [Route<RealmContext>] = WebAppPageRoutes.placeTable
@@ -44,7 +49,8 @@ public enum API {
         + LogoutRoutes.table + OverviewRoutes.table + SecurityRoutes.table + TOTPPageRoutes.table
         + SessionPageRoutes.table + DataRoutes.table + RegisterRoutes.table + ConsentRoutes.table
         + DevicePageRoutes.table
-        + PassphraseLogin.table + PassphraseRoutes.table
+        + PassphraseLogin.table + PassphraseRoutes.table + ResetRoutes.table
+        + ProviderRoutes.pageTable
 
     /// The names of all cookies that it sets.
     public static let cookies = PageCookie.allCases.map(\.rawValue)

@@ -14,7 +14,11 @@ public enum EventCatalogue {
         + RegistrationTokenEvent.catalogue + DeviceEvent.catalogue
         + PassphraseEvent.catalogue + OwnerEvent.catalogue + AttestationEvent.catalogue
         + AppKeyEvent.catalogue + IntegrityKeysEvent.catalogue + SessionCodeEvent.catalogue
-        + MailedCodeEvent.catalogue + WebAppEvent.catalogue + ConnectionEvent.catalogue
+        + MailedCodeEvent.catalogue + MailedLinkEvent.catalogue
+        + ProviderEvent.catalogue + ProviderIdentityEvent.catalogue + AccountIdentityEvent.catalogue
+        + UpstreamSessionEvent.catalogue + DelegatedCodeEvent.catalogue
+        + InstallationUpstreamEvent.catalogue
+        + WebAppEvent.catalogue + ConnectionEvent.catalogue
         + InstallationUseEvent.catalogue
         + NotificationEvent.catalogue + NotificationSourceEvent.catalogue
         + PushProviderEvent.catalogue

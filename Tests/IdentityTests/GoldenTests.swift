@@ -145,7 +145,14 @@ private func flagshipSamples() throws -> [any Event] {
             notice: CertificationNotice(account: app, clientName: "Phone", mail: client)),
         PassphraseEvent.derived(derived, account: app, mail: client, at: noon),
         OwnerEvent.appointed(app, token: client), OwnerEvent.onboarded(installation: client),
+        OwnerEvent.invited(app, token: client, base: "https://a.example", mail: code),
         OwnerEvent.mailedCodesChanged(isNeeded: true),
+        PassphraseEvent.hintChanged("otters", account: app),
+        PassphraseEvent.hintRequested("otters", account: app, mail: client),
+        MailedLinkEvent.issued(
+            IssuedMailedLink(
+                id: client, purpose: .passphraseReset, account: app, base: "https://a.example",
+                returnPath: ReturnPath("/account"), issuedAt: noon)), MailedLinkEvent.used(client),
         OwnerEvent.deviceAdded(
             AddedDevice(installation: client, clientName: "Phone", account: app, mail: client)),
         OwnerEvent.deviceRemoved(client),
@@ -160,7 +167,28 @@ private func flagshipSamples() throws -> [any Event] {
                 id: client, purpose: .certification, account: app, digest: try digest(1),
                 issuedAt: noon)),
         MailedCodeEvent.refused(client, at: noon), MailedCodeEvent.redeemed(client),
-    ] + (try webAppSamples())
+    ] + providerSamples() + (try webAppSamples())
+}
+
+private func providerSamples() -> [any Event] {
+    [
+        ProviderEvent.configured(
+            Provider(
+                slug: "corporate", name: "Corporate", issuer: "https://login.example.org",
+                clientID: "urd", secret: "s", scope: ["email"], takesAccessTokens: true)),
+        ProviderEvent.removed("corporate"),
+        ProviderIdentityEvent.linked(app, provider: "corporate", subject: "1", mail: client),
+        ProviderIdentityEvent.unlinked(app, provider: "corporate"),
+        AccountIdentityEvent.chosen(client, account: app),
+        AccountIdentityEvent.dropped(account: app),
+        UpstreamSessionEvent.used(.init(session: client, account: app, isBrowser: true)),
+        UpstreamSessionEvent.ended,
+        DelegatedCodeEvent.issued(
+            DelegatedCodeTerms(
+                identity: client, upstream: app, upstreamName: "s-1", provider: "corporate",
+                expiresAt: noon)), DelegatedCodeEvent.used(installation: client),
+        InstallationUpstreamEvent.bound(provider: "corporate", name: "s-1"),
+    ]
 }
 
 private func webAppSamples() throws -> [any Event] {

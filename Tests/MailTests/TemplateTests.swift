@@ -16,7 +16,9 @@ private func all() throws -> [MailKind] {
         .totpRemoved(at: moment), .passphraseSet(at: moment), .passphraseRemoved(at: moment),
         .deviceAdded(device: "Phone", at: moment), .deviceCertified(device: "Phone", at: moment),
         .addressChanged(at: moment), .signedOutEverywhere(at: moment), .accountDisabled(at: moment),
-        .accountDeletion(at: moment),
+        .accountDeletion(at: moment), .passphraseReset(link, minutes: 15),
+        .ownerInvitation(link), .passphraseHint("the otters' <dance>"),
+        .providerConnected(name: "corporate", at: moment),
         .notification(title: "Your balance is low", message: "Three euros.", sender: "Banks"),
     ]
 }

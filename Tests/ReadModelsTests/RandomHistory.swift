@@ -225,9 +225,10 @@ struct RandomHistory {
     /// A mail is asked for by one stream and followed by its own.
     mutating func mail() -> Happening {
         if mails.isEmpty || chance(40) {
-            let type = ["link.issued", "totp.confirmed", "totp.removed", "passphrase.set"]
-                .randomElement(
-                    using: &random)
+            let type = [
+                "link.issued", "totp.confirmed", "totp.removed", "passphrase.set",
+                "mailed_link.issued", "passphrase.hint_requested",
+            ].randomElement(using: &random)
             if let type, chance(50) {
                 return happening(
                     type, fresh(), #"{"account":"\#(fresh())","mail":"\#(newMail())"}"#)

@@ -20,6 +20,7 @@ public struct AdminContext: RouteContext {
     let makeSigningKey: TokenKeys.Generation
     /// What mail addresses are found by in a realm.
     let mint: RealmContexts.Mints
+    let upstream: Upstream
     let now: @Sendable () -> Timestamp
     /// Set in a process whose user has the database and the master key in hand: nobody needs to ask
     /// him for an admin key.
@@ -32,8 +33,9 @@ public struct AdminContext: RouteContext {
             _, _ throws(LogFailure) in throw .unavailable
         }, makeSigningKey: @escaping TokenKeys.Generation,
         mint: @escaping RealmContexts.Mints = { _ throws(LogFailure) in throw .unavailable },
-        operator: String? = nil
+        upstream: Upstream = Upstream(), operator: String? = nil
     ) {
+        self.upstream = upstream
         self.makeSigningKey = makeSigningKey
         self.mint = mint
         self.destroyKey = destroyKey

@@ -32,4 +32,7 @@ enum SealedPurpose: String {
     case pushedRequest = "pushed authorization request"
     case logout
     case challenge = "authorization challenge"
+    case upstream = "provider request"
+    case upstreamStep = "provider second step"
+    case ownerStep = "owner second step"
 }

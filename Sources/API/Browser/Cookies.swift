@@ -24,6 +24,8 @@ enum PageCookie: String, CaseIterable {
     case session = "__Host-urd"
     /// What forms are bound to.
     case form = "__Host-urd-form"
+    /// Which provider somebody was sent to, and what for.
+    case upstream = "__Host-urd-provider"
 
     /// `seconds`: nil until the browser is closed.
     func line(_ value: String, seconds: Int64? = nil) -> String {

@@ -8,6 +8,11 @@ public struct PassphraseWork: Sendable {
     let verify: @Sendable (SecretBytes, _ text: String?) async throws -> Bool
     /// Whether it stands in the list of those that others lost.
     let isKnown: @Sendable (SecretBytes) async throws -> Bool
+    /// What a device of an owner makes of what he types, for browsers that make nothing of it: from what
+    /// was typed, the salt and the rounds.
+    public var derive: @Sendable (SecretBytes, [UInt8], Int) async throws -> String = { _, _, _ in
+        throw Unavailable()
+    }
 
     public init(
         hash: @escaping @Sendable (SecretBytes) async throws -> String,

@@ -6,7 +6,7 @@ internal import Values
 
 /// The pages on which an owner lets an installation in.
 enum InstallationAuthorizeRoutes {
-    static let table: [Route<RealmContext>] = [show, decide, login, certify]
+    static let table: [Route<RealmContext>] = [show, decide, certify]
 
     static let path = "/auth/authorize"
 
@@ -72,16 +72,6 @@ enum InstallationAuthorizeRoutes {
             return .json(.ok, ["deeplink": .string(link)])
         }
         return .found(link)
-    }
-
-    /// People sign in here as everywhere else.
-    private static let login = Route<RealmContext>(
-        .get, "/auth/login", id: "loginForInstallation", tag: "Flagship",
-        summary: "Leads to the page where people sign in.", right: .nothing, dialect: .page,
-        parameters: [Parameter("redirect", in: .query, .text(0...8192), "Where to go on to.")],
-        answer: .page, refusals: Place.refusals
-    ) { call throws(Problem) in
-        .seeOther(Onward(path: call.text("redirect")).link("/login"))
     }
 
     private static let certify = Route<RealmContext>(

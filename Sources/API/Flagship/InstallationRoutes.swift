@@ -125,7 +125,10 @@ enum InstallationRoutes {
         }
         try call.requireRegistrationToken(of: id)
         switch try await call.carryOut(DeleteClient(id: id), for: id) {
-        case nil, .notFound?: return Response(status: .noContent)
+        case nil:
+            try await call.endUpstreamSession(of: id)
+            return Response(status: .noContent)
+        case .notFound?: return Response(status: .noContent)
         case let refusal?: throw refusal.problem
         }
     }

@@ -65,9 +65,16 @@ extension Call<RealmContext> {
     func carryOut<C: Command>(
         _ command: C, for installation: UUID
     ) async throws(Problem) -> C.Rejection? {
+        try await attempt(
+            command, as: "client:\(RegisterInstallation.clientID(of: installation))")
+    }
+
+    /// Why a command was refused, if it was.
+    func attempt<C: Command>(
+        _ command: C, as actor: String
+    ) async throws(Problem) -> C.Rejection? {
         let origin = Origin(
-            actor: "client:\(RegisterInstallation.clientID(of: installation))",
-            address: context.place.address,
+            actor: actor, address: context.place.address,
             userAgent: request.headers["User-Agent"].map { String($0.unicodeScalars.prefix(512)) },
             at: context.clock.now())
         do {

@@ -38,7 +38,7 @@ enum OpenAppRoutes {
         let cookie = opened.browserExpiresAt.map {
             PageCookie.session.line(secret.text, seconds: $0.seconds - now.seconds)
         }
-        return call.document(opened, cookie: cookie ?? call.shownCookie)
+        return try await call.document(opened, cookie: cookie ?? call.shownCookie)
     }
 
     private static let konnector = Route<RealmContext>(
@@ -80,7 +80,9 @@ extension Call<RealmContext> {
     }
 
     /// Texts all of them, as such apps put them into a page; what is an object is JSON in a text.
-    fileprivate func document(_ opened: OpenWebApp.Outcome, cookie: String) -> Response {
+    fileprivate func document(
+        _ opened: OpenWebApp.Outcome, cookie: String
+    ) async throws(Problem) -> Response {
         let (card, base) = (opened.card, context.place.issuer)
         let settings = context.place.settings
         func text(_ value: JSON) -> JSON {
@@ -97,7 +99,7 @@ extension Call<RealmContext> {
                         "AppEditor": .string(card.editor ?? ""), "AppName": .string(card.name),
                         "AppNamePrefix": .string(card.namePrefix ?? ""),
                         "AppSlug": .string(card.slug), "IconPath": .string(card.icon ?? ""),
-                        "Capabilities": text(OwnerSettingsRoutes.capabilitiesOfRealm),
+                        "Capabilities": text(try await capabilitiesOfRealm()),
                         "Flags": text(.object(card.flags)), "Cookie": .string(cookie),
                         "Token": .string(token(opened)), "Domain": .string(site.domain),
                         "SubDomain": "nested", "Tracking": "false",

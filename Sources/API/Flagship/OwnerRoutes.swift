@@ -44,12 +44,16 @@ enum OwnerRoutes {
                 .preconditionFailed, ["error": "the instance has not been onboarded"])
         }
         let settings = call.context.place.settings
+        let providers = try await call.providers().map(\.slug)
         return .json(
             .ok,
             [
-                "Kdf": 0, "KdfIterations": .integer(derived.rounds), "OIDC": false,
-                "FranceConnect": false, "locale": .string(call.language.rawValue),
-                "magic_link": false, "name": .string(settings[SettingCatalogue.displayName]),
+                "Kdf": 0, "KdfIterations": .integer(derived.rounds),
+                "OIDC": .bool(providers.contains { $0 != "franceconnect" }),
+                "FranceConnect": .bool(providers.contains("franceconnect")),
+                "locale": .string(call.language.rawValue),
+                "magic_link": .bool(settings[SettingCatalogue.ownerLinks]),
+                "name": .string(settings[SettingCatalogue.displayName]),
             ])
     }
 

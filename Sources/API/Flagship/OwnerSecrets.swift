@@ -26,6 +26,42 @@ extension TokenMint {
         SecretDigest(derive("mailed code digest", stream.bytes + Array(digits.utf8)))
     }
 
+    /// By which an owner signs in: what a mailed link has in it.
+    func magicCode(_ id: UUID) -> String { named("owner link", id) }
+
+    func readMagicCode(_ text: String) -> UUID? { readNamed(text, "owner link") }
+
+    /// What an app shows for somebody whom a provider knows.
+    func delegatedCode(_ id: UUID) -> String { named("delegated code", id) }
+
+    func readDelegatedCode(_ text: String) -> UUID? { readNamed(text, "delegated code") }
+
+    /// By which somebody sets another passphrase: whose, and which link it is. In hexadecimal digits.
+    func resetToken(_ link: UUID, of account: UUID) -> String {
+        Hex.encode(link.bytes + account.bytes + resetTag(link, account))
+    }
+
+    func readResetToken(_ text: String) -> (link: UUID, account: UUID)? {
+        guard text.utf8.count == 96, let bytes = Hex.decode(text), Hex.encode(bytes) == text,
+            let link = UUID(bytes: Array(bytes[..<16])),
+            let account = UUID(bytes: Array(bytes[16..<32])),
+            constantTimeEqual(Array(bytes[32...]), resetTag(link, account))
+        else { return nil }
+        return (link, account)
+    }
+
+    private func resetTag(_ link: UUID, _ account: UUID) -> [UInt8] {
+        Array(derive("passphrase reset", link.bytes + account.bytes).prefix(16))
+    }
+
+    /// What is mailed.
+    func address(of link: IssuedMailedLink) -> String {
+        switch link.purpose {
+        case .signIn: link.base + magicCode(link.id)
+        case .passphraseReset: link.base + resetToken(link.id, of: link.account)
+        }
+    }
+
     /// 32 characters.
     func named(_ purpose: String, _ id: UUID) -> String {
         Base64URL.encode(id.bytes + derive(purpose, id.bytes).prefix(Self.tagLength))

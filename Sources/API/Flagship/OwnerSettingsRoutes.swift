@@ -7,7 +7,7 @@ internal import Values
 /// How an owner looks after his passphrase, with the app.
 enum OwnerSettingsRoutes {
     static let table: [Route<RealmContext>] = [
-        parameters, change, check, hint, secondFactor, capabilities,
+        parameters, change, check, hint, setHint, secondFactor, capabilities,
     ]
 
     private static let refusals: [ProblemKind] =
@@ -60,6 +60,9 @@ enum OwnerSettingsRoutes {
         var derived = try call.derivedPassphrase(rounds)
         if derived.hint == nil { derived.hint = try await call.ownerPassphrase().derived?.hint }
         derived.hash = try await call.hashed(members["new_passphrase"]?.string)
+        if call.body["force"] == true, try await call.restored(derived) {
+            return Response(status: .noContent)
+        }
         let outcome = try await call.signInOwner(
             .object(members),
             for: call.ownerRequest(.newPassphrase(derived, mail: call.newID())))
@@ -95,6 +98,22 @@ enum OwnerSettingsRoutes {
         return Response(status: .noContent)
     }
 
+    private static let setHint = Route<RealmContext>(
+        .put, "/settings/hint", id: "changeOwnerHint", tag: "Flagship",
+        summary: "Says what reminds the owner of his passphrase.", right: .nothing,
+        dialect: .flagship,
+        body: Body(schema: .openObject, example: ["hint": "otters"], maximumBytes: 16 * 1024),
+        answer: done, refusals: refusals
+    ) { call throws(Problem) in
+        let client = try await call.everything().session.terms.client
+        guard let hint = call.body["hint"]?.string.map(trimmed) else {
+            throw Problem.said(.invalidRequest, "hint is not valid")
+        }
+        let refusal = try await call.carryOut(ChangeHint(hint.isEmpty ? nil : hint), for: client)
+        if let refusal { throw refusal.problem }
+        return Response(status: .noContent)
+    }
+
     private static let secondFactor = Route<RealmContext>(
         .put, "/settings/instance/auth_mode", id: "changeOwnerSecondFactor", tag: "Flagship",
         summary: "Says whether a passphrase needs a mailed code beside it.",
@@ -122,28 +141,35 @@ enum OwnerSettingsRoutes {
         .get, "/settings/capabilities", id: "getCapabilities", tag: "Flagship",
         summary: "How the owner may sign in.", right: .nothing, dialect: .flagship,
         answer: .ok("In JSON:API.", .openObject, example: [:]), refusals: Place.refusals
-    ) { _ throws(Problem) in
+    ) { call throws(Problem) in
         .jsonAPI(
             .ok,
             [
                 "data": [
                     "type": "io.cozy.settings", "id": "io.cozy.settings.capabilities",
-                    "attributes": capabilitiesOfRealm,
+                    "attributes": try await call.capabilitiesOfRealm(),
                     "links": ["self": "/settings/capabilities"],
                 ]
             ])
     }
-
-    static let capabilitiesOfRealm: JSON = [
-        "can_auth_with_password": true, "can_auth_with_oidc": false,
-        "can_auth_with_magic_links": false, "flat_subdomains": false, "file_versioning": false,
-    ]
 }
 
 extension Call<RealmContext> {
     fileprivate func ownerPassphrase() async throws(Problem) -> Passphrase {
         let account = try await folded(Owner.self, Owner.stream).account ?? .zero
         return try await folded(Passphrase.self, Passphrase.stream(of: account))
+    }
+
+    /// Whether there was none any more, so that nobody can know it and this one is taken.
+    fileprivate func restored(_ passphrase: DerivedPassphrase) async throws(Problem) -> Bool {
+        let client = try await everything().session.terms.client
+        let refusal = try await carryOut(
+            RestorePassphrase(passphrase, mail: newID(), now: context.clock.now()), for: client)
+        switch refusal {
+        case nil: return true
+        case .set?: return false
+        case let refusal?: throw refusal.problem
+        }
     }
 
     fileprivate func demandMailedCodes(_ client: UUID) async throws(Problem) -> Response {
@@ -187,5 +213,39 @@ extension RequestMailedCode.Rejection: Refusal {
         case .realmDisabled: Problem(.realmClosed)
         case .noOwner: .said(.forbidden, "Not authorized")
         }
+    }
+}
+
+extension ChangeHint.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.unknownHost)
+        case .realmDisabled: Problem(.realmClosed)
+        case .noPassphrase: .said(.forbidden, "Not authorized")
+        case .invalid: .said(.invalidRequest, "hint is not valid")
+        }
+    }
+}
+
+extension RestorePassphrase.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.unknownHost)
+        case .realmDisabled: Problem(.realmClosed)
+        case .noOwner, .set: .said(.forbidden, "Not authorized")
+        }
+    }
+}
+
+extension Call<RealmContext> {
+    /// What an owner may sign in by here, and what such apps ask for beside.
+    func capabilitiesOfRealm() async throws(Problem) -> JSON {
+        [
+            "can_auth_with_password": true,
+            "can_auth_with_oidc": .bool(try await !providers().isEmpty),
+            "can_auth_with_magic_links": .bool(
+                context.place.settings[SettingCatalogue.ownerLinks]),
+            "flat_subdomains": false, "file_versioning": false,
+        ]
     }
 }

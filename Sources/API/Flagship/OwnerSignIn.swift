@@ -48,27 +48,35 @@ extension Call<RealmContext> {
     ) async throws(Problem) -> OwnerOutcome {
         try count(.ownerSignIn, target: Self.wholeRealm)
         let comparison = try await compareOwner(members["passphrase"]?.string ?? "")
-        let account = try await folded(Owner.self, Owner.stream).account ?? .zero
-        let stream = MailedCode.stream(of: account, .secondFactor)
+        let (typed, next) = try await secondStep(of: members, after: comparison)
+        return try await ask(
+            SignInOwner(
+                comparison: comparison, typed: asksAnew ? nil : typed, next: next,
+                request: request),
+            as: "anonymous")
+    }
+
+    /// The mailed code that was typed, if one was, and the one that is mailed if none was.
+    func secondStep(
+        of members: JSON, after comparison: PassphraseProof.Comparison
+    ) async throws(Problem) -> (
+        typed: TypedMailedCode?, next: (id: UUID, digest: SecretDigest)
+    ) {
+        let owner = try await folded(Owner.self, Owner.stream)
+        let stream = MailedCode.stream(of: owner.account ?? .zero, .secondFactor)
         let next = newID()
         guard
             let digest = context.mint.digest(ofMailedCode: context.mint.code(next), in: stream)
         else { throw Problem(.internalError) }
         let typed = try typedMailedCode(members, in: stream)
-        if typed == nil, case .right = comparison,
-            try await folded(Owner.self, Owner.stream).needsMailedCode
-        {
+        if typed == nil, case .right = comparison, owner.needsMailedCode {
             try count(.ownerMail, target: Self.wholeRealm)
         }
-        return try await ask(
-            SignInOwner(
-                comparison: comparison, typed: asksAnew ? nil : typed, next: (next, digest),
-                request: request),
-            as: "anonymous")
+        return (typed, (next, digest))
     }
 
     /// A token that is none of ours is as good as a wrong code.
-    private func typedMailedCode(
+    func typedMailedCode(
         _ members: JSON, in stream: UUID
     ) throws(Problem) -> TypedMailedCode? {
         // Documents of this profile know two names for the same.
@@ -135,6 +143,12 @@ extension OwnerRefusal: Refusal {
                 .forbidden,
                 language == .german
                     ? "Der Code ist nicht richtig." : "The code is not right.")
+        case .invalidMagicCode: .said(.invalidClient, "invalid magic code")
+        case .passphraseNeeded:
+            .said(.invalidClient, "passphrase is required as second authentication factor")
+        case .invalidDelegatedCode: .said(.invalidRequest, "invalid code")
+        case .invalidProviderToken: .said(.invalidRequest, "invalid token")
+        case .invalidScope: .said(.invalidRequest, "invalid scope")
         case .unknownInstallation: .said(.invalidRequest, "the client must be registered")
         case .wrongSecret: .said(.invalidRequest, "invalid client_secret")
         case .invalidRefreshToken: .said(.invalidRequest, "invalid refresh token")

@@ -30,8 +30,7 @@ extension Call<RealmContext> {
         case "ios": return appAttest(text, challenge)
         case "android":
             guard body["issuer"]?.string == "playintegrity" else {
-                // SafetyNet is no more: nobody can ask Google for it.
-                return .refused("safety_net", "invalid attestation")
+                return safetyNet(text, challenge)
             }
             return try await playIntegrity(text, challenge)
         default: return .refused("platform", "invalid platform")
@@ -69,22 +68,38 @@ extension Call<RealmContext> {
         }
     }
 
+    /// Google gives nobody such a verdict any more: where the realm does not say so, none is looked at.
+    private func safetyNet(_ text: String, _ challenge: String) -> StoreProof {
+        let settings = context.place.settings
+        guard settings[SettingCatalogue.safetyNet] else {
+            return .refused("safety_net", "invalid attestation")
+        }
+        let roots = settings[SettingCatalogue.safetyNetRoots].compactMap { text in
+            CertificateText.der(text).flatMap { try? Certificate(der: $0) }
+        }
+        do throws(SafetyNet.Flaw) {
+            let package = try SafetyNet.verify(
+                text, nonce: Array(challenge.utf8),
+                rules: SafetyNet.Rules(
+                    apps: settings.androidApps, roots: roots,
+                    longestAge: settings[SettingCatalogue.attestationAge]),
+                at: context.clock.now())
+            return .verified(.safetyNet, app: package)
+        } catch {
+            return .refused(error.rawValue, error.said)
+        }
+    }
+
     private func playIntegrity(
         _ text: String, _ challenge: String
     ) async throws(Problem) -> StoreProof {
         let settings = context.place.settings
-        var apps: [String: Set<[UInt8]>] = [:]
-        for case .android(let package, let fingerprint) in settings.storeApps {
-            if let digest = Hex.decode(fingerprint.lowercased()) {
-                apps[package, default: []].insert(digest)
-            }
-        }
         let keys = try await folded(IntegrityKeys.self, IntegrityKeys.stream)
         guard let verification = try? KeySet(jwks: keys.verification) else {
             return .refused("no_keys", "invalid attestation")
         }
         let rules = PlayIntegrity.Rules(
-            apps: apps,
+            apps: settings.androidApps,
             decryptionKeys: keys.decryption.compactMap { key in
                 Base64URL.decode(key).map { SecretBytes($0) }
             },
@@ -102,6 +117,17 @@ extension Call<RealmContext> {
 }
 
 extension Settings {
+    /// Packages, each with the SHA-256 of the certificates that it may be signed with.
+    fileprivate var androidApps: [String: Set<[UInt8]>] {
+        var apps: [String: Set<[UInt8]>] = [:]
+        for case .android(let package, let fingerprint) in storeApps {
+            if let digest = Hex.decode(fingerprint.lowercased()) {
+                apps[package, default: []].insert(digest)
+            }
+        }
+        return apps
+    }
+
     /// The apps that a store may vouch for.
     fileprivate var storeApps: [NativeApp] {
         let named = self[SettingCatalogue.certifiedApps]
@@ -131,6 +157,18 @@ extension PlayIntegrity.Flaw {
         case .package: "invalid package name"
         case .digest: "invalid certificate digest"
         case .encryption, .signature, .payload, .age, .recognition, .device, .license:
+            "invalid attestation"
+        }
+    }
+}
+
+extension SafetyNet.Flaw {
+    fileprivate var said: String {
+        switch self {
+        case .nonce: "invalid nonce"
+        case .package: "invalid package name"
+        case .digest: "invalid certificate digest"
+        case .message, .certificates, .chain, .host, .signature, .payload, .age, .device:
             "invalid attestation"
         }
     }

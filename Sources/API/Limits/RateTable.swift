@@ -26,6 +26,17 @@ public enum RatePolicy: String, CaseIterable, Sendable {
     case ownerSignIn = "owner-sign-in"
     /// Codes that are mailed to an owner.
     case ownerMail = "owner-mail"
+    /// Links to sign in by that are mailed to an owner.
+    case ownerLink = "owner-link"
+    /// Links of an owner that are none: apart from the mails, so that whoever guesses keeps nobody from
+    /// having one.
+    case ownerLinkCheck = "owner-link-check"
+    /// Going to an OpenID provider, and coming back from it.
+    case provider
+    /// Hints that are mailed to an owner.
+    case ownerHint = "owner-hint"
+    /// Mails by which an owner takes his realm over.
+    case ownerInvitation = "owner-invitation"
     /// What apps want an owner's devices to show.
     case notification
 }
@@ -87,6 +98,11 @@ public struct RateTable: Sendable {
         table[.installation, .target] = Rate(50, per: hour)
         table[.ownerSignIn, .target] = Rate(1_000, per: hour)
         table[.ownerMail, .target] = Rate(20, per: hour)
+        table[.ownerLink, .target] = Rate(30, per: hour)
+        table[.ownerLinkCheck, .target] = Rate(30, per: hour)
+        table[.provider, .source] = Rate(600, per: minute, burst: 200)
+        table[.ownerHint, .target] = Rate(2, per: hour)
+        table[.ownerInvitation, .target] = Rate(2, per: hour)
         table[.notification, .target] = Rate(30, per: hour)
         return table
     }()

@@ -35,6 +35,10 @@ struct MailOrder {
         case "totp.confirmed", "totp.removed": ofTOTP(event)
         case "passphrase.set", "passphrase.derived", "passphrase.removed": ofPassphrase(event)
         case "mailed_code.issued": ofMailedCode(event, mint)
+        case "mailed_link.issued": ofMailedLink(event, mint)
+        case "owner.invited": ofInvitation(event, mint)
+        case "identity.linked": ofIdentity(event)
+        case "passphrase.hint_requested": ofHint(event)
         case "owner.device_added", "client.certified": ofDevice(event)
         case "notification.mailed": ofNotification(event)
         default: nil
@@ -68,8 +72,44 @@ struct MailOrder {
             MailOrder(kind: .passphraseSet(at: event.at), account: owner)
         case .removed(let owner, _):
             MailOrder(kind: .passphraseRemoved(at: event.at), account: owner)
-        case .refused, .used, nil: nil
+        case .refused, .used, .hintChanged, .hintRequested, nil: nil
         }
+    }
+
+    private static func ofHint(_ event: Recorded) -> MailOrder? {
+        guard case .hintRequested(let hint?, let owner, _)? = PassphraseEvent(event) else {
+            return nil
+        }
+        return MailOrder(kind: .passphraseHint(hint), account: owner)
+    }
+
+    private static func ofIdentity(_ event: Recorded) -> MailOrder? {
+        guard case .linked(let account, let provider, _, _)? = ProviderIdentityEvent(event) else {
+            return nil
+        }
+        return MailOrder(
+            kind: .providerConnected(name: provider, at: event.at), account: account)
+    }
+
+    private static func ofInvitation(_ event: Recorded, _ mint: TokenMint) -> MailOrder? {
+        guard case .invited(let owner, let token, let base, _)? = OwnerEvent(event),
+            let link = MailLink(
+                "\(base)/auth/passphrase?registerToken=\(mint.registerToken(token))")
+        else { return nil }
+        return MailOrder(kind: .ownerInvitation(link), account: owner)
+    }
+
+    private static func ofMailedLink(_ event: Recorded, _ mint: TokenMint) -> MailOrder? {
+        guard case .issued(let issued)? = MailedLinkEvent(event),
+            let link = MailLink(mint.address(of: issued))
+        else { return nil }
+        let lasting = minutes(issued.issuedAt, issued.expiresAt)
+        let kind: MailKind =
+            switch issued.purpose {
+            case .signIn: .magicLink(link, minutes: lasting)
+            case .passphraseReset: .passphraseReset(link, minutes: lasting)
+            }
+        return MailOrder(kind: kind, account: issued.account, deadline: issued.expiresAt)
     }
 
     private static func ofDevice(_ event: Recorded) -> MailOrder? {

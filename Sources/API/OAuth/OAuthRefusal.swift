@@ -51,7 +51,7 @@ extension ProblemKind {
             .noSuchCheckpoint, .noSuchRegistrationToken, .noSuchDevice,
             .noSuchAccount, .noSuchSession, .noSuchMail, .accountExists, .mailNotFailed,
             .noSuchNotification, .notificationNotFailed, .noSuchPushProvider,
-            .ownerOnboarded,
+            .ownerOnboarded, .noSuchProvider, .identityTaken,
             .noSuchProblem, .methodNotAllowed, .realmExists, .reservedRealm, .hostTaken,
             .appExists, .clientExists, .clientHasNoSecret, .positionLost, .unsupportedMediaType,
             .idempotencyKeyReused:

@@ -79,6 +79,7 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case noSuchInvite = "no-such-invite"
     case noSuchRegistrationToken = "no-such-registration-token"
     case noSuchPasskey = "no-such-passkey"
+    case noSuchProvider = "no-such-provider"
     case noSuchEvent = "no-such-event"
     case noSuchCheckpoint = "no-such-checkpoint"
     case noSuchProblem = "no-such-problem"
@@ -95,6 +96,7 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case clientHasNoSecret = "client-has-no-secret"
     case accountExists = "account-exists"
     case ownerOnboarded = "owner-onboarded"
+    case identityTaken = "identity-taken"
     case mailNotFailed = "mail-not-failed"
     case notificationNotFailed = "notification-not-failed"
     case positionLost = "position-lost"
@@ -139,14 +141,13 @@ extension ProblemKind {
         case .unknownHost, .noSuchRoute, .noSuchRealm, .noSuchHost, .noSuchApp, .noSuchClient,
             .noSuchKey, .noSuchInvite, .noTwoFactor, .noSuchPasskey, .noSuchAccount, .noSuchSession,
             .noSuchMail, .noSuchNotification, .noSuchPushProvider, .noSuchRegistrationToken,
-            .noSuchDevice,
+            .noSuchDevice, .noSuchProvider,
             .noSuchEvent, .noSuchCheckpoint, .noSuchProblem:
             .notFound
         case .methodNotAllowed: .methodNotAllowed
         case .realmExists, .realmDisabled, .reservedRealm, .hostTaken, .appExists, .inviteUsed,
             .clientExists, .clientHasNoSecret, .accountExists, .ownerOnboarded, .mailNotFailed,
-            .notificationNotFailed,
-            .positionLost:
+            .notificationNotFailed, .positionLost, .identityTaken:
             .conflict
         case .unsupportedMediaType: .unsupportedMediaType
         case .idempotencyKeyReused: .unprocessable
@@ -239,6 +240,8 @@ extension ProblemKind {
         case .clientHasNoSecret: "The client has no secret."
         case .accountExists: "The mail address belongs to an account."
         case .ownerOnboarded: "The owner has taken the realm over."
+        case .noSuchProvider: "The realm knows no such provider, or nobody by it."
+        case .identityTaken: "It signs in to another account."
         case .mailNotFailed: "The mail is sent, or still on its way."
         case .notificationNotFailed: "The notification is sent, or still on its way."
         case .positionLost: "The position is of another log, or of an earlier life of this one."

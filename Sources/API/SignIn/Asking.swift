@@ -102,6 +102,7 @@ extension GrantRefusal: Refusal {
         case .invalidCode: Problem(.invalidGrant, "Invalid or expired code.")
         case .invalidAssertion:
             Problem(.invalidGrant, "The assertion is not valid, or was used before.")
+        case .unknownIdentity: Problem(.invalidGrant, "Nobody here is known by that name.")
         case .invalidSubjectToken:
             Problem(.invalidRequest, "A token that is to be exchanged is not valid.")
         case .exchangeNotAllowed:

@@ -11,6 +11,7 @@ public struct RealmContext: RouteContext {
     let assertions: UsedAssertions
     let clients: KnownClients
     let remoteKeys: RemoteKeys
+    let upstream: Upstream
     let logos: ClientLogos
     let polls: DevicePolls
     let commands: any CommandPort

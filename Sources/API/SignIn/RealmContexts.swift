@@ -16,6 +16,7 @@ public struct RealmContexts: Sendable {
     private let assertions = UsedAssertions()
     private let clients: KnownClients
     private let remoteKeys: RemoteKeys
+    private let upstream: Upstream
     private let logos: ClientLogos
     private let polls = DevicePolls()
     private let clock: RealmContext.Clock
@@ -26,8 +27,9 @@ public struct RealmContexts: Sendable {
         queries: any RealmQueries, clock: RealmContext.Clock,
         fetchKeys: @escaping RemoteKeys.Fetch = { _ in nil },
         fetchLogo: @escaping RemoteKeys.Fetch = { _ in nil },
-        passphrases: PassphraseWork = .none
+        callProviders: UpstreamCalls = .none, passphrases: PassphraseWork = .none
     ) {
+        upstream = Upstream(calls: callProviders, passed: clock.passed)
         remoteKeys = RemoteKeys(passed: clock.passed, fetch: fetchKeys)
         logos = ClientLogos(passed: clock.passed, fetch: fetchLogo)
         self.passphrases = passphrases
@@ -84,7 +86,7 @@ public struct RealmContexts: Sendable {
         }
         return RealmContext(
             place: place, mint: mint, keys: keys, assertions: assertions, clients: clients,
-            remoteKeys: remoteKeys, logos: logos, polls: polls,
+            remoteKeys: remoteKeys, upstream: upstream, logos: logos, polls: polls,
             commands: commands,
             queries: queries, limits: limits, rates: place.rates, clock: clock,
             passphrases: passphrases)

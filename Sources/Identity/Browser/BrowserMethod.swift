@@ -6,6 +6,12 @@ public enum BrowserMethod: String, CaseIterable, Sendable {
     case passphrase
     /// An app that is signed in opened a web view.
     case sessionCode = "session_code"
+    /// The owner of a realm of the flagship profile typed his.
+    case ownerPassphrase = "owner_passphrase"
+    /// He came with a link that was mailed to him.
+    case ownerLink = "owner_link"
+    /// An OpenID provider said who it is.
+    case provider
 }
 
 extension Settings {
@@ -16,7 +22,11 @@ extension Settings {
         case .link: self[SettingCatalogue.loginLink]
         case .passkey: self[SettingCatalogue.loginPasskey]
         case .passphrase: self[SettingCatalogue.loginPassphrase]
-        case .sessionCode: self[SettingCatalogue.profile] == .flagship
+        case .sessionCode, .ownerPassphrase: self[SettingCatalogue.profile] == .flagship
+        // Whose word is taken, and for whom, is said of each.
+        case .provider: true
+        case .ownerLink:
+            self[SettingCatalogue.profile] == .flagship && self[SettingCatalogue.ownerLinks]
         }
     }
 }

@@ -25,6 +25,8 @@ public enum GrantRefusal: Error, Equatable, Sendable {
     case invalidCode
     /// What somebody trusted has said was said before, or of nobody who is here.
     case invalidAssertion
+    /// Whom a provider named nobody here is known by.
+    case unknownIdentity
     /// A token that was shown to be exchanged is not good, or not any more.
     case invalidSubjectToken
     /// The token is not this client's to exchange.
@@ -71,6 +73,7 @@ extension GrantRefusal {
         case .invalidSecondFactor: "invalid_second_factor"
         case .accountBlocked: "account_blocked"
         case .invalidAssertion: "invalid_assertion"
+        case .unknownIdentity: "unknown_identity"
         case .exchangeNotAllowed: "exchange_not_allowed"
         case .invalidCeremony(let reason), .passkeyRefused(let reason),
             .invalidAuthorizationCode(let reason):

@@ -23,6 +23,7 @@ public struct Owner: StreamState {
         case .appointed(let account, let token):
             self.account = account
             self.token = token
+        case .invited: break
         case .onboarded:
             isOnboarded = true
             token = nil

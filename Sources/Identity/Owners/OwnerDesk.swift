@@ -52,6 +52,15 @@ public enum OwnerRefusal: Error, Equatable, Sendable {
     /// Wrong, not set, or not taken now.
     case wrongPassphrase
     case wrongMailedCode
+    /// A mailed link that is over, was used, or never was.
+    case invalidMagicCode
+    /// The link was good, and the passphrase beside it is missing or wrong.
+    case passphraseNeeded
+    /// A delegated code that is over, was used, or is not the owner's.
+    case invalidDelegatedCode
+    /// What a provider signed is not good, was used, or is not about the owner.
+    case invalidProviderToken
+    case invalidScope
     case unknownInstallation
     case wrongSecret
     case invalidRefreshToken
@@ -66,10 +75,13 @@ extension OwnerRefusal {
         switch self {
         case .wrongPassphrase: "invalid_passphrase"
         case .wrongMailedCode: "invalid_second_factor"
+        case .invalidMagicCode: "invalid_link"
+        case .passphraseNeeded: "invalid_passphrase"
+        case .invalidDelegatedCode, .invalidProviderToken: "invalid_assertion"
         case .unknownInstallation: "unknown_installation"
         case .wrongSecret: "invalid_client"
         case .realmNotFound, .realmDisabled, .notOffered, .invalidRegisterToken,
-            .invalidRefreshToken, .invalidCode, .wrongVerifier:
+            .invalidRefreshToken, .invalidCode, .wrongVerifier, .invalidScope:
             nil
         }
     }
@@ -140,7 +152,7 @@ struct OwnerDesk: Sendable {
     /// Tokens for a certified installation, a session code for any other, behind what was decided.
     func open(
         after decision: Decision, account: Versioned<Account>, factors: [AuthenticationFactor],
-        atOnboarding: Bool = false
+        scope: [String] = [Installation.scope], atOnboarding: Bool = false
     ) throws(OwnerRefusal) -> Settled<OwnerOutcome> {
         let known = try knownInstallation()
         var decision = decision
@@ -153,7 +165,7 @@ struct OwnerDesk: Sendable {
                 mail: atOnboarding ? nil : request.mail)
         }
         guard let (installation, metadata) = known, mayEnter,
-            installation.state.certification != nil
+            !scope.contains(Installation.scope) || installation.state.certification != nil
         else {
             decision.append(
                 SessionCodeEvent.issued(
@@ -165,8 +177,9 @@ struct OwnerDesk: Sendable {
             return Settled(decision, .sessionCode(request.code))
         }
         return OwnerDesk.openSession(
-            request.session, after: decision, account: account, factors: factors, installation,
-            metadata, request: (request.from, request.now), settings: realm.state.settings)
+            request.session, after: decision, account: account, factors: factors, scope: scope,
+            installation, metadata, request: (request.from, request.now),
+            settings: realm.state.settings)
     }
 
     /// A session of a certified installation, or one of another scope.

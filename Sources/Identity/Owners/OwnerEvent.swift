@@ -6,6 +6,8 @@ public import Values
 public enum OwnerEvent: Event {
     /// The token by which he takes the realm over follows from the name, and from no other again.
     case appointed(UUID, token: UUID)
+    /// The token is mailed to him, in a link that begins with this.
+    case invited(UUID, token: UUID, base: String, mail: UUID)
     /// He set his first passphrase.
     case onboarded(installation: UUID)
     /// Whether a passphrase needs a mailed code beside it.
@@ -16,6 +18,7 @@ public enum OwnerEvent: Event {
 
     public static let catalogue = [
         EventShape("owner.appointed", open: ["account", "token"]),
+        EventShape("owner.invited", open: ["account", "token", "base", "mail"]),
         EventShape("owner.onboarded", open: ["client"]),
         EventShape("owner.mailed_codes_changed", open: ["needed"]),
         EventShape("owner.device_added", open: ["client", "client_name", "account", "mail"]),
@@ -25,6 +28,7 @@ public enum OwnerEvent: Event {
     public var name: String {
         switch self {
         case .appointed: "owner.appointed"
+        case .invited: "owner.invited"
         case .onboarded: "owner.onboarded"
         case .mailedCodesChanged: "owner.mailed_codes_changed"
         case .deviceAdded: "owner.device_added"
@@ -40,6 +44,11 @@ public enum OwnerEvent: Event {
         case .deviceRemoved(let installation): ["client": .uuid(installation)]
         case .appointed(let account, let token):
             ["account": .uuid(account), "token": .uuid(token)]
+        case .invited(let account, let token, let base, let mail):
+            [
+                "account": .uuid(account), "token": .uuid(token), "base": .string(base),
+                "mail": .uuid(mail),
+            ]
         case .onboarded(let installation): ["client": .uuid(installation)]
         case .mailedCodesChanged(let isNeeded): ["needed": .bool(isNeeded)]
         }
@@ -58,6 +67,11 @@ public enum OwnerEvent: Event {
                 return nil
             }
             self = .appointed(account, token: token)
+        case "owner.invited":
+            guard let account = fields.uuid("account"), let token = fields.uuid("token"),
+                let base = fields["base"]?.string, let mail = fields.uuid("mail")
+            else { return nil }
+            self = .invited(account, token: token, base: base, mail: mail)
         case "owner.onboarded":
             guard let client = fields.uuid("client") else { return nil }
             self = .onboarded(installation: client)

@@ -52,30 +52,17 @@ public struct SignInOwner: AnsweringCommand {
         let (desk, now) = (facts.desk, request.now)
         try desk.requireOpen()
         guard let account = desk.account, account.isWelcome, let secrets = facts.secrets,
-            desk.owner.state.isOnboarded, let kept = secrets.passphrase.state.hash,
-            // Whether it would have been right nobody learns meanwhile.
-            !secrets.passphrase.state.isResting(at: now)
+            desk.owner.state.isOnboarded
         else { return desk.refused(.wrongPassphrase) }
-        var decision = Decision()
-        switch comparison {
-        case .right(let hash) where hash == kept:
-            if secrets.passphrase.state.wasGuessed {
-                decision.append(
-                    PassphraseEvent.used, in: secrets.passphrase.stream, of: account.stream)
-            }
-        case .wrong(let hash) where hash == kept:
-            return desk.refused(
-                .wrongPassphrase,
-                after: Decision(
-                    PassphraseEvent.refused(at: now), in: secrets.passphrase.stream,
-                    of: account.stream))
-        // It was changed just now.
-        case .right, .wrong, .nothing: return desk.refused(.wrongPassphrase)
+        var decision: Decision
+        switch secrets.passphrase.examine(comparison, of: account.stream, at: now) {
+        case .wrong(let guess): return desk.refused(.wrongPassphrase, after: guess)
+        case .right(let right): decision = right
         }
         if request.target == .nobody { return Settled(decision, .done) }
         var factors = [AuthenticationFactor.passphrase]
         if desk.owner.state.needsMailedCode {
-            switch secondStep(secrets.code, account.stream) {
+            switch MailedStep(secrets.code, typed, next: next, of: account.stream, at: now) {
             case .proved(let event):
                 decision.append(event, in: secrets.code.stream, of: account.stream)
                 factors += [.mailedCode, .multiple]
@@ -99,27 +86,6 @@ public struct SignInOwner: AnsweringCommand {
         } catch {
             return desk.refused(error)
         }
-    }
-
-    private enum Step {
-        case proved(MailedCodeEvent)
-        case missing(MailedCodeEvent)
-        case wrong(MailedCodeEvent?)
-    }
-
-    private func secondStep(_ code: Versioned<MailedCode>, _ account: UUID) -> Step {
-        guard let typed else {
-            return .missing(
-                .issued(
-                    IssuedMailedCode(
-                        id: next.id, purpose: .secondFactor, account: account,
-                        digest: next.digest, issuedAt: request.now)))
-        }
-        guard let live = code.state.code(typed.id, at: request.now) else { return .wrong(nil) }
-        guard live.digest == typed.digest else {
-            return .wrong(.refused(live.id, at: request.now))
-        }
-        return .proved(.redeemed(live.id))
     }
 }
 

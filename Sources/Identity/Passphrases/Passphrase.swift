@@ -40,6 +40,8 @@ public struct Passphrase: StreamState {
             derived = nil
             setAt = nil
             wrongGuesses = 0
+        case .hintChanged(let hint, _): derived?.hint = hint
+        case .hintRequested: break
         }
     }
 }

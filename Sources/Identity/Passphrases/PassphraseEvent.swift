@@ -13,6 +13,10 @@ public enum PassphraseEvent: Event {
     /// It was right, after guesses that were not.
     case used
     case removed(account: UUID, mail: UUID)
+    /// Its owner will be reminded by other words. Nil: by none, or he is erased.
+    case hintChanged(String?, account: UUID)
+    /// He asked to be reminded: the mail says these words.
+    case hintRequested(String?, account: UUID, mail: UUID)
 
     public static let catalogue = [
         EventShape("passphrase.set", open: ["account", "mail", "set_at"], personal: ["hash"]),
@@ -22,6 +26,8 @@ public enum PassphraseEvent: Event {
         EventShape("passphrase.refused", open: ["refused_at"]),
         EventShape("passphrase.used"),
         EventShape("passphrase.removed", open: ["account", "mail"]),
+        EventShape("passphrase.hint_changed", open: ["account"], personal: ["hint"]),
+        EventShape("passphrase.hint_requested", open: ["account", "mail"], personal: ["hint"]),
     ]
 
     public var name: String {
@@ -31,12 +37,15 @@ public enum PassphraseEvent: Event {
         case .refused: "passphrase.refused"
         case .used: "passphrase.used"
         case .removed: "passphrase.removed"
+        case .hintChanged: "passphrase.hint_changed"
+        case .hintRequested: "passphrase.hint_requested"
         }
     }
 
     public var subject: UUID? {
         switch self {
-        case .set(_, let account, _, _), .derived(_, let account, _, _), .removed(let account, _):
+        case .set(_, let account, _, _), .derived(_, let account, _, _), .removed(let account, _),
+            .hintChanged(_, let account), .hintRequested(_, let account, _):
             account
         case .refused, .used: nil
         }
@@ -60,6 +69,14 @@ public enum PassphraseEvent: Event {
         case .used: return [:]
         case .removed(let account, let mail):
             return ["account": .uuid(account), "mail": .uuid(mail)]
+        case .hintChanged(let hint, let account):
+            var fields: [String: JSON] = ["account": .uuid(account)]
+            fields["hint"] = hint.map { .string($0) }
+            return fields
+        case .hintRequested(let hint, let account, let mail):
+            var fields: [String: JSON] = ["account": .uuid(account), "mail": .uuid(mail)]
+            fields["hint"] = hint.map { .string($0) }
+            return fields
         }
     }
 
@@ -84,6 +101,14 @@ public enum PassphraseEvent: Event {
                 return nil
             }
             self = .removed(account: account, mail: mail)
+        case "passphrase.hint_changed":
+            guard let account = fields.uuid("account") else { return nil }
+            self = .hintChanged(fields["hint"]?.string, account: account)
+        case "passphrase.hint_requested":
+            guard let account = fields.uuid("account"), let mail = fields.uuid("mail") else {
+                return nil
+            }
+            self = .hintRequested(fields["hint"]?.string, account: account, mail: mail)
         default: return nil
         }
     }

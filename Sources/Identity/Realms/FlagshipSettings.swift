@@ -37,6 +37,13 @@ extension SettingCatalogue {
     public static let attestationAge = Declare.seconds(
         "attestation_age", 600, in: 60...(7 * day),
         "How old a store's word may be, where it says when it was given")
+    public static let safetyNet = Declare.flag(
+        "safety_net", false, "Whether verdicts are taken that Google gives to nobody any more")
+    public static let safetyNetRoots = Declare.texts(
+        "safety_net_roots", .certificates(limit: 10), "By whose word such verdicts are believed")
+    public static let ownerLinks = Declare.flag(
+        "owner_links", false,
+        "Whether the realm's owner may sign in by a link that is mailed to him")
     public static let defaultWebApp = Declare.text(
         "default_web_app", .label(limit: 63),
         "The web app that people come back to where nothing says another one, by its slug")

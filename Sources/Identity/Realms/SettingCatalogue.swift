@@ -184,7 +184,8 @@ public enum SettingCatalogue {
     private static let flagship = [
         profile.setting, installationTokenLifetime.setting, appAttestRoots.setting,
         appAttestEnvironment.setting, certifiedApps.setting, integrityDemands.setting,
-        attestationAge.setting, defaultWebApp.setting, installationLimit.setting,
+        attestationAge.setting, ownerLinks.setting, safetyNet.setting,
+        safetyNetRoots.setting, defaultWebApp.setting, installationLimit.setting,
         mailsNotifications.setting,
     ]
 

@@ -8,6 +8,8 @@ public enum AuthenticationFactor: String, Sendable {
     case mailedLink = "mail"
     case passkey = "hwk"
     case passphrase = "pwd"
+    /// An OpenID provider said so.
+    case provider = "fed"
     /// One more than the first.
     case multiple = "mfa"
 

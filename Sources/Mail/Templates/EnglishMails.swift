@@ -51,6 +51,7 @@ extension MailText {
                 button: "Confirm address",
                 closing: "If you did not give this address to {product}, you can ignore this mail: "
                     + "nothing happens without your confirmation.")
+        case .passphraseReset, .ownerInvitation, .passphraseHint: englishPassphrase(kind)
         case .addressChanged: englishAddressChanged
         case .notification:
             MailText(
@@ -63,12 +64,13 @@ extension MailText {
             .passphraseRemoved, .signedOutEverywhere,
             .accountDisabled, .accountDeletion:
             englishNotice(kind)
+        case .providerConnected: englishProviderConnected
         case .deviceAdded: englishDeviceAdded
         case .deviceCertified: englishDeviceCertified
         }
     }
 
-    private static let wasNotMe =
+    static let wasNotMe =
         "If this was not you, sign in to {product}, check your passkeys and devices, and get in "
         + "touch with us."
 
@@ -140,15 +142,10 @@ extension MailText {
                 introduction: "Your {product} account was disabled on {time}. Nobody can sign in "
                     + "to it, and all devices were signed out.",
                 closing: "If you think that this is a mistake, get in touch with us.")
-        case .accountDeletion:
-            MailText(
-                subject: "Your {product} account will be deleted",
-                preview: "Until {time} you can change your mind.",
-                heading: "Your account will be deleted",
-                introduction: "Your {product} account and all in it will be deleted on {time}.",
-                closing: "Until then you can change your mind. If this was not you, tell us.")
+        case .accountDeletion: englishDeletion
         case .emailOtp, .secondFactorCode, .certificationCode, .magicLink, .emailVerification,
-            .addressChanged, .deviceAdded, .deviceCertified, .notification:
+            .passphraseReset, .ownerInvitation, .passphraseHint, .addressChanged,
+            .providerConnected, .deviceAdded, .deviceCertified, .notification:
             english(kind)
         }
     }

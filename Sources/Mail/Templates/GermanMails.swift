@@ -53,6 +53,7 @@ extension MailText {
                 button: "Adresse bestätigen",
                 closing: "Haben Sie diese Adresse nicht bei {product} angegeben, können Sie diese "
                     + "E-Mail ignorieren: Ohne Ihre Bestätigung geschieht nichts.")
+        case .passphraseReset, .ownerInvitation, .passphraseHint: germanPassphrase(kind)
         case .addressChanged: germanAddressChanged
         case .notification:
             MailText(
@@ -65,12 +66,13 @@ extension MailText {
             .passphraseRemoved, .signedOutEverywhere,
             .accountDisabled, .accountDeletion:
             germanNotice(kind)
+        case .providerConnected: germanProviderConnected
         case .deviceAdded: germanDeviceAdded
         case .deviceCertified: germanDeviceCertified
         }
     }
 
-    private static let warIchNicht =
+    static let warIchNicht =
         "Waren Sie das nicht, melden Sie sich bei {product} an, prüfen Sie Ihre Passkeys und "
         + "Geräte und wenden Sie sich an uns."
 
@@ -142,15 +144,10 @@ extension MailText {
                 introduction: "Ihr Konto bei {product} wurde am {time} gesperrt. Niemand kann sich "
                     + "anmelden, und alle Geräte wurden abgemeldet.",
                 closing: "Halten Sie das für einen Irrtum, wenden Sie sich an uns.")
-        case .accountDeletion:
-            MailText(
-                subject: "Ihr Konto bei {product} wird gelöscht",
-                preview: "Bis zum {time} können Sie es sich anders überlegen.",
-                heading: "Ihr Konto wird gelöscht",
-                introduction: "Am {time} wird Ihr Konto bei {product} mit allem darin gelöscht.",
-                closing: "Bis dahin können Sie es rückgängig machen. Sonst melden Sie sich bald.")
+        case .accountDeletion: germanDeletion
         case .emailOtp, .secondFactorCode, .certificationCode, .magicLink, .emailVerification,
-            .addressChanged, .deviceAdded, .deviceCertified, .notification:
+            .passphraseReset, .ownerInvitation, .passphraseHint, .addressChanged,
+            .providerConnected, .deviceAdded, .deviceCertified, .notification:
             german(kind)
         }
     }

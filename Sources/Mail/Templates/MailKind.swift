@@ -9,6 +9,12 @@ public enum MailKind: Sendable, Hashable {
     case certificationCode(code: String, minutes: Int)
     case magicLink(MailLink, minutes: Int)
     case emailVerification(MailLink, minutes: Int)
+    case passphraseReset(MailLink, minutes: Int)
+    /// By which the owner of a realm takes it over.
+    case ownerInvitation(MailLink)
+    case passphraseHint(String)
+    /// What a provider says signs in to the account from now on.
+    case providerConnected(name: String, at: Timestamp)
     case passkeyEnrolled(device: String, at: Timestamp)
     case passkeyRemoved(device: String, at: Timestamp)
     case totpEnrolled(at: Timestamp)
@@ -36,6 +42,10 @@ public enum MailKind: Sendable, Hashable {
         case certificationCode = "CertificationCode"
         case magicLink = "MagicLink"
         case emailVerification = "EmailVerification"
+        case passphraseReset = "PassphraseReset"
+        case ownerInvitation = "OwnerInvitation"
+        case passphraseHint = "PassphraseHint"
+        case providerConnected = "ProviderConnected"
         case passkeyEnrolled = "PasskeyEnrolled"
         case passkeyRemoved = "PasskeyRemoved"
         case totpEnrolled = "TotpEnrolled"
@@ -58,6 +68,10 @@ public enum MailKind: Sendable, Hashable {
         case .certificationCode: .certificationCode
         case .magicLink: .magicLink
         case .emailVerification: .emailVerification
+        case .passphraseReset: .passphraseReset
+        case .ownerInvitation: .ownerInvitation
+        case .passphraseHint: .passphraseHint
+        case .providerConnected: .providerConnected
         case .passkeyEnrolled: .passkeyEnrolled
         case .passkeyRemoved: .passkeyRemoved
         case .totpEnrolled: .totpEnrolled

@@ -60,8 +60,12 @@ public struct MailTemplates: Sendable {
         case .emailOtp(let code, _), .secondFactorCode(let code, _),
             .certificationCode(let code, _):
             .code(singleLine(code, maximum: 64))
-        case .magicLink(let link, _), .emailVerification(let link, _): .link(link.url, button)
-        case .passkeyEnrolled, .passkeyRemoved, .totpEnrolled, .totpRemoved, .passphraseSet,
+        case .magicLink(let link, _), .emailVerification(let link, _),
+            .passphraseReset(let link, _), .ownerInvitation(let link):
+            .link(link.url, button)
+        case .passphraseHint(let hint): .code(singleLine(hint, maximum: 500))
+        case .passkeyEnrolled, .passkeyRemoved, .providerConnected, .totpEnrolled, .totpRemoved,
+            .passphraseSet,
             .passphraseRemoved, .addressChanged, .signedOutEverywhere,
             .accountDisabled, .accountDeletion, .deviceAdded, .deviceCertified, .notification:
             .none
@@ -94,9 +98,15 @@ private struct MailValues {
             .certificationCode(let code, let minutes):
             values[.code] = singleLine(code, maximum: 64)
             values[.minutes] = language.minutes(minutes)
-        case .magicLink(let link, let minutes), .emailVerification(let link, let minutes):
+        case .ownerInvitation(let link): values[.url] = link.url
+        case .passphraseHint(let hint): values[.hint] = singleLine(hint, maximum: 500)
+        case .magicLink(let link, let minutes), .emailVerification(let link, let minutes),
+            .passphraseReset(let link, let minutes):
             values[.url] = link.url
             values[.minutes] = language.minutes(minutes)
+        case .providerConnected(let name, let moment):
+            values[.device] = personName(name) ?? "OpenID"
+            values[.time] = language.time(moment)
         case .passkeyEnrolled(let device, let moment), .passkeyRemoved(let device, let moment):
             values[.device] = personName(device) ?? "Passkey"
             values[.time] = language.time(moment)

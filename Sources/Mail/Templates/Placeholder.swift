@@ -1,6 +1,6 @@
 /// What may stand in braces in the words of a mail.
 public enum Placeholder: String, Sendable, Hashable, CaseIterable {
-    case product, name, code, url, minutes, device, time, title, message, app
+    case product, name, code, url, minutes, device, time, hint, title, message, app
 
     /// Subject and preview are kept by servers and shown on locked screens: no code and no link
     /// belongs there.
@@ -10,9 +10,12 @@ public enum Placeholder: String, Sendable, Hashable, CaseIterable {
         switch kind {
         case .emailOtp, .secondFactorCode, .certificationCode:
             known.formUnion(isSecret ? [.minutes] : [.minutes, .code])
-        case .magicLink, .emailVerification:
+        case .magicLink, .emailVerification, .passphraseReset:
             known.formUnion(isSecret ? [.minutes] : [.minutes, .url])
-        case .passkeyEnrolled, .passkeyRemoved, .deviceAdded, .deviceCertified:
+        case .ownerInvitation: known.formUnion(isSecret ? [] : [.url])
+        case .passphraseHint: known.formUnion(isSecret ? [] : [.hint])
+        case .passkeyEnrolled, .passkeyRemoved, .providerConnected, .deviceAdded,
+            .deviceCertified:
             known.formUnion([.device, .time])
         case .totpEnrolled, .totpRemoved, .passphraseSet, .passphraseRemoved, .addressChanged,
             .signedOutEverywhere,

@@ -54,6 +54,30 @@ struct OutgoingCalls: Sendable {
         return response.body
     }
 
+    /// What providers are asked for; nil where they do not say it.
+    func ask(_ address: String, bearer: String?) async -> [UInt8]? {
+        var request = OutgoingRequest(url: address)
+        request.headers["Accept"] = "application/json"
+        request.headers["Authorization"] = bearer.map { "Bearer \($0)" }
+        return await answer(request)
+    }
+
+    /// What a provider answers a form with.
+    func post(_ address: String, form: [UInt8], authorization: String?) async -> [UInt8]? {
+        var request = OutgoingRequest(method: .post, url: address, body: form)
+        request.headers["Accept"] = "application/json"
+        request.headers["Content-Type"] = "application/x-www-form-urlencoded"
+        request.headers["Authorization"] = authorization
+        return await answer(request)
+    }
+
+    private func answer(_ request: OutgoingRequest) async -> [UInt8]? {
+        guard let response = try? await client.send(request), response.status == .ok else {
+            return nil
+        }
+        return response.body
+    }
+
     /// A picture; nil where none is to be had.
     func logo(at address: String) async -> [UInt8]? {
         var request = OutgoingRequest(url: address)

@@ -62,7 +62,7 @@ extension PassphraseWork {
     static func onThreads(list: String?) -> PassphraseWork {
         let workers = PassphraseWorkers()
         let breached = list.map { BreachedList(path: $0) }
-        return PassphraseWork(
+        var work = PassphraseWork(
             hash: { secret in try await workers.run { try Scrypt.hash(secret) } },
             verify: { secret, text in
                 try await workers.run {
@@ -80,5 +80,9 @@ extension PassphraseWork {
                 guard let breached else { return false }
                 return try await workers.run { try breached.contains(secret) }
             })
+        work.derive = { secret, salt, rounds in
+            try await workers.run { try DevicePassphrase.hash(secret, salt: salt, rounds: rounds) }
+        }
+        return work
     }
 }

@@ -109,7 +109,11 @@ struct Service: Sendable {
             passphrases: .onThreads(list: options.breachedPassphrases))
         let router = Router(
             [
-                .init(API.table, context: AdminContext(store: store, queries: models.queries)),
+                .init(
+                    API.table,
+                    context: AdminContext(
+                        store: store, queries: models.queries,
+                        upstream: Upstream(calls: UpstreamCalls(options.outgoing)))),
                 .init(API.realmTable + API.pageTable) { request throws(Problem) in
                     try await realms.context(of: request)
                 },
@@ -193,7 +197,16 @@ extension RealmContexts {
                 revision: { queries.revision(of: $0) }, generate: newSigningKey),
             commands: store.dispatcher, queries: queries, clock: clock,
             fetchKeys: { await outgoing?.keys(at: $0) },
-            fetchLogo: { await outgoing?.logo(at: $0) }, passphrases: passphrases)
+            fetchLogo: { await outgoing?.logo(at: $0) },
+            callProviders: UpstreamCalls(outgoing), passphrases: passphrases)
+    }
+}
+
+extension UpstreamCalls {
+    init(_ outgoing: OutgoingCalls?) {
+        self.init(
+            get: { await outgoing?.ask($0, bearer: $1) },
+            post: { await outgoing?.post($0, form: $1, authorization: $2) })
     }
 }
 
@@ -222,7 +235,10 @@ extension Store {
 }
 
 extension AdminContext {
-    init(store: Store, queries: any AdminQueries, operator: String? = nil) {
+    init(
+        store: Store, queries: any AdminQueries, upstream: Upstream = Upstream(),
+        operator: String? = nil
+    ) {
         self.init(
             commands: store.dispatcher, queries: queries,
             deriveSecret: { realm, command, purpose in
@@ -231,7 +247,8 @@ extension AdminContext {
             now: Log.systemTime,
             destroyKey: { realm, subject throws(LogFailure) in
                 try await store.keyring.destroyKey(of: subject, in: realm)
-            }, makeSigningKey: newSigningKey, mint: store.mint, operator: `operator`)
+            }, makeSigningKey: newSigningKey, mint: store.mint, upstream: upstream,
+            operator: `operator`)
     }
 }
 

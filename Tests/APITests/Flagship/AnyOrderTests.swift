@@ -3,6 +3,7 @@ import HTTP
 import Identity
 import JSON
 import LogTesting
+import Synchronization
 import Testing
 import Values
 
@@ -49,25 +50,41 @@ import Values
     }
 }
 
-/// What somebody can do who has everything but a store's word and the owner's mailbox: he may know the
-/// passphrase, and be signed in to a web view.
+/// What somebody can do who has everything but a store's word and the digits that are mailed for an app: he
+/// may know the passphrase, read the links that are mailed, be the owner to a provider, and be signed in to
+/// a web view.
 private final class Thieves {
     let world: FlagshipWorld
     let good: TestInstallation
     private let device: AppleDevice
     private let browser: PageBrowser
+    private let provider = StandIn()
     private var random: Splitmix
     private var thieves: [TestInstallation]
     private var codes = ["x"]
     private var challenges = ["x"]
     private var refreshes = ["x"]
+    private var links = ["x"]
+    private var delegated = ["x"]
     private var used: [JSON] = [[:]]
     /// Tokens that are not everything: of a lesser scope, and what web apps and konnectors are given.
     private var lesser = ["x"]
 
     init(_ seed: UInt64) async throws {
         random = Splitmix(state: seed)
-        world = try await FlagshipWorld()
+        world = try await FlagshipWorld(
+            [
+                "owner_links": true,
+                "rate_limits": [
+                    "installation": ["target": .null], "owner-mail": ["target": .null],
+                    "owner-sign-in": ["target": .null], "oauth-token": ["source": .null],
+                    "owner-link": ["target": .null], "owner-link-check": ["target": .null],
+                    "provider": ["source": .null],
+                ],
+            ], callProviders: provider.calls)
+        provider.clock.withLock { [world] in $0 = world.world.clock }
+        try await world.world.carryOut(ConfigureProvider(.standIn(tokens: true)))
+        try await world.world.link(world.account)
         good = try await world.certified("Genuine")
         let access = try await world.onboard(good).json["access_token"]?.string
         try await world.add(FlagshipWorld.drive)
@@ -156,7 +173,9 @@ private final class Thieves {
     }
 
     private func askForTokens(_ step: Int, _ thief: TestInstallation) async throws -> Answered? {
-        switch Int.random(in: 0..<8, using: &random) {
+        switch Int.random(in: 0..<12, using: &random) {
+        case 8: return try await redeemLink(thief)
+        case 9, 10: return try await showProvider(thief)
         case 0: return try await world.login(thief)
         case 1: return try await world.refresh(thief, any(refreshes))
         case 2:
@@ -189,6 +208,39 @@ private final class Thieves {
                 ]))
         }
         return nil
+    }
+}
+
+extension Thieves {
+    private func redeemLink(_ thief: TestInstallation) async throws -> Answered? {
+        if Bool.random(using: &random) {
+            _ = try await world.requestLink()
+            links.append(try await world.magicCode())
+        }
+        return try await world.redeemLink(thief, any(links))
+    }
+
+    private func showProvider(_ thief: TestInstallation) async throws -> Answered? {
+        if Bool.random(using: &random) {
+            let id = UUID.random()
+            try await world.world.carryOut(
+                IssueDelegatedCode(
+                    code: id,
+                    terms: DelegatedCodeTerms(
+                        identity: world.world.mint.identity(
+                            "248289761001", at: StandIn.issuer), upstream: nil,
+                        provider: "corporate",
+                        expiresAt: world.world.clock.next().adding(seconds: 3_600))))
+            delegated.append(world.world.mint.delegatedCode(id))
+        }
+        let shown: [String: JSON] = any([
+            ["code": .string(any(delegated))], ["id_token": .string(provider.idToken())],
+            ["oidc_token": .string(any(delegated))],
+        ])
+        return try await world.send(
+            .post, "/oidc/access_token",
+            json: thief.members(
+                shown.merging(["scope": .string(any(["*", "files", "* a", ""]))]) { $1 }))
     }
 }
 

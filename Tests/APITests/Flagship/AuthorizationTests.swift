@@ -229,7 +229,8 @@ extension FlagshipWorld {
         try await nobody.get(request.place)
         #expect(nobody.place?.hasPrefix("/auth/login?redirect=") == true)
         try await nobody.follow()
-        #expect(nobody.place?.hasPrefix("/login?next=%2Fauth%2Fauthorize") == true)
+        #expect(nobody.answer?.status == .ok)
+        #expect(nobody.shows("/login?next=%2Fauth%2Fauthorize"))
     }
 
     @Test func `COZ-19 opens one web view with a code, for five minutes`() async throws {

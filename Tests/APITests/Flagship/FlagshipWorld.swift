@@ -22,7 +22,9 @@ struct FlagshipWorld {
     let google: GoogleStore
     let registerToken: String
 
-    init(_ more: [String: JSON] = [:]) async throws {
+    init(
+        _ more: [String: JSON] = [:], callProviders: UpstreamCalls = .none
+    ) async throws {
         let apple = try CertificateAuthority()
         let google = try GoogleStore()
         let fingerprint = Hex.encode(google.certificateDigest).uppercased()
@@ -41,7 +43,7 @@ struct FlagshipWorld {
         settings.merge(more) { _, own in own }
         self.apple = apple
         self.google = google
-        world = try await SignInWorld(settings)
+        world = try await SignInWorld(settings, callProviders: callProviders)
         let person = Person(email: "claude@example.org", firstName: "Claude")
         try await world.carryOut(
             RegisterAccount(

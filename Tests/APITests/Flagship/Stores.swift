@@ -140,6 +140,40 @@ struct GoogleStore: Sendable {
         return ([head] + parts).joined(separator: ".")
     }
 
+    /// What SafetyNet said of an app, of which one part may be made wrong.
+    func safetyNet(
+        _ challenge: String, at time: Timestamp, by authority: CertificateAuthority,
+        host: String = "attest.android.com", _ more: [String: JSON] = [:],
+        header: [String: JSON] = [:], forged: Bool = false
+    ) throws -> JSON {
+        let key = try RS256.PrivateKey.generate()
+        var draft = CertificateDraft(key: try key.publicKey.spki())
+        draft.issuer = CertificateAuthority.intermediateName
+        draft.subject = [("2.5.4.3", host)]
+        let leaf = try draft.signed(by: authority.intermediateKey)
+        let head: [String: JSON] = [
+            "alg": "RS256",
+            "x5c": [
+                .string(Base64.encode(leaf)), .string(Base64.encode(authority.intermediate)),
+            ],
+        ]
+        let verdict: [String: JSON] = [
+            "nonce": .string(Base64.encode(Array(challenge.utf8))),
+            "apkPackageName": .string(FlagshipWorld.package),
+            "apkCertificateDigestSha256": [.string(Base64.encode(certificateDigest))],
+            "timestampMs": .integer(time.microseconds / 1000), "basicIntegrity": true,
+            "ctsProfileMatch": true,
+        ]
+        let text = [head.merging(header) { $1 }, verdict.merging(more) { $1 }]
+            .map { Base64URL.encode(JSON.object($0).canonical()) }.joined(separator: ".")
+        let signer = forged ? try RS256.PrivateKey.generate() : key
+        let signature = try signer.sign(Array(text.utf8))
+        return [
+            "platform": "android", "issuer": "safetynet", "challenge": .string(challenge),
+            "attestation": .string("\(text).\(Base64URL.encode(signature))"),
+        ]
+    }
+
     func attestation(_ challenge: String, _ text: String) -> JSON {
         [
             "platform": "android", "issuer": "playintegrity", "challenge": .string(challenge),

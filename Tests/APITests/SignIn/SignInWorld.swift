@@ -29,7 +29,8 @@ struct SignInWorld {
     init(
         _ settings: [String: JSON] = ["registration": "jit_on_otp"], isDeaf: Bool = false,
         forwarding: Forwarding = Forwarding(),
-        fetchKeys: @escaping RemoteKeys.Fetch = { _ in nil }
+        fetchKeys: @escaping RemoteKeys.Fetch = { _ in nil },
+        callProviders: UpstreamCalls = .none
     ) async throws {
         realm = try #require(RealmID("acme"))
         let key = HMACKey(Random.bytes(32))
@@ -50,7 +51,8 @@ struct SignInWorld {
                 revision: { _ in isDeaf ? 0 : log.revision },
                 generate: { try SigningKey.generate($0) }),
             commands: dispatcher, queries: FoldedQueries(log: log), clock: realmClock,
-            fetchKeys: fetchKeys, fetchLogo: fetchKeys, passphrases: .cheap)
+            fetchKeys: fetchKeys, fetchLogo: fetchKeys, callProviders: callProviders,
+            passphrases: .cheap)
         self.contexts = contexts
         router = Router(
             [

@@ -29,6 +29,7 @@ struct World {
     private(set) var names: [String: String] = [
         "realm": "acme", "host": "id.acme.example", "position": "1", "level": "0", "index": "0",
         "problem": "busy", "subject": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a77",
+        "provider": "corporate",
     ]
     private let clock = Clock()
 
@@ -50,7 +51,8 @@ struct World {
             now: { clock.next() },
             destroyKey: { _, subject throws(LogFailure) in try destroyed.add(subject) },
             makeSigningKey: { try SigningKey.generate($0) },
-            mint: { _ throws(LogFailure) in World.mint })
+            mint: { _ throws(LogFailure) in World.mint },
+            upstream: Upstream(calls: StandIn.usual.calls))
         let lines = lines
         router = Router(
             API.table, context: context,
@@ -120,6 +122,17 @@ struct World {
         try await happen(
             Owner.self, .appointed(try #require(UUID(id)), token: UUID.random()), in: Owner.stream)
         try await happen(Session.self, .opened(terms(of: UUID(id))), in: session)
+        let provider = "/api/admin/realms/acme/providers/corporate"
+        let configured = try await send(
+            .put, provider,
+            body: [
+                "name": "Corporate account", "issuer": .string(StandIn.issuer),
+                "client_id": "urd", "client_secret": "a secret there",
+            ])
+        #expect(configured.status == .ok)
+        let linked = try await send(
+            .put, "\(provider)/accounts/\(id)", body: ["subject": "248289761001"])
+        #expect(linked.status == .noContent)
         try await happen(Mail.self, .failed(attempt: 1, code: 550), in: mail)
         try await furnishNotifications(UUID(id) ?? .zero)
     }

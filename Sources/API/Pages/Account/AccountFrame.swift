@@ -35,10 +35,12 @@ struct AccountFrame: Sendable {
 
     func page(
         _ tab: Tab, _ title: String? = nil, status: Status = .ok, script: String? = nil,
-        @HTMLBuilder content: () -> HTML
+        leadsAway: Bool = false, @HTMLBuilder content: () -> HTML
     ) -> Response {
         let name = tab.name(say)
-        return visit.page(title ?? name, status: status, isWide: true, script: script) {
+        return visit.page(
+            title ?? name, status: status, isWide: true, script: script, leadsAway: leadsAway
+        ) {
             HTML.element(.nav, .class("tabs"), .label(say("Your account", "Ihr Konto"))) {
                 for other in Tab.allCases {
                     HTML.element(
@@ -63,6 +65,8 @@ enum AccountNote: String, CaseIterable {
     case appRemoved = "authenticator-removed"
     case passphraseSet = "passphrase-set"
     case passphraseRemoved = "passphrase-removed"
+    case providerConnected = "provider-connected"
+    case providerDisconnected = "provider-disconnected"
 
     func text(_ say: Words) -> String {
         switch self {
@@ -75,6 +79,9 @@ enum AccountNote: String, CaseIterable {
         case .passphraseSet: say("The passphrase is set.", "Die Passphrase ist gesetzt.")
         case .passphraseRemoved:
             say("The passphrase was removed.", "Die Passphrase wurde entfernt.")
+        case .providerConnected: say("It is connected.", "Es ist verbunden.")
+        case .providerDisconnected:
+            say("It is not connected any more.", "Es ist nicht mehr verbunden.")
         case .appRemoved:
             say("The authenticator app was removed.", "Die Authenticator-App wurde entfernt.")
         }

@@ -112,7 +112,9 @@ enum OverviewRoutes {
         case "email_code", "urn:cocoar:otp": say("Code by mail", "Code per E-Mail")
         case "email_link", "urn:cocoar:magic": say("Link by mail", "Link per E-Mail")
         case "passkey", "urn:cocoar:passkey": say("Passkey", "Passkey")
-        case "passphrase": say("Passphrase", "Passphrase")
+        case "owner_link": say("Link by mail", "Link per E-Mail")
+        case "provider": say("Another sign-in", "Andere Anmeldung")
+        case "passphrase", "owner_passphrase": say("Passphrase", "Passphrase")
         default: say("App", "App")
         }
     }

@@ -77,19 +77,8 @@ enum PassphraseRoutes {
     private static func refused(
         _ fault: PassphraseRule.Fault, _ call: Call<RealmContext>, _ frame: AccountFrame
     ) async throws(Problem) -> Response {
-        let say = frame.say
-        let wrong =
-            switch fault {
-            case .tooShort:
-                say("That passphrase is too short.", "Diese Passphrase ist zu kurz.")
-            case .tooLong: say("That passphrase is too long.", "Diese Passphrase ist zu lang.")
-            case .known:
-                say(
-                    "That passphrase is easy to guess: it stands in a list of those that were stolen elsewhere, or is too simple.",
-                    "Diese Passphrase ist leicht zu erraten: Sie steht in einer Liste anderswo gestohlener, oder ist zu einfach."
-                )
-            }
-        return try await SecurityRoutes.page(call, frame, wrong: wrong, status: .badRequest)
+        return try await SecurityRoutes.page(
+            call, frame, wrong: fault.said(frame.say), status: .badRequest)
     }
 
     private static let remove = AccountRoute.change(

@@ -28,8 +28,10 @@ enum SecurityRoutes {
         let passphrase = try await call.folded(
             Passphrase.self, Passphrase.stream(of: frame.account))
         let party = call.pageParty
+        let connections = try await call.connections(of: frame.account)
         return frame.page(
-            .security, status: status, script: party == nil ? nil : AssetRoutes.scriptPath
+            .security, status: status, script: party == nil ? nil : AssetRoutes.scriptPath,
+            leadsAway: !connections.isEmpty
         ) {
             Page.card {
                 HTML.element(.h1) { say("Security", "Sicherheit") }
@@ -50,6 +52,7 @@ enum SecurityRoutes {
             if call.context.place.settings.offers(.passphrase) || passphrase.hash != nil {
                 PassphraseRoutes.card(passphrase, frame)
             }
+            if !connections.isEmpty { ProviderCard.html(connections, frame) }
         }
     }
 

@@ -14,6 +14,8 @@ struct LoginPage {
     var asked: ApplicationRequest?
     /// Where it asks for more than one factor.
     var stepUp: StepUpForm?
+    /// Whose word is taken as well.
+    var providers: [Provider] = []
     /// What went wrong elsewhere, and led back here.
     var notice: String?
 
@@ -52,6 +54,15 @@ struct LoginPage {
                 if let stepUp { stepUp.html(visit, onward) }
                 if hasPasskeys { passkey }
                 if [.code, .link, .passphrase].contains(where: settings.offers) { mail }
+                for provider in providers {
+                    HTML.element(.p) {
+                        Parts.link(
+                            say(
+                                "Sign in with \(provider.name)",
+                                "Mit \(provider.name) anmelden"),
+                            to: ProviderRoutes.start(provider, onward), look: "button second")
+                    }
+                }
                 if settings[SettingCatalogue.registration].hasPage { register }
                 if let asked, asked.policy != nil || asked.terms != nil { about(asked) }
             }
@@ -121,6 +132,11 @@ struct LoginPage {
             ).html
             Parts.button(
                 say("Sign in", "Anmelden"), name: "by", value: BrowserMethod.passphrase.rawValue)
+            HTML.element(.p, .class("links")) {
+                Parts.link(
+                    say("Forgotten your passphrase?", "Passphrase vergessen?"),
+                    to: ResetRoutes.path)
+            }
         }
     }
 

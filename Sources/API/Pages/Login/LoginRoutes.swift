@@ -22,6 +22,7 @@ enum LoginRoutes {
         var page = LoginPage(call, visit, onward)
         page.asked = try await call.applicationRequest(onward, for: visit.browser)
         page.email = page.asked?.hint ?? ""
+        page.providers = try await call.providers()
         if let asked = page.asked, asked.needsMore {
             page.stepUp = .wholeLogin
             if asked.mayStepUp, let browser = visit.browser,
@@ -59,7 +60,8 @@ enum LoginRoutes {
         if method == .passphrase { return try await PassphraseLogin.begin(call, page, address) }
         async let pause: Void = call.context.hesitate()
         switch method {
-        case .code, .passkey, .passphrase, .sessionCode:
+        case .code, .passkey, .passphrase, .sessionCode, .ownerPassphrase, .ownerLink,
+            .provider:
             try await call.beginCode(address)
             await pause
             return CodePage(visit: visit, onward: onward, email: address).response()

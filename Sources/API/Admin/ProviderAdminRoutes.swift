@@ -1,0 +1,306 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// The OpenID providers whose word a realm takes on who is there.
+enum ProviderAdminRoutes {
+    static let table: [Route<AdminContext>] = [
+        list, configure, remove, link, unlink, code, delegate,
+    ]
+
+    private static let slug = Parameter(
+        "provider", in: .path, .text(1...40), "The realm's name for the provider.",
+        example: "corporate")
+
+    private static let members: [Member] = [
+        .required("provider", .text(1...40), "The realm's name for it."),
+        .required("name", .text(1...60), "For people."),
+        .required("issuer", .text(1...2_000), "What its tokens name."),
+        .required("client_id", .text(1...1_024), "Who the realm is there."),
+        .required("has_secret", .boolean, "Whether the realm has a secret there."),
+        .required("scope", .text(0...2_048), "What is asked for beside `openid`."),
+        .required(
+            "takes_access_tokens", .boolean, "Whether apps may show its access tokens."),
+    ]
+    private static let example: JSON = [
+        "provider": "corporate", "name": "Corporate account", "has_secret": true,
+        "issuer": "https://login.example.org", "client_id": "urd", "scope": "email",
+        "takes_access_tokens": false,
+    ]
+    private static let schema = Schema.named("Provider", .object(members))
+
+    private static func json(_ provider: Provider) -> JSON {
+        [
+            "provider": .string(provider.slug), "name": .string(provider.name),
+            "issuer": .string(provider.issuer), "client_id": .string(provider.clientID),
+            "has_secret": .bool(provider.secret != nil),
+            "scope": .string(provider.scope.joined(separator: " ")),
+            "takes_access_tokens": .bool(provider.takesAccessTokens),
+        ]
+    }
+
+    private static let list = Route<AdminContext>(
+        .get, "/api/admin/realms/{realm}/providers", id: "listProviders", tag: "Providers",
+        summary: "The OpenID providers that people may sign in by.", right: .realm,
+        parameters: [.realm],
+        answer: .ok(
+            "All of them.",
+            .named(
+                "ProviderList",
+                .object(.required("items", .list(of: schema, 0...100), "In the order of names."))),
+            example: ["items": [example]]), refusals: [.noSuchRealm]
+    ) { call throws(Problem) in
+        try await call.knownRealm()
+        let known = try await call.providers()
+        return .json(.ok, ["items": .array(known.all.map(json))])
+    }
+
+    private static let configure = Route<AdminContext>(
+        .put, "/api/admin/realms/{realm}/providers/{provider}", id: "configureProvider",
+        tag: "Providers", summary: "Takes an OpenID provider's word on who is there.",
+        detail: """
+            Nobody signs in by it before an account is linked to somebody whom it knows. Without a \
+            secret the one that there is stays, as long as issuer and client are the same.
+            """,
+        right: .realm, parameters: [.realm, slug, .idempotencyKey],
+        body: Body(
+            schema: .named(
+                "NewProvider",
+                .object(
+                    .required("name", .text(1...60), "For people."),
+                    .required("issuer", .text(1...2_000), "As its discovery document has it."),
+                    .required("client_id", .text(1...1_024), "Who the realm is there."),
+                    .optional("client_secret", .text(1...1_024), "Told to nobody again."),
+                    .optional("scope", .text(0...2_048), "Beside `openid`."),
+                    .optional(
+                        "takes_access_tokens", .boolean,
+                        "Whether apps may show its access tokens in the place of a code."))),
+            example: [
+                "name": "Corporate account", "issuer": "https://login.example.org",
+                "client_id": "urd", "client_secret": "a secret there",
+            ]),
+        answer: Answer.written(.ok, "The provider.", schema, example: example),
+        refusals: [.noSuchRealm, .realmDisabled, .invalidField]
+    ) { call throws(Problem) in
+        let write = call.write(in: try call.realm)
+        let scope = call.body["scope"]?.string ?? ""
+        let provider = Provider(
+            slug: try call.required("provider"), name: call.body["name"]?.string ?? "",
+            issuer: call.body["issuer"]?.string ?? "",
+            clientID: call.body["client_id"]?.string ?? "",
+            secret: call.body["client_secret"]?.string,
+            scope: scope.split(separator: " ").map(String.init),
+            takesAccessTokens: call.body["takes_access_tokens"]?.bool ?? false)
+        let done = try await call.run(ConfigureProvider(provider), as: write)
+        let known = try await call.state(Providers.self, of: Providers.stream, after: done)
+        guard let kept = known.state[provider.slug] else { throw Problem(.internalError) }
+        return Response.json(.ok, json(kept)).at(done)
+    }
+
+    private static let remove = Route<AdminContext>(
+        .delete, "/api/admin/realms/{realm}/providers/{provider}", id: "removeProvider",
+        tag: "Providers", summary: "Takes a provider's word no more.", right: .realm,
+        parameters: [.realm, slug, .idempotencyKey], answer: .gone("It is gone."),
+        refusals: [.noSuchRealm, .realmDisabled, .noSuchProvider]
+    ) { call throws(Problem) in
+        let write = call.write(in: try call.realm)
+        let done = try await call.run(
+            RemoveProvider(try call.required("provider")), as: write)
+        return Response(status: .noContent).at(done)
+    }
+
+    private static let link = Route<AdminContext>(
+        .put, "/api/admin/realms/{realm}/providers/{provider}/accounts/{account_id}",
+        id: "linkIdentity", tag: "Providers",
+        summary: "Says who an account's person is at a provider.",
+        detail: "Its person is told by mail. A mail address is never taken for that.",
+        right: .realm, parameters: [.realm, slug, AccountRoutes.accountID, .idempotencyKey],
+        body: Body(
+            schema: .named(
+                "NewIdentity",
+                .object(.required("subject", .text(1...255), "The provider's name for him."))),
+            example: ["subject": "248289761001"]),
+        answer: .gone("It is linked."),
+        refusals: [
+            .noSuchRealm, .realmDisabled, .noSuchProvider, .noSuchAccount, .identityTaken,
+        ]
+    ) { call throws(Problem) in
+        let write = call.write(in: try call.realm)
+        let account = try call.requiredID("account_id")
+        let slug = try call.required("provider")
+        try await call.knownRealm()
+        guard let provider = try await call.providers()[slug] else {
+            throw Problem(.noSuchProvider)
+        }
+        let mint = try await call.mint(of: write.realm)
+        let subject = call.body["subject"]?.string ?? ""
+        let done = try await call.run(
+            LinkIdentity(
+                identity: mint.identity(subject, at: provider.issuer),
+                place: mint.accountIdentity(account, at: provider.slug), account: account,
+                provider: provider.slug, subject: subject, mail: write.newID("mail")), as: write)
+        return Response(status: .noContent).at(done)
+    }
+
+    private static let unlink = Route<AdminContext>(
+        .delete, "/api/admin/realms/{realm}/providers/{provider}/accounts/{account_id}",
+        id: "unlinkIdentity", tag: "Providers",
+        summary: "Lets nobody sign in to an account by a provider any more.", right: .realm,
+        parameters: [.realm, slug, AccountRoutes.accountID, .idempotencyKey],
+        answer: .gone("It is gone."), refusals: [.noSuchRealm, .realmDisabled, .noSuchProvider]
+    ) { call throws(Problem) in
+        let write = call.write(in: try call.realm)
+        let account = try call.requiredID("account_id")
+        let slug = try call.required("provider")
+        let mint = try await call.mint(of: write.realm)
+        let done = try await call.run(
+            UnlinkIdentity(
+                place: mint.accountIdentity(account, at: slug), account: account, provider: slug),
+            as: write)
+        return Response(status: .noContent).at(done)
+    }
+
+    private static let code = delegation(
+        "/api/admin/realms/{realm}/providers/{provider}/code", id: "createDelegatedCode")
+    /// As clients of the flagship profile's servers know it.
+    private static let delegate = delegation("/oidc/{realm}/{provider}/code", id: "delegateCode")
+
+    private static func delegation(
+        _ path: PathTemplate, id: String
+    ) -> Route<AdminContext> {
+        Route(
+            .post, path, id: id, tag: "Providers",
+            summary: "Gives somebody who is signed in at a provider a code for an app.",
+            detail: """
+                For a realm of the flagship profile. The ID token is verified, and the provider asked \
+                whose the access token is; where both are shown they are one person's. `generic` \
+                stands for the first provider.
+                """,
+            right: .realm, parameters: [.realm, slug, .idempotencyKey],
+            body: Body(
+                schema: .named(
+                    "ProviderTokens",
+                    .object(
+                        .optional("access_token", .text(1...8_192), "Of the provider."),
+                        .optional("id_token", .text(1...16_384), "Of the provider."))),
+                example: ["access_token": "SlAV32hkKG"]),
+            answer: Answer.written(
+                .ok, "What the provider says of him, and the code.", .openObject,
+                example: [
+                    "sub": "248289761001", "delegated_code": "AZOg514MgACQAC9rHB2aEMKl1PNoSu3x",
+                ]),
+            refusals: [.noSuchRealm, .realmDisabled, .noSuchProvider, .invalidGrant, .unavailable]
+        ) { call throws(Problem) in
+            let write = call.write(in: try call.realm)
+            try await call.knownRealm()
+            let provider = try await call.namedProvider()
+            let person = try await call.person(at: provider)
+            let mint = try await call.mint(of: write.realm)
+            let code = write.newID("delegated code")
+            let done = try await call.run(
+                IssueDelegatedCode(
+                    code: code,
+                    terms: DelegatedCodeTerms(
+                        identity: mint.identity(person.subject, at: provider.issuer),
+                        upstream: person.session.map {
+                            mint.upstreamSession($0, at: provider.issuer)
+                        }, upstreamName: person.session, provider: provider.slug,
+                        expiresAt: call.context.now().adding(seconds: DelegatedCode.lifetime))),
+                as: write)
+            var members = person.claims
+            members["sub"] = .string(person.subject)
+            members["delegated_code"] = .string(mint.delegatedCode(code))
+            return Response.json(.ok, .object(members)).at(done)
+        }
+    }
+}
+
+extension Call<AdminContext> {
+    fileprivate func mint(of realm: RealmID) async throws(Problem) -> TokenMint {
+        try await reading { () throws(LogFailure) in try await context.mint(realm) }
+    }
+
+    fileprivate func providers() async throws(Problem) -> Providers {
+        let realm = try realm
+        let events = try await reading { () throws(LogFailure) in
+            try await context.commands.events.stream(Providers.stream, after: 0, in: realm)
+        }
+        var providers = Providers()
+        for recorded in events {
+            guard let event = ProviderEvent(recorded) else { throw Problem(.logDamaged) }
+            providers.apply(event)
+        }
+        return providers
+    }
+
+    fileprivate func namedProvider() async throws(Problem) -> Provider {
+        let known = try await providers()
+        let slug = try required("provider")
+        guard let provider = known[slug] ?? (slug == "generic" ? known.all.first : nil) else {
+            throw Problem(.noSuchProvider)
+        }
+        return provider
+    }
+
+    /// Whom the tokens in the body are about. Both of them, where there are two.
+    fileprivate func person(at provider: Provider) async throws(Problem) -> UpstreamPerson {
+        let refused = Problem(.invalidGrant, "The tokens are not good for this provider.")
+        guard let metadata = await context.upstream.metadata(of: provider.issuer) else {
+            throw Problem(.unavailable)
+        }
+        var found: [UpstreamPerson] = []
+        if let text = body["id_token"]?.string {
+            guard
+                let person = await context.upstream.check(
+                    text, of: provider, metadata, nonce: nil, at: context.now())
+            else { throw refused }
+            found.append(person)
+        }
+        if let text = body["access_token"]?.string {
+            guard let person = await context.upstream.userInfo(text, metadata) else {
+                throw refused
+            }
+            found.append(person)
+        }
+        guard let first = found.first,
+            found.allSatisfy({ $0.subject.utf8.elementsEqual(first.subject.utf8) })
+        else { throw refused }
+        return UpstreamPerson(
+            subject: first.subject, session: found.compactMap(\.session).first,
+            claims: found.reduce(into: [:]) { $0.merge($1.claims) { own, _ in own } })
+    }
+}
+
+extension ConfigureProvider.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.noSuchRealm)
+        case .realmDisabled: Problem(.realmDisabled)
+        case .invalid(let fault): Problem(of: fault)
+        case .tooMany(let limit):
+            Problem(.invalidField, "There may be \(limit) providers.", field: "provider")
+        }
+    }
+}
+
+extension RemoveProvider.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.noSuchRealm)
+        case .realmDisabled: Problem(.realmDisabled)
+        case .notFound: Problem(.noSuchProvider)
+        }
+    }
+}
+
+extension IssueDelegatedCode.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.noSuchRealm)
+        case .realmDisabled: Problem(.realmDisabled)
+        case .providerNotFound: Problem(.noSuchProvider)
+        }
+    }
+}

@@ -1,0 +1,143 @@
+internal import Cryptography
+internal import EventSourcing
+internal import HTML
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// An owner who takes his realm over with a browser.
+enum OnboardingRoutes {
+    static let pageTable: [Route<RealmContext>] = [resend, show, set]
+
+    private static let refusals = LoginRoutes.refusals + [.noSuchRoute, .invalidRequest]
+
+    private static let resend = Route<RealmContext>(
+        .post, "/auth/onboarding/resend", id: "resendOwnerInvitation", tag: "Flagship",
+        summary: "Mails an owner once more how he takes his realm over.", right: .nothing,
+        dialect: .page, answer: .page, refusals: refusals
+    ) { call throws(Problem) in
+        try call.count(.ownerInvitation, target: Call<RealmContext>.wholeRealm)
+        let refusal = try await call.attempt(
+            InviteOwner(base: call.context.place.links, mail: call.newID()), as: "anonymous")
+        if let refusal, refusal != .nobodyWaits { throw refusal.problem }
+        if call.wantsJSON { return .json(.ok, [:]) }
+        return OwnerNotice.mailed(try await call.visit())
+    }
+
+    private static let show = Route<RealmContext>(
+        .get, "/auth/passphrase", id: "showOnboarding", tag: "Flagship",
+        summary: "Where an owner chooses his first passphrase.", right: .nothing, dialect: .page,
+        parameters: [
+            Parameter("registerToken", in: .query, .text(0...64), "What was mailed."),
+            Parameter("hideBackButton", in: .query, .text(0...20), "Heard, and of no matter."),
+            Parameter("redirection", in: .query, .text(0...4096), "Heard, and of no matter."),
+        ], answer: .page, refusals: refusals
+    ) { call throws(Problem) in
+        let visit = try await call.visit()
+        let token = call.text("registerToken") ?? ""
+        guard try await call.registerToken(token) != nil else { return over(visit) }
+        return page(call, visit, token, wrong: nil)
+    }
+
+    /// A form of a page, or JSON of an app: the token is good for one of them, once.
+    private static let set = Route<RealmContext>(
+        .post, "/settings/passphrase", id: "setOwnerPassphrase", tag: "Flagship",
+        summary: "Sets an owner's first passphrase, and signs his browser in.", right: .nothing,
+        dialect: .flagship, answer: .page, refusals: refusals
+    ) { call throws(Problem) in
+        let visit = try await call.visit()
+        let members = call.looseMembers()
+        try call.count(.ownerSignIn, target: Call<RealmContext>.wholeRealm)
+        let text = members["register_token"]?.string ?? ""
+        let isProgram = call.request.headers["Content-Type"]?.hasPrefix("application/json") == true
+        guard let token = try await call.registerToken(text) else {
+            return isProgram
+                ? .jsonAPIError(.badRequest, "Bad request", "invalid register_token") : over(visit)
+        }
+        let derived: DerivedPassphrase
+        switch try await call.chosenPassphrase(members, visit.say) {
+        case .failure(let wrong): return page(call, visit, text, wrong: wrong.said)
+        case .success(let chosen): derived = chosen
+        }
+        let outcome = try await call.ask(
+            OnboardOwner(
+                token: token, passphrase: derived, mail: call.newID(),
+                request: call.ownerRequest(.webView)), as: "anonymous")
+        guard case .sessionCode(let code) = outcome else { return over(visit) }
+        let end = try await call.signIn(
+            SessionCodeProof(code: code), by: .sessionCode, visit, to: Onward())
+        guard case .signedIn(var response) = end else { return .seeOther("/auth/login") }
+        if isProgram {
+            response.headers["Location"] = nil
+            response = Response(status: .noContent, headers: response.headers, body: [])
+        }
+        return response
+    }
+
+    private static func page(
+        _ call: Call<RealmContext>, _ visit: Visit, _ token: String, wrong: String?
+    ) -> Response {
+        let say = visit.say
+        let form = OwnerPassphraseForm(
+            visit: visit, rounds: OwnerPassphraseForm.usualRounds, host: call.context.place.host,
+            action: "/settings/passphrase", button: say("Set passphrase", "Passphrase setzen"),
+            isNew: true, wrong: wrong)
+        return visit.page(
+            say("Welcome", "Willkommen"), status: wrong == nil ? .ok : .badRequest,
+            script: OwnerScript.path
+        ) {
+            Page.card {
+                HTML.element(.h1) { say("Choose your passphrase", "Ihre Passphrase wählen") }
+                HTML.element(.p) {
+                    say(
+                        "With it you sign in here and in your apps.",
+                        "Mit ihr melden Sie sich hier und in Ihren Apps an.")
+                }
+                form.html { Parts.hidden("register_token", token) }
+            }
+        }
+    }
+
+    private static func over(_ visit: Visit) -> Response {
+        let say = visit.say
+        return visit.page(
+            say("This link is over", "Dieser Link gilt nicht mehr"), status: .badRequest
+        ) {
+            Page.card {
+                HTML.element(.h1) {
+                    say("This link does not work any more", "Dieser Link gilt nicht mehr")
+                }
+                HTML.element(.p) {
+                    say(
+                        "It was used, or a newer one was given out.",
+                        "Er wurde benutzt, oder es gibt einen neueren.")
+                }
+                visit.form("/auth/onboarding/resend") {
+                    Parts.button(say("Mail me the newest one", "Den neuesten senden"))
+                }
+            }
+        }
+    }
+}
+
+extension Call<RealmContext> {
+    /// The name that the token follows from, where it is the one that is good now.
+    fileprivate func registerToken(_ text: String) async throws(Problem) -> UUID? {
+        guard let known = try await folded(Owner.self, Owner.stream).token,
+            constantTimeEqual(
+                Array(context.mint.registerToken(known).utf8), Array(text.utf8))
+        else { return nil }
+        return known
+    }
+}
+
+extension InviteOwner.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.unknownHost)
+        case .realmDisabled: Problem(.realmClosed)
+        case .nobodyWaits: Problem(.noSuchRoute)
+        }
+    }
+}

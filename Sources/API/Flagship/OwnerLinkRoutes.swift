@@ -1,0 +1,171 @@
+internal import EventSourcing
+internal import HTML
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// Signing in by a link that is mailed to a realm's owner.
+enum OwnerLinkRoutes {
+    static let table: [Route<RealmContext>] = [redeem]
+    static let pageTable: [Route<RealmContext>] = [request, open, second]
+
+    static let path: PathTemplate = "/auth/magic_link"
+    private static let refusals = LoginRoutes.refusals + [.noSuchRoute]
+
+    private static let request = Route<RealmContext>(
+        .post, path, id: "requestOwnerLink", tag: "Flagship",
+        summary: "Mails the owner a link to sign in by.", right: .nothing, dialect: .page,
+        answer: .page, refusals: refusals
+    ) { call throws(Problem) in
+        try call.count(.ownerLink, target: Call<RealmContext>.wholeRealm)
+        let redirect = OwnerRedirect(
+            call.looseMembers()["redirect"]?.string, call.context.place)
+        let refusal = try await call.attempt(
+            RequestOwnerLink(
+                .signIn, link: call.newID(),
+                base: "\(call.context.place.links)/auth/magic_link?code=",
+                returnPath: ReturnPath(redirect.text), now: call.context.clock.now()),
+            as: "anonymous")
+        if let refusal { throw refusal.problem }
+        if call.wantsJSON { return .json(.ok, [:]) }
+        return OwnerNotice.mailed(try await call.visit())
+    }
+
+    private static let open = Route<RealmContext>(
+        .get, path, id: "openOwnerLink", tag: "Flagship", summary: "Where the mailed link leads.",
+        right: .nothing, dialect: .page,
+        parameters: [Parameter("code", in: .query, .text(0...128), "What was mailed.")],
+        answer: .page, refusals: refusals
+    ) { call throws(Problem) in
+        let visit = try await call.visit()
+        guard let (id, redirect) = try await call.ownerLink(call.text("code")) else {
+            return try call.refuseLink(visit)
+        }
+        if try await call.owner().state.needsMailedCode {
+            return try await page(call, visit, wrong: nil)
+        }
+        let end = try await call.signIn(
+            OwnerLinkProof(link: id), by: .ownerLink, visit, to: Onward(),
+            place: redirect.target)
+        guard case .signedIn(let response) = end else { return try call.refuseLink(visit) }
+        return response
+    }
+
+    private static let second = Route<RealmContext>(
+        .post, "/auth/magic_link/twofactor", id: "openOwnerLinkWithPassphrase", tag: "Flagship",
+        summary: "Takes the passphrase beside the mailed link.", right: .nothing, dialect: .page,
+        body: .page(passphrase + [.optional("code", .text(0...128), "What was mailed.")]),
+        answer: .page, refusals: refusals
+    ) { call throws(Problem) in
+        let visit = try await call.submission()
+        try call.count(.ownerSignIn, target: Call<RealmContext>.wholeRealm)
+        guard let (id, redirect) = try await call.ownerLink(call.body["code"]?.string) else {
+            return try call.refuseLink(visit)
+        }
+        let rounds = try await call.owner().passphrase.derived?.rounds ?? 0
+        let hash = try await call.deviceHash(call.body.object ?? [:], rounds: rounds)
+        let comparison = try await call.compareOwner(hash ?? "")
+        let end = try await call.signIn(
+            OwnerLinkProof(link: id, comparison: comparison), by: .ownerLink, visit, to: Onward(),
+            place: redirect.target)
+        switch end {
+        case .signedIn(let response): return call.answerOfBrowser(response, to: redirect)
+        case .refused(.invalidLink): return try call.refuseLink(visit)
+        case .refused:
+            let said = visit.say(
+                "The passphrase is not right.", "Die Passphrase ist nicht richtig.")
+            if call.wantsJSON { return .json(.unauthorized, ["error": .string(said)]) }
+            return try await page(call, visit, wrong: said)
+        }
+    }
+
+    static let passphrase: [Member] = [
+        .optional("passphrase", .text(0...4096), "As a device has hashed it."),
+        .optional("typed", .text(0...1024), "As it was typed, where none did."),
+        .optional("salt", .text(0...400), "Of the form."),
+        .optional("iterations", .text(0...20), "Of the form."),
+    ]
+
+    private static func page(
+        _ call: Call<RealmContext>, _ visit: Visit, wrong: String?
+    ) async throws(Problem) -> Response {
+        let say = visit.say
+        let code = call.text("code") ?? call.body["code"]?.string ?? ""
+        let form = OwnerPassphraseForm(
+            visit: visit, rounds: try await call.owner().passphrase.derived?.rounds ?? 0,
+            host: call.context.place.host, action: "/auth/magic_link/twofactor",
+            button: say("Sign in", "Anmelden"), wrong: wrong)
+        return visit.page(
+            say("Sign in", "Anmelden"), status: wrong == nil ? .ok : .unauthorized,
+            script: OwnerScript.path, leadsAway: true
+        ) {
+            Page.card {
+                HTML.element(.h1) { say("One more step", "Noch ein Schritt") }
+                HTML.element(.p) {
+                    say(
+                        "Your passphrase as well, please.", "Bitte auch Ihre Passphrase.")
+                }
+                form.html { Parts.hidden("code", code) }
+            }
+        }
+    }
+
+    private static let redeem = Route<RealmContext>(
+        .post, "/auth/magic_link/flagship", id: "loginOwnerByLink", tag: "Flagship",
+        summary: "Signs an owner in with the app, by a mailed link.",
+        detail: """
+            Where a second factor is asked for, it is the passphrase as the device has hashed it: \
+            the app comes back with both. An app that is not certified gets a session code and 202.
+            """,
+        right: .nothing, dialect: .flagship,
+        body: Body(
+            schema: .openObject,
+            example: ["magic_code": "…", "client_id": "…", "client_secret": "…"],
+            maximumBytes: 16 * 1024),
+        answer: .ok("Tokens.", .openObject, example: OwnerRoutes.tokens),
+        refusals: Place.refusals + [.invalidRequest, .invalidClient, .rateLimited]
+    ) { call throws(Problem) in
+        let link = try await call.ownerLink(call.body["magic_code"]?.string)?.id
+        var comparison: PassphraseProof.Comparison?
+        if link != nil, try await call.owner().state.needsMailedCode,
+            let typed = call.body["passphrase"]?.string, !typed.isEmpty
+        {
+            try call.count(.ownerSignIn, target: Call<RealmContext>.wholeRealm)
+            comparison = try await call.compareOwner(typed)
+        }
+        let outcome = try await call.ask(
+            SignInOwnerByLink(
+                link: link ?? .zero, comparison: comparison,
+                request: call.ownerRequest(call.body)), as: "anonymous")
+        if outcome == .refused(.invalidMagicCode) {
+            try call.count(.ownerLinkCheck, target: Call<RealmContext>.wholeRealm)
+        }
+        return try call.answer(outcome)
+    }
+}
+
+extension Call<RealmContext> {
+    /// The link of this code, while it is good. Looking uses nothing up.
+    fileprivate func ownerLink(
+        _ text: String?
+    ) async throws(Problem) -> (id: UUID, redirect: OwnerRedirect)? {
+        guard let id = text.flatMap(context.mint.readMagicCode),
+            let account = try await folded(Owner.self, Owner.stream).account,
+            let link = try await folded(
+                MailedLink.self, MailedLink.stream(of: account, .signIn)
+            ).link(id, at: context.clock.now())
+        else { return nil }
+        return (id, OwnerRedirect(link.returnPath?.text, context.place))
+    }
+}
+
+extension RequestOwnerLink.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.unknownHost)
+        case .realmDisabled: Problem(.realmClosed)
+        case .notOffered, .noOwner: Problem(.noSuchRoute)
+        }
+    }
+}

@@ -1,0 +1,240 @@
+internal import Cryptography
+internal import EventSourcing
+internal import HTML
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// Where an owner signs in with a browser.
+enum OwnerLoginRoutes {
+    static let pageTable: [Route<RealmContext>] = [show, login, askSecond, second]
+
+    private static let path: PathTemplate = "/auth/login"
+    private static let refusals = LoginRoutes.refusals + [.noSuchRoute, .invalidRequest]
+    private static let redirect = Parameter(
+        "redirect", in: .query, .text(0...8192), "Where to go on to.")
+
+    private static let show = Route<RealmContext>(
+        .get, path, id: "loginForInstallation", tag: "Flagship",
+        summary: "The page on which an owner signs in.", right: .nothing, dialect: .page,
+        parameters: [redirect], answer: .page, refusals: refusals
+    ) { call throws(Problem) in
+        let visit = try await call.visit()
+        let target = OwnerRedirect(call.text("redirect"), call.context.place)
+        let (owner, passphrase) = try await call.owner()
+        if let browser = visit.browser, browser.subject == owner.account {
+            return .seeOther(target.target)
+        }
+        guard owner.isOnboarded else { return notYet(visit) }
+        let page = OwnerLoginPage(
+            visit: visit, place: call.context.place, rounds: passphrase.derived?.rounds,
+            redirect: target, providers: try await call.providers())
+        return page.response()
+    }
+
+    private static func notYet(_ visit: Visit) -> Response {
+        let say = visit.say
+        return visit.page(say("Not yet", "Noch nicht")) {
+            Page.card {
+                HTML.element(.h1) { say("Nobody lives here yet", "Hier wohnt noch niemand") }
+                HTML.element(.p) {
+                    say(
+                        "Its owner takes it over by a link that was mailed.",
+                        "Der Inhaber übernimmt es mit einem Link aus einer E-Mail.")
+                }
+                visit.form("/auth/onboarding/resend") {
+                    Parts.button(say("Mail the link once more", "Link noch einmal senden"))
+                }
+            }
+        }
+    }
+
+    private static let login = Route<RealmContext>(
+        .post, path, id: "loginOwnerWithBrowser", tag: "Flagship",
+        summary: "Takes an owner's passphrase.", right: .nothing, dialect: .page,
+        body: .page(
+            OwnerLinkRoutes.passphrase + [
+                .optional("redirect", .text(0...8192), "Where to go on to."),
+                .optional("long-run-session", .text(0...20), "Heard, and of no matter."),
+            ]), answer: .page, refusals: refusals
+    ) { call throws(Problem) in
+        let visit = try await call.submission()
+        try call.count(.ownerSignIn, target: Call<RealmContext>.wholeRealm)
+        let target = OwnerRedirect(call.body["redirect"]?.string, call.context.place)
+        let rounds = try await call.owner().passphrase.derived?.rounds
+        let hash = try await call.deviceHash(
+            call.body.object ?? [:], rounds: rounds ?? OwnerPassphraseForm.usualRounds)
+        let comparison = try await call.compareOwner(hash ?? "")
+        let (_, next) = try await call.secondStep(of: [:], after: comparison)
+        let end = try await call.signIn(
+            OwnerPassphraseProof(comparison: comparison, next: next), by: .ownerPassphrase,
+            visit, to: Onward(), place: target.target)
+        switch end {
+        case .signedIn(let response): return call.answerOfBrowser(response, to: target)
+        case .refused(.secondFactorRequired):
+            guard case .right(let kept) = comparison else { throw Problem(.internalError) }
+            let token = try call.stepToken(next.id, kept, visit)
+            let place =
+                "/auth/twofactor?"
+                + Form.encode([("two-factor-token", token), ("redirect", target.text)])
+            if call.wantsJSON { return .json(.ok, ["redirect": .string(place)]) }
+            return .seeOther(place)
+        case .refused:
+            let said = visit.say(
+                "The passphrase is not right.", "Die Passphrase ist nicht richtig.")
+            if call.wantsJSON { return .json(.unauthorized, ["error": .string(said)]) }
+            var page = OwnerLoginPage(
+                visit: visit, place: call.context.place, rounds: rounds, redirect: target,
+                providers: try await call.providers())
+            page.wrong = said
+            return page.response(.unauthorized)
+        }
+    }
+
+    private static let token = Parameter(
+        "two-factor-token", in: .query, .text(0...1024), "That the passphrase was right.")
+
+    private static let askSecond = Route<RealmContext>(
+        .get, "/auth/twofactor", id: "showOwnerSecondFactor", tag: "Flagship",
+        summary: "Where an owner types the mailed code.", right: .nothing, dialect: .page,
+        parameters: [token, redirect], answer: .page, refusals: refusals
+    ) { call throws(Problem) in
+        page(
+            try await call.visit(), call.text("two-factor-token") ?? "",
+            OwnerRedirect(call.text("redirect"), call.context.place), isWrong: false)
+    }
+
+    private static let second = Route<RealmContext>(
+        .post, "/auth/twofactor", id: "loginOwnerBySecondFactor", tag: "Flagship",
+        summary: "Takes the mailed code after a passphrase.", right: .nothing, dialect: .page,
+        body: .page([
+            .optional("two-factor-token", .text(0...1024), "That the passphrase was right."),
+            .optional("two-factor-passcode", .text(0...64), "Of the mail."),
+            .optional("redirect", .text(0...8192), "Where to go on to."),
+        ]), answer: .page, refusals: refusals
+    ) { call throws(Problem) in
+        let visit = try await call.submission()
+        try call.count(.ownerSignIn, target: Call<RealmContext>.wholeRealm)
+        let target = OwnerRedirect(call.body["redirect"]?.string, call.context.place)
+        let token = call.body["two-factor-token"]?.string ?? ""
+        let (owner, passphrase) = try await call.owner()
+        guard let kept = passphrase.hash, let code = call.readStepToken(token, kept, visit) else {
+            return .seeOther("/auth/login?" + Form.encode([("redirect", target.text)]))
+        }
+        let stream = MailedCode.stream(of: owner.account ?? .zero, .secondFactor)
+        let digits = trimmed(call.body["two-factor-passcode"]?.string ?? "")
+        guard let digest = call.context.mint.digest(ofMailedCode: digits, in: stream) else {
+            throw Problem(.internalError)
+        }
+        let end = try await call.signIn(
+            OwnerPassphraseProof(
+                comparison: .right(hash: kept),
+                typed: TypedMailedCode(id: code, digest: digest), next: (call.newID(), digest)),
+            by: .ownerPassphrase, visit, to: Onward(), place: target.target)
+        guard case .signedIn(let response) = end else {
+            if call.wantsJSON {
+                return .json(
+                    .forbidden,
+                    [
+                        "error": .string(
+                            visit.say("The code is not right.", "Der Code ist nicht richtig."))
+                    ])
+            }
+            return page(visit, token, target, isWrong: true)
+        }
+        return call.answerOfBrowser(response, to: target)
+    }
+
+    private static func page(
+        _ visit: Visit, _ token: String, _ redirect: OwnerRedirect, isWrong: Bool
+    ) -> Response {
+        OwnerCodePage(visit: visit, action: "/auth/twofactor", isWrong: isWrong).response {
+            Parts.hidden("two-factor-token", token)
+            Parts.hidden("redirect", redirect.text)
+        }
+    }
+}
+
+/// The page on which an owner signs in, with the ways that are open to him.
+struct OwnerLoginPage {
+    let visit: Visit
+    let place: Place
+    let rounds: Int64?
+    let redirect: OwnerRedirect
+    let providers: [Provider]
+    var wrong: String?
+
+    func response(_ status: Status = .ok) -> Response {
+        let say = visit.say
+        let form = OwnerPassphraseForm(
+            visit: visit, rounds: rounds ?? OwnerPassphraseForm.usualRounds, host: place.host,
+            action: "/auth/login", button: say("Sign in", "Anmelden"), wrong: wrong)
+        let other = Onward(path: redirect.text).link("/login")
+        return visit.page(
+            say("Sign in", "Anmelden"), status: status, script: OwnerScript.path,
+            leadsAway: true
+        ) {
+            Page.card {
+                HTML.element(.h1) { say("Sign in", "Anmelden") }
+                form.html { Parts.hidden("redirect", redirect.text) }
+                if place.settings[SettingCatalogue.ownerLinks] {
+                    visit.form("/auth/magic_link") {
+                        Parts.hidden("redirect", redirect.text)
+                        Parts.button(
+                            say("E-mail me a link", "Link per E-Mail senden"), look: "second")
+                    }
+                }
+                for provider in providers {
+                    HTML.element(.p) {
+                        Parts.link(
+                            say(
+                                "Sign in with \(provider.name)",
+                                "Mit \(provider.name) anmelden"),
+                            to: "/oidc/start?"
+                                + Form.encode([
+                                    ("provider", provider.slug), ("redirect", redirect.text),
+                                ]), look: "button second")
+                    }
+                }
+                HTML.element(.div, .class("links")) {
+                    Parts.link(
+                        say("Forgotten your passphrase?", "Passphrase vergessen?"),
+                        to: "/auth/passphrase_reset")
+                    Parts.link(say("Another way", "Auf anderem Weg"), to: other)
+                }
+            }
+        }
+    }
+}
+
+extension Call<RealmContext> {
+    /// Seconds to look into the mailbox.
+    private static var patience: Int64 { MailedCode.lifetime }
+
+    /// Shows that the passphrase was right that is kept now, typed in this very browser.
+    fileprivate func stepToken(
+        _ code: UUID, _ kept: String, _ visit: Visit
+    ) throws(Problem) -> String {
+        let until = context.clock.now().adding(seconds: Self.patience)
+        let members: JSON = [
+            "code": .string(code.description), "form": .string(visit.formName),
+            "kept": .string(Base64URL.encode(SHA256.hash(Array(kept.utf8)))),
+            "until": .integer(until.seconds),
+        ]
+        guard let text = context.mint.seal(members, for: .ownerStep) else {
+            throw Problem(.internalError)
+        }
+        return text
+    }
+
+    /// The mailed code that has to be typed beside it.
+    fileprivate func readStepToken(_ text: String, _ kept: String, _ visit: Visit) -> UUID? {
+        guard let members = context.mint.unseal(text, for: .ownerStep),
+            members["form"]?.string == visit.formName,
+            members["kept"]?.string == Base64URL.encode(SHA256.hash(Array(kept.utf8))),
+            let until = members["until"]?.integer, context.clock.now().seconds < until
+        else { return nil }
+        return members["code"]?.string.flatMap { UUID($0) }
+    }
+}

@@ -1,0 +1,133 @@
+internal import HTML
+internal import HTTP
+internal import Identity
+
+/// Where an owner types a passphrase: his device makes a hash of it before it is sent, and where no script
+/// runs the server does the same.
+struct OwnerPassphraseForm {
+    let visit: Visit
+    let rounds: Int64
+    let host: String
+    let action: String
+    let button: String
+    var isNew = false
+    var wrong: String?
+
+    static let usualRounds: Int64 = 650_000
+
+    @HTMLBuilder
+    func html(@HTMLBuilder more: () -> HTML) -> HTML {
+        let say = visit.say
+        visit.form(action, .id("passphrase-form")) {
+            more()
+            Parts.hidden("passphrase", "")
+            Parts.hidden("salt", "me@\(host)")
+            Parts.hidden("iterations", String(rounds))
+            Field(
+                name: "typed",
+                label: isNew
+                    ? say("New passphrase", "Neue Passphrase")
+                    : say("Passphrase", "Passphrase"),
+                type: "password", autocomplete: isNew ? "new-password" : "current-password",
+                isFocused: true, limit: 256,
+                hint: isNew
+                    ? say(
+                        "At least \(PassphraseRule.length.lowerBound) characters.",
+                        "Mindestens \(PassphraseRule.length.lowerBound) Zeichen.") : nil,
+                wrong: wrong
+            ).html
+            if isNew {
+                Field(
+                    name: "hint", label: say("Hint (optional)", "Hinweis (freiwillig)"),
+                    isRequired: false, limit: 120,
+                    hint: say(
+                        "Mailed to you when you ask for it. Others must not guess by it.",
+                        "Kommt per E-Mail, wenn Sie darum bitten. Andere dürfen danach nicht raten können."
+                    )
+                ).html
+            }
+            Parts.button(button)
+        }
+    }
+}
+
+/// Pages that say one thing.
+enum OwnerNotice {
+    static func page(
+        _ visit: Visit, _ title: String, _ text: String, _ status: Status = .ok,
+        link: (text: String, place: String)? = nil
+    ) -> Response {
+        visit.page(title, status: status) {
+            Page.card {
+                HTML.element(.h1) { title }
+                HTML.element(.p) { text }
+                if let link { Parts.link(link.text, to: link.place, look: "button") }
+            }
+        }
+    }
+
+    static func mailed(_ visit: Visit) -> Response {
+        page(
+            visit, visit.say("Check your mail", "Posteingang prüfen"),
+            visit.say(
+                "If there is anything to send, it is on its way to the owner of this place.",
+                "Falls es etwas zu senden gibt, ist es unterwegs zum Inhaber dieses Ortes."))
+    }
+
+    static func linkOver(_ visit: Visit) -> Response {
+        page(
+            visit, visit.say("This link is over", "Dieser Link gilt nicht mehr"),
+            visit.say(
+                "It was used, it is too old, or a newer one was mailed.",
+                "Er wurde benutzt, ist zu alt, oder es kam ein neuerer."), .badRequest,
+            link: (visit.say("Sign in", "Anmelden"), "/auth/login"))
+    }
+}
+
+/// The script of the pages on which an owner types his passphrase.
+enum OwnerScript {
+    static let path = "/assets/\(AssetRoutes.fingerprint(text))/passphrase.js"
+
+    static let table: [Route<RealmContext>] = [
+        AssetRoutes.asset(
+            path, id: "getOwnerScript", "Makes a passphrase ready to be sent.",
+            "text/javascript; charset=utf-8", text)
+    ]
+
+    private static let text = """
+        "use strict";
+        (() => {
+          const form = document.getElementById("passphrase-form");
+          if (!form || !window.crypto || !window.crypto.subtle) return;
+          const bytes = (text) => new TextEncoder().encode(text);
+          const derive = async (secret, salt, iterations) => {
+            const key = await crypto.subtle.importKey(
+              "raw", secret, "PBKDF2", false, ["deriveBits"]);
+            return new Uint8Array(await crypto.subtle.deriveBits(
+              {name: "PBKDF2", hash: "SHA-256", salt, iterations}, key, 256));
+          };
+          let isBusy = false;
+          form.addEventListener("submit", async (event) => {
+            const fields = form.elements;
+            if (fields.typed.value === "") return;
+            event.preventDefault();
+            if (isBusy) return;
+            isBusy = true;
+            const typed = bytes(fields.typed.value);
+            // The server can't count what it does not see; the page that comes says what is wrong.
+            if (fields.typed.autocomplete === "new-password" &&
+                [...fields.typed.value].length < \(PassphraseRule.length.lowerBound)) {
+              form.submit();
+              return;
+            }
+            const key = await derive(
+              typed, bytes(fields.salt.value), Number(fields.iterations.value));
+            const hash = await derive(key, typed, 1);
+            fields.passphrase.value = btoa(String.fromCharCode(...hash));
+            fields.typed.disabled = true;
+            form.submit();
+          });
+        })();
+
+        """
+}

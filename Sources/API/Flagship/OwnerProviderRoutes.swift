@@ -1,0 +1,162 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JOSE
+internal import JSON
+internal import Values
+
+/// An owner who signs in by what a provider says of him.
+enum OwnerProviderRoutes {
+    static let table: [Route<RealmContext>] = [tokens]
+    static let pageTable: [Route<RealmContext>] = [login]
+
+    private static let tokens = Route<RealmContext>(
+        .post, "/oidc/access_token", id: "loginOwnerByProvider", tag: "Flagship",
+        summary: "Signs an owner in with the app, by what a provider says.",
+        detail: """
+            `code` is a delegated code, `id_token` what the provider signed for the realm, and \
+            `oidc_token` an access token of it where the realm takes those. 401 with \
+            `two_factor_token` asks for the code that was mailed; an app that is not certified gets a \
+            session code and 202 for scope `*`.
+            """,
+        right: .nothing, dialect: .flagship,
+        body: Body(
+            schema: .openObject,
+            example: ["code": "…", "client_id": "…", "client_secret": "…", "scope": "*"],
+            maximumBytes: 32 * 1024),
+        answer: .ok("Tokens.", .openObject, example: OwnerRoutes.tokens),
+        refusals: Place.refusals + [.invalidRequest, .invalidClient, .forbidden, .rateLimited]
+    ) { call throws(Problem) in
+        try call.count(.provider)
+        try call.count(.ownerSignIn, target: Call<RealmContext>.wholeRealm)
+        guard let shown = try await call.shownToProvider() else {
+            throw Problem.said(.invalidRequest, "this endpoint is not enabled")
+        }
+        let (typed, next) = try await call.mailedStep(after: shown)
+        let outcome = try await call.ask(
+            SignInOwnerByProvider(
+                shown: shown, scope: call.body["scope"]?.string.flatMap(Scope.parse),
+                typed: typed, next: next, request: call.ownerRequest(call.body)),
+            as: "anonymous")
+        guard case .mailedCodeNeeded(let id) = outcome else { return try call.answer(outcome) }
+        return .json(
+            .unauthorized,
+            [
+                "error": "two factor needed",
+                "two_factor_token": .string(call.context.mint.mailedCodeToken(id)),
+            ])
+    }
+
+    private static let login = Route<RealmContext>(
+        .get, "/oidc/login", id: "loginBrowserByDelegatedCode", tag: "Flagship",
+        summary: "Signs a browser in by a delegated code.", right: .nothing, dialect: .page,
+        parameters: [
+            Parameter("code", in: .query, .text(0...128), "The delegated code."),
+            Parameter("redirect", in: .query, .text(0...4096), "The page to go on to."),
+        ], answer: .page, refusals: LoginRoutes.refusals + [.noSuchRoute, .invalidRequest]
+    ) { call throws(Problem) in
+        let visit = try await call.visit()
+        try call.count(.ownerSignIn, target: Call<RealmContext>.wholeRealm)
+        let place = OwnerRedirect(call.text("redirect"), call.context.place).target
+        guard let code = call.text("code").flatMap(call.context.mint.readDelegatedCode),
+            let terms = try await call.folded(DelegatedCode.self, code).terms,
+            call.context.clock.now() < terms.expiresAt
+        else { return call.upstreamFailed(visit) }
+        // It is used up before anybody is signed in: who comes second finds nothing.
+        guard
+            try await call.attempt(UseDelegatedCode(code), as: "anonymous") == nil
+        else { return call.upstreamFailed(visit) }
+        return try await call.signIn(
+            terms.identity, terms.upstream, terms.provider, attempt: nil, visit, to: place)
+    }
+}
+
+extension Call<RealmContext> {
+    /// What the body has in it. Nil: nothing that the realm takes.
+    fileprivate func shownToProvider() async throws(Problem) -> SignInOwnerByProvider.Shown? {
+        if let text = body["code"]?.string, !text.isEmpty {
+            return .code(context.mint.readDelegatedCode(text))
+        }
+        let known = try await providers()
+        if let text = body["id_token"]?.string, !text.isEmpty {
+            guard !known.isEmpty else { return nil }
+            return .token(context.mint.use(ofToken: text), await terms(ofIDToken: text, known))
+        }
+        guard let text = body["oidc_token"]?.string, !text.isEmpty,
+            let provider = known.first(where: \.takesAccessTokens)
+        else { return nil }
+        var found: UpstreamPerson?
+        if let metadata = await context.upstream.metadata(of: provider.issuer) {
+            found = await context.upstream.userInfo(text, metadata)
+        }
+        return .token(context.mint.use(ofToken: text), found.map { terms(of: $0, provider) })
+    }
+
+    private func terms(
+        ofIDToken text: String, _ known: [Provider]
+    ) async -> DelegatedCodeTerms? {
+        guard let issuer = try? SignedStatement.claimedIssuer(in: text) else { return nil }
+        for provider in known where provider.issuer.utf8.elementsEqual(issuer.utf8) {
+            guard let metadata = await context.upstream.metadata(of: provider.issuer),
+                let person = await context.upstream.check(
+                    text, of: provider, metadata, nonce: nil, at: context.clock.now())
+            else { continue }
+            return terms(of: person, provider)
+        }
+        return nil
+    }
+
+    private func terms(of person: UpstreamPerson, _ provider: Provider) -> DelegatedCodeTerms {
+        DelegatedCodeTerms(
+            identity: context.mint.identity(person.subject, at: provider.issuer),
+            upstream: person.session.map {
+                context.mint.upstreamSession($0, at: provider.issuer)
+            }, upstreamName: person.session, provider: provider.slug,
+            expiresAt: context.clock.now().adding(seconds: DelegatedCode.lifetime))
+    }
+
+    /// The mailed code that was typed, if one was, and the one that is mailed if none was.
+    fileprivate func mailedStep(
+        after shown: SignInOwnerByProvider.Shown
+    ) async throws(Problem) -> (
+        typed: TypedMailedCode?, next: (id: UUID, digest: SecretDigest)
+    ) {
+        let owner = try await folded(Owner.self, Owner.stream)
+        let stream = MailedCode.stream(of: owner.account ?? .zero, .secondFactor)
+        let next = newID()
+        guard
+            let digest = context.mint.digest(ofMailedCode: context.mint.code(next), in: stream)
+        else { throw Problem(.internalError) }
+        let typed = try typedMailedCode(body, in: stream)
+        // Who shows nothing good uses nothing up of what is mailed.
+        let isGood =
+            switch shown {
+            case .code(let id): id != nil
+            case .token(_, let terms): terms != nil
+            }
+        if typed == nil, isGood, owner.needsMailedCode {
+            try count(.ownerMail, target: Self.wholeRealm)
+        }
+        return (typed, (next, digest))
+    }
+
+    /// Ends at its provider the session by which an installation came in, as far as that lets one.
+    func endUpstreamSession(of installation: UUID) async throws(Problem) {
+        let bound = try await folded(
+            InstallationUpstream.self, InstallationUpstream.stream(of: installation))
+        guard let slug = bound.provider, let name = bound.name,
+            let provider = try await provider(slug)
+        else { return }
+        await context.upstream.endSession(name, at: provider)
+    }
+}
+
+extension UseDelegatedCode.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.unknownHost)
+        case .realmDisabled: Problem(.realmClosed)
+        case .codeOver: Problem(.invalidRequest)
+        }
+    }
+}

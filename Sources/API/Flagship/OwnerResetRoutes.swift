@@ -1,0 +1,179 @@
+internal import EventSourcing
+internal import HTML
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// An owner who does not know his passphrase.
+enum OwnerResetRoutes {
+    static let pageTable: [Route<RealmContext>] = [show, request, choose, renew, hint]
+
+    private static let path: PathTemplate = "/auth/passphrase_reset"
+    private static let renewPath: PathTemplate = "/auth/passphrase_renew"
+    private static let refusals = LoginRoutes.refusals + [.noSuchRoute, .invalidRequest]
+    /// Apps that show the page in a frame of theirs say so; ours has no button to hide.
+    private static let back = Parameter(
+        "hideBackButton", in: .query, .text(0...20), "Heard, and of no matter.")
+
+    private static let show = Route<RealmContext>(
+        .get, path, id: "showOwnerReset", tag: "Flagship",
+        summary: "The page of an owner who forgot his passphrase.", right: .nothing,
+        dialect: .page, parameters: [back], answer: .page, refusals: refusals
+    ) { call throws(Problem) in
+        let visit = try await call.visit()
+        let say = visit.say
+        return visit.page(say("Forgotten?", "Vergessen?")) {
+            Page.card {
+                HTML.element(.h1) { say("Forgotten your passphrase?", "Passphrase vergessen?") }
+                HTML.element(.p) {
+                    say(
+                        "We mail a link to the owner of this place, by which another passphrase is chosen. All devices are signed out then.",
+                        "Wir senden dem Inhaber dieses Ortes einen Link, mit dem eine neue Passphrase gewählt wird. Alle Geräte werden dann abgemeldet."
+                    )
+                }
+                visit.form("/auth/passphrase_reset") {
+                    Parts.button(say("Mail me the link", "Link senden"))
+                }
+                HTML.element(.div, .class("links")) {
+                    visit.form("/auth/hint") {
+                        Parts.button(
+                            say("Mail me my hint first", "Erst den Hinweis senden"), look: "plain")
+                    }
+                    Parts.link(say("Sign in", "Anmelden"), to: "/auth/login")
+                }
+            }
+        }
+    }
+
+    private static let request = Route<RealmContext>(
+        .post, path, id: "requestOwnerReset", tag: "Flagship",
+        summary: "Mails the owner a link to set another passphrase.", right: .nothing,
+        dialect: .page, body: .page([]), answer: .page, refusals: refusals
+    ) { call throws(Problem) in
+        let visit = try await call.submission()
+        try call.count(.passwordReset, target: Call<RealmContext>.wholeRealm)
+        let refusal = try await call.attempt(
+            RequestOwnerLink(
+                .passphraseReset, link: call.newID(),
+                base: "\(call.context.place.links)/auth/passphrase_renew?token=",
+                now: call.context.clock.now()), as: "anonymous")
+        // Whether there is an owner is no secret here, and still nobody's business.
+        if let refusal, refusal != .noOwner { throw refusal.problem }
+        return OwnerNotice.mailed(visit)
+    }
+
+    private static let token = Parameter("token", in: .query, .text(0...200), "What was mailed.")
+
+    private static let choose = Route<RealmContext>(
+        .get, renewPath, id: "showOwnerRenewal", tag: "Flagship",
+        summary: "Where the link leads by which another passphrase is set.", right: .nothing,
+        dialect: .page, parameters: [token, back], answer: .page, refusals: refusals
+    ) { call throws(Problem) in
+        let visit = try await call.visit()
+        let text = call.text("token") ?? ""
+        guard try await call.resetLink(text) != nil else { return OwnerNotice.linkOver(visit) }
+        return page(call, visit, text, wrong: nil)
+    }
+
+    private static let renew = Route<RealmContext>(
+        .post, renewPath, id: "renewOwnerPassphrase", tag: "Flagship",
+        summary: "Sets another passphrase by the mailed link.", right: .nothing, dialect: .page,
+        body: .page(
+            OwnerLinkRoutes.passphrase + [
+                .optional("passphrase_reset_token", .text(0...200), "What was mailed."),
+                .optional("hint", .text(0...1000), "What reminds of it."),
+            ]), answer: .page, refusals: refusals
+    ) { call throws(Problem) in
+        let visit = try await call.submission()
+        try call.count(.ownerSignIn, target: Call<RealmContext>.wholeRealm)
+        let text = call.body["passphrase_reset_token"]?.string ?? ""
+        guard let (link, account) = try await call.resetLink(text) else {
+            return OwnerNotice.linkOver(visit)
+        }
+        let derived: DerivedPassphrase
+        switch try await call.chosenPassphrase(call.body.object ?? [:], visit.say) {
+        case .failure(let wrong): return page(call, visit, text, wrong: wrong.said)
+        case .success(let chosen): derived = chosen
+        }
+        let refusal = try await call.attempt(
+            ResetPassphrase(
+                account: account, link: link, passphrase: .derived(derived), mail: call.newID(),
+                now: call.context.clock.now()), as: "anonymous")
+        switch refusal {
+        case nil: return .seeOther("/auth/login")
+        case .linkOver?: return OwnerNotice.linkOver(visit)
+        case let refusal?: throw refusal.problem
+        }
+    }
+
+    private static func page(
+        _ call: Call<RealmContext>, _ visit: Visit, _ token: String, wrong: String?
+    ) -> Response {
+        let say = visit.say
+        let form = OwnerPassphraseForm(
+            visit: visit, rounds: OwnerPassphraseForm.usualRounds, host: call.context.place.host,
+            action: "/auth/passphrase_renew", button: say("Set passphrase", "Passphrase setzen"),
+            isNew: true, wrong: wrong)
+        return visit.page(
+            say("New passphrase", "Neue Passphrase"), status: wrong == nil ? .ok : .badRequest,
+            script: OwnerScript.path
+        ) {
+            Page.card {
+                HTML.element(.h1) { say("Choose a passphrase", "Passphrase wählen") }
+                HTML.element(.p) {
+                    say(
+                        "Afterwards every device has to sign in again.",
+                        "Danach muss sich jedes Gerät neu anmelden.")
+                }
+                form.html { Parts.hidden("passphrase_reset_token", token) }
+            }
+        }
+    }
+
+    private static let hint = Route<RealmContext>(
+        .post, "/auth/hint", id: "requestOwnerHint", tag: "Flagship",
+        summary: "Mails the owner what reminds him of his passphrase.", right: .nothing,
+        dialect: .page, answer: .page, refusals: refusals
+    ) { call throws(Problem) in
+        try call.count(.ownerHint, target: Call<RealmContext>.wholeRealm)
+        let refusal = try await call.attempt(RequestHint(mail: call.newID()), as: "anonymous")
+        // Whether there is one nobody learns who does not read the mails.
+        if let refusal, refusal != .noHint { throw refusal.problem }
+        if call.wantsJSON { return .json(.ok, [:]) }
+        return OwnerNotice.mailed(try await call.visit())
+    }
+}
+
+extension Call<RealmContext> {
+    /// The link of this token, while it is good. Looking uses nothing up.
+    func resetLink(_ text: String) async throws(Problem) -> (link: UUID, account: UUID)? {
+        guard let (link, account) = context.mint.readResetToken(text),
+            try await folded(
+                MailedLink.self, MailedLink.stream(of: account, .passphraseReset)
+            ).link(link, at: context.clock.now()) != nil
+        else { return nil }
+        return (link, account)
+    }
+}
+
+extension ResetPassphrase.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.unknownHost)
+        case .realmDisabled: Problem(.realmClosed)
+        case .notOffered: Problem(.noSuchRoute)
+        case .linkOver: Problem(.invalidRequest, "The link is over.")
+        }
+    }
+}
+
+extension RequestHint.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.unknownHost)
+        case .realmDisabled: Problem(.realmClosed)
+        case .noHint: .said(.noSuchClient, "No hint")
+        }
+    }
+}

@@ -1,0 +1,217 @@
+internal import Cryptography
+internal import EventSourcing
+internal import HTML
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// The browsers that an owner is signed in with.
+enum OwnerSessionRoutes {
+    static let table: [Route<RealmContext>] = [list, current, endOthers, check]
+    static let pageTable: [Route<RealmContext>] = [ask, confirm, end]
+
+    private static let refusals: [ProblemKind] =
+        Place.refusals + [.invalidRequest, .invalidClient, .forbidden, .rateLimited]
+    private static let done = Answer(
+        status: .noContent, description: "It is done.", content: .nothing)
+
+    private static let list = Route<RealmContext>(
+        .get, "/settings/sessions", id: "listOwnerSessions", tag: "Flagship",
+        summary: "The browsers that the owner is signed in with.", right: .nothing,
+        dialect: .flagship, answer: .ok("In JSON:API.", .openObject, example: ["data": []]),
+        refusals: refusals
+    ) { call throws(Problem) in
+        _ = try await call.everything()
+        var data: [JSON] = []
+        for view in try await call.ownersBrowsers() { data.append(document(view)) }
+        return .jsonAPI(
+            .ok, ["data": .array(data), "meta": ["count": .integer(Int64(data.count))]])
+    }
+
+    private static let current = Route<RealmContext>(
+        .get, "/settings/sessions/current", id: "getOwnerSession", tag: "Flagship",
+        summary: "The browser that asks.", right: .nothing, dialect: .flagship,
+        answer: .ok("In JSON:API.", .openObject, example: ["data": [:]]), refusals: refusals
+    ) { call throws(Problem) in
+        guard let browser = try await call.browser(),
+            let view = try await reading({ () throws(LogFailure) in
+                try await call.context.queries.browserSession(
+                    browser.id, in: call.context.place.realm)
+            })
+        else { throw Problem.said(.invalidClient, "Not authorized") }
+        return .jsonAPI(.ok, ["data": document(view)])
+    }
+
+    private static func document(_ view: BrowserSessionView) -> JSON {
+        var attributes: [String: JSON] = [
+            // That it is there is all that a look at it shows.
+            "last_seen": .string(view.terms.openedAt.description), "long_run": false,
+            "method": .string(view.terms.method.rawValue),
+        ]
+        attributes["device"] = view.terms.from.device.map { .string($0) }
+        return [
+            "type": "io.cozy.sessions", "id": .string(view.id.description),
+            "attributes": .object(attributes), "links": ["self": "/settings/sessions"],
+        ]
+    }
+
+    private static let end = Route<RealmContext>(
+        .delete, "/auth/login", id: "endOwnerSession", tag: "Flagship",
+        summary: "Signs this browser out.",
+        detail: "For scripts of this very site: a page of another one cannot send it.",
+        right: .nothing, dialect: .page, answer: done, refusals: refusals
+    ) { call throws(Problem) in
+        let browser = try await call.ownPageBrowser()
+        try await call.end(browser.id, of: browser.subject, as: browser)
+        var response = Response(status: .noContent)
+        response.headers.append("Set-Cookie", PageCookie.session.removal)
+        return response
+    }
+
+    private static let endOthers = Route<RealmContext>(
+        .delete, "/auth/login/others", id: "endOtherOwnerSessions", tag: "Flagship",
+        summary: "Signs every browser out but this one.", right: .nothing, dialect: .flagship,
+        answer: done, refusals: refusals
+    ) { call throws(Problem) in
+        let browser = try await call.ownPageBrowser()
+        for view in try await call.ownersBrowsers() where view.id != browser.id {
+            try await call.end(view.id, of: browser.subject, as: browser)
+        }
+        return Response(status: .noContent)
+    }
+
+    private static let state = Parameter("state", in: .query, .text(0...256), "To come back with.")
+
+    private static let ask = Route<RealmContext>(
+        .get, "/auth/confirm", id: "showOwnerConfirmation", tag: "Flagship",
+        summary: "Asks an owner who is signed in for his passphrase once more.", right: .nothing,
+        dialect: .page,
+        parameters: [
+            state, Parameter("redirect", in: .query, .text(0...8192), "Where to go on to."),
+        ], answer: .page, refusals: refusals
+    ) { call throws(Problem) in
+        let visit = try await call.visit()
+        let target = OwnerRedirect(call.text("redirect"), call.context.place)
+        guard visit.browser != nil else {
+            return .seeOther("/auth/login?" + Form.encode([("redirect", target.text)]))
+        }
+        return try await page(call, visit, target, call.text("state") ?? "", wrong: nil)
+    }
+
+    private static let confirm = Route<RealmContext>(
+        .post, "/auth/confirm", id: "confirmOwner", tag: "Flagship",
+        summary: "Takes an owner's passphrase once more.",
+        detail: "It leads on with a code that is good for five minutes, for this browser.",
+        right: .nothing, dialect: .page,
+        body: .page(
+            OwnerLinkRoutes.passphrase + [
+                .optional("redirect", .text(0...8192), "Where to go on to."),
+                .optional("state", .text(0...256), "To come back with."),
+            ]), answer: .page, refusals: refusals
+    ) { call throws(Problem) in
+        let visit = try await call.submission()
+        let target = OwnerRedirect(call.body["redirect"]?.string, call.context.place)
+        let state = call.body["state"]?.string ?? ""
+        let (owner, passphrase) = try await call.owner()
+        guard let browser = visit.browser, browser.subject == owner.account else {
+            return .seeOther("/auth/login?" + Form.encode([("redirect", target.text)]))
+        }
+        let hash = try await call.deviceHash(
+            call.body.object ?? [:], rounds: passphrase.derived?.rounds ?? 0)
+        let outcome = try await call.signInOwner(
+            ["passphrase": .string(hash ?? "")], for: call.ownerRequest(.nobody))
+        guard outcome == .done else {
+            let said = visit.say(
+                "The passphrase is not right.", "Die Passphrase ist nicht richtig.")
+            if call.wantsJSON { return .json(.unauthorized, ["error": .string(said)]) }
+            return try await page(call, visit, target, state, wrong: said)
+        }
+        let code = call.context.mint.confirmation(call.newID(), of: browser.id)
+        let pairs = Form.encode([("code", code), ("state", state)])
+        let place = target.text + (target.text.utf8.contains(0x3F) ? "&" : "?") + pairs
+        return call.wantsJSON ? .json(.ok, ["redirect": .string(place)]) : .seeOther(place)
+    }
+
+    private static func page(
+        _ call: Call<RealmContext>, _ visit: Visit, _ redirect: OwnerRedirect, _ state: String,
+        wrong: String?
+    ) async throws(Problem) -> Response {
+        let say = visit.say
+        let form = OwnerPassphraseForm(
+            visit: visit, rounds: try await call.owner().passphrase.derived?.rounds ?? 0,
+            host: call.context.place.host, action: "/auth/confirm",
+            button: say("Confirm", "Bestätigen"), wrong: wrong)
+        return visit.page(
+            say("Is it you?", "Sind Sie es?"), status: wrong == nil ? .ok : .unauthorized,
+            script: OwnerScript.path, leadsAway: true
+        ) {
+            Page.card {
+                HTML.element(.h1) { say("Confirm it is you", "Bestätigen Sie, dass Sie es sind") }
+                form.html {
+                    Parts.hidden("redirect", redirect.text)
+                    Parts.hidden("state", state)
+                }
+            }
+        }
+    }
+
+    private static let check = Route<RealmContext>(
+        .get, "/auth/confirm/{code}", id: "checkOwnerConfirmation", tag: "Flagship",
+        summary: "Whether the owner has shown his passphrase a moment ago, in this browser.",
+        right: .nothing, dialect: .flagship,
+        parameters: [Parameter("code", in: .path, .text(1...128), "What came back.", example: "x")],
+        answer: done, refusals: refusals
+    ) { call throws(Problem) in
+        guard let browser = try await call.browser(),
+            let at = call.context.mint.readConfirmation(
+                call.text("code") ?? "", of: browser.id),
+            call.context.clock.now() < at.adding(seconds: 300)
+        else { throw Problem.said(.invalidClient, "Not authorized") }
+        return Response(status: .noContent)
+    }
+}
+
+extension TokenMint {
+    /// That somebody typed the passphrase in this browser: when, and in which.
+    func confirmation(_ id: UUID, of browser: UUID) -> String {
+        Base64URL.encode(id.bytes + confirmationTag(id, browser))
+    }
+
+    func readConfirmation(_ text: String, of browser: UUID) -> Timestamp? {
+        guard text.utf8.count == 43, let bytes = Base64URL.decode(text), bytes.count == 32,
+            let id = UUID(bytes: Array(bytes.prefix(16))),
+            constantTimeEqual(Array(bytes.dropFirst(16)), confirmationTag(id, browser))
+        else { return nil }
+        return id.timestamp
+    }
+
+    private func confirmationTag(_ id: UUID, _ browser: UUID) -> [UInt8] {
+        Array(derive("owner confirmation", id.bytes + browser.bytes).prefix(16))
+    }
+}
+
+extension Call<RealmContext> {
+    fileprivate func ownersBrowsers() async throws(Problem) -> [BrowserSessionView] {
+        guard let account = try await folded(Owner.self, Owner.stream).account else { return [] }
+        return try await reading { () throws(LogFailure) in
+            try await context.queries.browserSessions(
+                of: account, in: context.place.realm, at: context.clock.now())
+        }
+    }
+
+    /// The browser of the owner, where a page of this very site asks.
+    fileprivate func ownPageBrowser() async throws(Problem) -> SignedInBrowser {
+        guard request.isSent(fromPagesOf: context.place.host), let browser = try await browser(),
+            try await folded(Owner.self, Owner.stream).account == browser.subject
+        else { throw Problem.said(.invalidClient, "Not authorized") }
+        return browser
+    }
+
+    fileprivate func end(
+        _ session: UUID, of account: UUID, as browser: SignedInBrowser
+    ) async throws(Problem) {
+        _ = try await attempt(
+            EndBrowserSession(session: session, reason: .signedOut, of: account), for: browser)
+    }
+}

@@ -1,0 +1,61 @@
+internal import HTML
+internal import HTTP
+internal import Identity
+internal import Values
+
+/// What providers' words sign in to somebody's own account.
+enum ProviderCard {
+    static func html(
+        _ connections: [(provider: Provider, isConnected: Bool)], _ frame: AccountFrame
+    ) -> HTML {
+        let say = frame.say
+        return Page.card {
+            HTML.element(.h2) { say("Other sign-ins", "Andere Anmeldungen") }
+            HTML.element(.p, .class("soft")) {
+                say(
+                    "Whoever is signed in there as you can sign in here.",
+                    "Wer dort als Sie angemeldet ist, kann sich hier anmelden.")
+            }
+            HTML.element(.ul, .class("items")) {
+                for connection in connections {
+                    HTML.element(.li) {
+                        HTML.element(.div, .class("what")) {
+                            HTML.element(.strong) { connection.provider.name }
+                            if connection.isConnected {
+                                HTML.element(.span, .class("badge")) {
+                                    say("Connected", "Verbunden")
+                                }
+                            }
+                        }
+                        frame.visit.form(
+                            connection.isConnected
+                                ? "/account/providers/disconnect" : "/account/providers/connect"
+                        ) {
+                            Parts.hidden("provider", connection.provider.slug)
+                            Parts.button(
+                                connection.isConnected
+                                    ? say("Disconnect", "Trennen") : say("Connect", "Verbinden"),
+                                look: "second short")
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+extension Call<RealmContext> {
+    /// The realm's providers, and whether the account is somebody there.
+    func connections(
+        of account: UUID
+    ) async throws(Problem) -> [(provider: Provider, isConnected: Bool)] {
+        var found: [(provider: Provider, isConnected: Bool)] = []
+        for provider in try await providers() {
+            let known = try await folded(
+                AccountIdentity.self,
+                context.mint.accountIdentity(account, at: provider.slug))
+            found.append((provider, known.identity != nil))
+        }
+        return found
+    }
+}

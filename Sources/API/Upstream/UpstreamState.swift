@@ -1,0 +1,143 @@
+internal import Cryptography
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// Somebody who was sent to a provider, as his browser keeps it until he comes back: so nobody is signed
+/// in by an answer that was meant for another browser.
+struct PendingUpstream: Sendable {
+    static let lifetime: Int64 = 900
+
+    /// What state, nonce and verifier follow from.
+    let id: UUID
+    let provider: String
+    /// As it was when he was sent there.
+    let issuer: String
+    let redirect: String
+    let onward: Onward
+    /// Where to go on to in a realm of the flagship profile.
+    let place: String?
+    /// The browser session to whose account the provider's name for him is to be linked.
+    let links: UUID?
+
+    var json: JSON {
+        var members: [String: JSON] = [
+            "id": .string(id.description), "provider": .string(provider),
+            "issuer": .string(issuer), "redirect": .string(redirect),
+        ]
+        members["continue"] = onward.sealed.map { .string($0) }
+        members["next"] = onward.path.map { .string($0.text) }
+        members["place"] = place.map { .string($0) }
+        members["links"] = links.map { .string($0.description) }
+        return .object(members)
+    }
+
+    init(
+        id: UUID, provider: Provider, redirect: String, onward: Onward, place: String?,
+        links: UUID?
+    ) {
+        self.id = id
+        self.provider = provider.slug
+        issuer = provider.issuer
+        self.redirect = redirect
+        self.onward = onward
+        self.place = place
+        self.links = links
+    }
+
+    init?(_ json: JSON) {
+        guard let id = json["id"]?.string.flatMap({ UUID($0) }),
+            let provider = json["provider"]?.string, let issuer = json["issuer"]?.string,
+            let redirect = json["redirect"]?.string
+        else { return nil }
+        self.id = id
+        self.provider = provider
+        self.issuer = issuer
+        self.redirect = redirect
+        onward = Onward(sealed: json["continue"]?.string, path: json["next"]?.string)
+        place = json["place"]?.string
+        links = json["links"]?.string.flatMap { UUID($0) }
+    }
+}
+
+/// Somebody whom a provider has named, and who has to show a second factor.
+struct UpstreamStep: Sendable {
+    static let lifetime: Int64 = 300
+
+    let identity: UUID
+    let upstream: UUID?
+    let provider: String
+    let place: String
+    /// The mailed code that is asked for, if one is.
+    let code: UUID?
+    /// The form that it was shown in.
+    let form: String
+    let until: Timestamp
+
+    var json: JSON {
+        var members: [String: JSON] = [
+            "identity": .string(identity.description), "provider": .string(provider),
+            "place": .string(place), "form": .string(form), "until": .integer(until.seconds),
+        ]
+        members["upstream"] = upstream.map { .string($0.description) }
+        members["code"] = code.map { .string($0.description) }
+        return .object(members)
+    }
+
+    init(
+        identity: UUID, upstream: UUID?, provider: String, place: String, code: UUID?,
+        form: String, until: Timestamp
+    ) {
+        self.identity = identity
+        self.upstream = upstream
+        self.provider = provider
+        self.place = place
+        self.code = code
+        self.form = form
+        self.until = until
+    }
+
+    init?(_ json: JSON) {
+        guard let identity = json["identity"]?.string.flatMap({ UUID($0) }),
+            let provider = json["provider"]?.string, let place = json["place"]?.string,
+            let form = json["form"]?.string, let until = json["until"]?.integer
+        else { return nil }
+        self.init(
+            identity: identity, upstream: json["upstream"]?.string.flatMap { UUID($0) },
+            provider: provider, place: place, code: json["code"]?.string.flatMap { UUID($0) },
+            form: form, until: Timestamp(seconds: until))
+    }
+}
+
+extension TokenMint {
+    /// The stream of somebody as a provider knows him. Neither part can run into the other.
+    func identity(_ subject: String, at issuer: String) -> UUID {
+        .v8(derive("provider identity", SHA256.hash(Array(issuer.utf8)) + Array(subject.utf8)))
+    }
+
+    /// The stream of a provider's session.
+    func upstreamSession(_ name: String, at issuer: String) -> UUID {
+        .v8(derive("provider session", SHA256.hash(Array(issuer.utf8)) + Array(name.utf8)))
+    }
+
+    /// The stream of who an account is at a provider.
+    func accountIdentity(_ account: UUID, at provider: String) -> UUID {
+        .v8(derive("account identity", account.bytes + Array(provider.utf8)))
+    }
+
+    /// The stream of what a provider signed for an app.
+    func use(ofToken text: String) -> UUID {
+        .v8(derive("provider token", Array(text.utf8)))
+    }
+
+    func upstreamText(_ purpose: UpstreamPurpose, _ id: UUID) -> String {
+        Base64URL.encode(derive(purpose.rawValue, id.bytes))
+    }
+}
+
+enum UpstreamPurpose: String {
+    case state = "upstream state"
+    case nonce = "upstream nonce"
+    case verifier = "upstream verifier"
+}

@@ -1,0 +1,134 @@
+public import EventSourcing
+public import JSON
+public import Values
+
+/// The one link that is good now for one purpose of one account. Another one takes its place.
+public struct MailedLink: StreamState {
+    public enum Purpose: String, Sendable, CaseIterable {
+        /// It signs a realm's owner in.
+        case signIn = "sign_in"
+        /// It lets somebody set another passphrase.
+        case passphraseReset = "passphrase_reset"
+    }
+
+    public static let lifetime: Int64 = 900
+
+    private var live: IssuedMailedLink?
+
+    public init() {}
+
+    /// Follows from the account, so that it needs no look-up.
+    public static func stream(of account: UUID, _ purpose: Purpose) -> UUID {
+        let mark: UInt64 =
+            switch purpose {
+            case .signIn: 0x0000_6D6C_0000_0000
+            case .passphraseReset: 0x0000_6D70_0000_0000
+            }
+        return UUID(high: account.high, low: account.low ^ mark)
+    }
+
+    public mutating func apply(_ event: MailedLinkEvent) {
+        switch event {
+        case .issued(let link): live = link
+        case .used(let id): if live?.id == id { live = nil }
+        }
+    }
+
+    /// The link of this name, while it can be used.
+    public func link(_ id: UUID, at now: Timestamp) -> IssuedMailedLink? {
+        guard let live, live.id == id, now < live.expiresAt else { return nil }
+        return live
+    }
+
+    /// When the last one was mailed that nobody has used.
+    var issuedAt: Timestamp? { live?.issuedAt }
+}
+
+public struct IssuedMailedLink: Sendable, Equatable {
+    /// What is in the link follows from it under the realm's key. It is the name of its mail as well.
+    public var id: UUID
+    public var purpose: MailedLink.Purpose
+    public var account: UUID
+    /// What the link is but for its last part, which nobody knows who does not get the mail.
+    public var base: String
+    /// Where it leads on to.
+    public var returnPath: ReturnPath?
+    public var issuedAt: Timestamp
+    public var expiresAt: Timestamp
+
+    public init(
+        id: UUID, purpose: MailedLink.Purpose, account: UUID, base: String,
+        returnPath: ReturnPath? = nil, issuedAt: Timestamp
+    ) {
+        self.id = id
+        self.purpose = purpose
+        self.account = account
+        self.base = base
+        self.returnPath = returnPath
+        self.issuedAt = issuedAt
+        expiresAt = issuedAt.adding(seconds: MailedLink.lifetime)
+    }
+}
+
+public enum MailedLinkEvent: Event {
+    case issued(IssuedMailedLink)
+    case used(UUID)
+
+    public static let catalogue = [
+        EventShape(
+            "mailed_link.issued",
+            open: ["mail", "purpose", "account", "base", "issued_at", "expires_at"],
+            // What somebody was about to look at says something of them.
+            personal: ["return_path"]),
+        EventShape("mailed_link.used", open: ["mail"]),
+    ]
+
+    public var name: String {
+        switch self {
+        case .issued: "mailed_link.issued"
+        case .used: "mailed_link.used"
+        }
+    }
+
+    public var subject: UUID? {
+        switch self {
+        case .issued(let link): link.account
+        case .used: nil
+        }
+    }
+
+    public var fields: [String: JSON] {
+        switch self {
+        case .issued(let link):
+            var fields: [String: JSON] = [
+                "mail": .uuid(link.id), "purpose": .string(link.purpose.rawValue),
+                "account": .uuid(link.account), "base": .string(link.base),
+                "issued_at": .integer(link.issuedAt.seconds),
+                "expires_at": .integer(link.expiresAt.seconds),
+            ]
+            fields["return_path"] = link.returnPath.map { .string($0.text) }
+            return fields
+        case .used(let id): return ["mail": .uuid(id)]
+        }
+    }
+
+    public init?(name: String, fields: [String: JSON]) {
+        guard let id = fields.uuid("mail") else { return nil }
+        switch name {
+        case "mailed_link.issued":
+            guard let purpose: MailedLink.Purpose = fields.choice("purpose"),
+                let account = fields.uuid("account"), let base = fields["base"]?.string,
+                let issuedAt = fields.instant("issued_at"),
+                let expiresAt = fields.instant("expires_at")
+            else { return nil }
+            var link = IssuedMailedLink(
+                id: id, purpose: purpose, account: account, base: base,
+                returnPath: fields["return_path"]?.string.flatMap { ReturnPath($0) },
+                issuedAt: issuedAt)
+            link.expiresAt = expiresAt
+            self = .issued(link)
+        case "mailed_link.used": self = .used(id)
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,78 @@
+public import EventSourcing
+public import Values
+
+/// Has a link mailed by which whoever holds the mailbox sets another passphrase for his account.
+///
+/// Whoever asks hears the same whatever comes of it; the outcome is for the metrics alone.
+public struct RequestPassphraseReset: AnsweringCommand {
+    public var app: UUID?
+    public var mailbox: UUID
+    public var link: UUID
+    /// What the link begins with: from the configuration, never from the request.
+    public var base: String
+    public var now: Timestamp
+
+    public init(
+        app: UUID? = nil, mailbox: UUID, link: UUID, base: String, now: Timestamp
+    ) {
+        self.app = app
+        self.mailbox = mailbox
+        self.link = link
+        self.base = base
+        self.now = now
+    }
+
+    public enum Rejection: Error, Equatable, Sendable {
+        case realmNotFound
+        case realmDisabled
+        /// Nobody signs in by a passphrase here.
+        case notOffered
+    }
+
+    public enum Outcome: Equatable, Sendable {
+        case issued
+        /// Nobody holds the mailbox, its holder has not proved it, or may not sign in.
+        case nobody
+        /// A link was mailed a moment ago.
+        case tooSoon
+    }
+
+    public struct Facts: Sendable {
+        let realm: Versioned<Realm>
+        let settings: Settings
+        let account: Versioned<Account>?
+        let link: Versioned<MailedLink>?
+    }
+
+    public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
+        let (realm, settings) = try await Realm.settings(of: app, from: streams)
+        let mailbox = try await streams.read(Mailbox.self, mailbox)
+        guard let holder = mailbox.state.account else {
+            return Facts(realm: realm, settings: settings, account: nil, link: nil)
+        }
+        return Facts(
+            realm: realm, settings: settings,
+            account: try await streams.read(Account.self, holder),
+            link: try await streams.read(
+                MailedLink.self, MailedLink.stream(of: holder, .passphraseReset)))
+    }
+
+    public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
+        try facts.realm.requireOpen(
+            missing: Rejection.realmNotFound, disabled: .realmDisabled)
+        guard facts.settings.offers(.passphrase) else { throw .notOffered }
+        guard let account = facts.account, let link = facts.link, account.isWelcome,
+            account.state.isConfirmed
+        else { return Settled(.nobody) }
+        let delay = facts.settings[SettingCatalogue.otpResendDelay]
+        if let last = link.state.issuedAt, now < last.adding(seconds: delay) {
+            return Settled(.tooSoon)
+        }
+        return Settled(
+            Decision(
+                MailedLinkEvent.issued(
+                    IssuedMailedLink(
+                        id: self.link, purpose: .passphraseReset, account: account.stream,
+                        base: base, issuedAt: now)), in: link.stream), .issued)
+    }
+}

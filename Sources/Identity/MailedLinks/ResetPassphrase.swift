@@ -1,0 +1,81 @@
+public import EventSourcing
+public import Values
+
+/// Sets another passphrase for whoever holds the account's mailbox, as the link shows that went there.
+/// Every session that there was is over, and its person is told.
+public struct ResetPassphrase: Command {
+    public enum Chosen: Equatable, Sendable {
+        /// What takes the place of one that was typed as it is.
+        case typed(hash: String)
+        /// One that a device hashed first.
+        case derived(DerivedPassphrase)
+    }
+
+    public var account: UUID
+    public var link: UUID
+    public var passphrase: Chosen
+    public var mail: UUID
+    public var now: Timestamp
+
+    public init(
+        account: UUID, link: UUID, passphrase: Chosen, mail: UUID, now: Timestamp
+    ) {
+        self.account = account
+        self.link = link
+        self.passphrase = passphrase
+        self.mail = mail
+        self.now = now
+    }
+
+    public enum Rejection: Error, Equatable, Sendable {
+        case realmNotFound
+        case realmDisabled
+        /// Nobody signs in by such a passphrase here.
+        case notOffered
+        /// The link is over, was used, or is another account's.
+        case linkOver
+    }
+
+    public struct Facts: Sendable {
+        let realm: Versioned<Realm>
+        let account: Versioned<Account>
+        let link: Versioned<MailedLink>
+        let passphrase: Versioned<Passphrase>
+        let owner: Versioned<Owner>
+    }
+
+    public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
+        Facts(
+            realm: try await streams.read(Realm.self, Realm.stream),
+            account: try await streams.read(Account.self, account),
+            link: try await streams.read(
+                MailedLink.self, MailedLink.stream(of: account, .passphraseReset)),
+            passphrase: try await streams.read(Passphrase.self, Passphrase.stream(of: account)),
+            owner: try await streams.read(Owner.self, Owner.stream))
+    }
+
+    public func decide(_ facts: Facts) throws(Rejection) -> Decision {
+        try facts.realm.requireOpen(
+            missing: Rejection.realmNotFound, disabled: .realmDisabled)
+        guard facts.account.isWelcome, facts.account.state.isConfirmed,
+            facts.link.state.link(link, at: now) != nil
+        else { throw .linkOver }
+        let event: PassphraseEvent
+        switch passphrase {
+        case .typed(let hash):
+            // An owner's is made ready by his devices: they would not get in with any other.
+            guard facts.passphrase.state.derived == nil else { throw .notOffered }
+            event = .set(hash: hash, account: account, mail: mail, at: now)
+        case .derived(let derived):
+            guard facts.owner.state.account == account, facts.owner.state.isOnboarded else {
+                throw .notOffered
+            }
+            event = .derived(derived, account: account, mail: mail, at: now)
+        }
+        var decision = Decision(MailedLinkEvent.used(link), in: facts.link.stream)
+        decision.append(event, in: facts.passphrase.stream)
+        // Whoever was in by the passphrase before is out, on every node.
+        decision.append(AccountEvent.stampRotated(), in: account)
+        return decision
+    }
+}

@@ -1,0 +1,47 @@
+public import EventSourcing
+public import Values
+
+/// Mails an owner the link by which he takes his realm over.
+public struct InviteOwner: Command {
+    /// What the link begins with: from the configuration, never from the request.
+    public var base: String
+    public var mail: UUID
+
+    public init(base: String, mail: UUID) {
+        self.base = base
+        self.mail = mail
+    }
+
+    public enum Rejection: Error, Equatable, Sendable {
+        case realmNotFound
+        case realmDisabled
+        /// Nobody waits to take the realm over.
+        case nobodyWaits
+    }
+
+    public struct Facts: Sendable {
+        let owner: InRealm<Owner>
+        let account: Versioned<Account>?
+    }
+
+    public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
+        let owner: InRealm<Owner> = try await .read(Owner.stream, from: streams)
+        guard let account = owner.thing.state.account else {
+            return Facts(owner: owner, account: nil)
+        }
+        return Facts(owner: owner, account: try await streams.read(Account.self, account))
+    }
+
+    public func decide(_ facts: Facts) throws(Rejection) -> Decision {
+        try facts.owner.realm.requireOpen(
+            missing: Rejection.realmNotFound, disabled: .realmDisabled)
+        let owner = facts.owner.thing.state
+        // A mailbox that nobody proved may be a stranger's: no realm is given away there.
+        guard let account = facts.account, account.isWelcome, account.state.isConfirmed,
+            let token = owner.token, !owner.isOnboarded
+        else { throw .nobodyWaits }
+        return Decision(
+            OwnerEvent.invited(account.stream, token: token, base: base, mail: mail),
+            in: Owner.stream)
+    }
+}

@@ -1,0 +1,108 @@
+public import EventSourcing
+public import Values
+
+/// An owner's passphrase that was typed in a browser, and the mailed code beside it where he wants that.
+public struct OwnerPassphraseProof: SignInProof {
+    public var comparison: PassphraseProof.Comparison
+    /// The code that was typed, if one was.
+    public var typed: TypedMailedCode?
+    /// The code that is mailed, if one is needed: its name and digest.
+    public var next: (id: UUID, digest: SecretDigest)
+
+    public init(
+        comparison: PassphraseProof.Comparison, typed: TypedMailedCode? = nil,
+        next: (id: UUID, digest: SecretDigest)
+    ) {
+        self.comparison = comparison
+        self.typed = typed
+        self.next = next
+    }
+
+    public struct Facts: Sendable {
+        let owner: Versioned<Owner>
+        let holder: Holder?
+    }
+
+    struct Holder: Sendable {
+        let account: Versioned<Account>
+        let passphrase: Versioned<Passphrase>
+        let code: Versioned<MailedCode>
+    }
+
+    public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
+        let owner = try await streams.read(Owner.self, Owner.stream)
+        guard let id = owner.state.account else { return Facts(owner: owner, holder: nil) }
+        return Facts(
+            owner: owner,
+            holder: Holder(
+                account: try await streams.read(Account.self, id),
+                passphrase: try await streams.read(Passphrase.self, Passphrase.stream(of: id)),
+                code: try await streams.read(
+                    MailedCode.self, MailedCode.stream(of: id, .secondFactor))))
+    }
+
+    public func account(_ facts: Facts) -> UUID? { facts.holder?.account.stream }
+
+    public func settle(
+        _ facts: Facts, at desk: GrantDesk
+    ) throws(GrantRefusal) -> Settled<GrantOutcome> {
+        let now = desk.request.now
+        guard let holder = facts.holder, facts.owner.state.isOnboarded else {
+            throw .invalidPassphrase
+        }
+        let account = holder.account
+        var decision: Decision
+        switch holder.passphrase.examine(comparison, of: account.stream, at: now) {
+        case .wrong(let guess): return Settled(guess, .failure(.invalidPassphrase))
+        case .right(let right): decision = right
+        }
+        guard account.isWelcome else { throw .accountBlocked }
+        var factors = [AuthenticationFactor.passphrase]
+        if facts.owner.state.needsMailedCode {
+            switch MailedStep(holder.code, typed, next: next, of: account.stream, at: now) {
+            case .proved(let event):
+                decision.append(event, in: holder.code.stream, of: account.stream)
+                factors += [.mailedCode, .multiple]
+            case .missing(let event):
+                decision.append(event, in: holder.code.stream, of: account.stream)
+                return Settled(decision, .failure(.secondFactorRequired))
+            case .wrong(let event):
+                if let event {
+                    decision.append(event, in: holder.code.stream, of: account.stream)
+                }
+                return Settled(decision, .failure(.invalidSecondFactor))
+            }
+        }
+        return desk.open(
+            after: decision, account: (account.stream, account.state.stamp), scope: [],
+            factors: factors)
+    }
+}
+
+/// What comes after an owner's passphrase that was right.
+enum MailedStep {
+    case proved(MailedCodeEvent)
+    case missing(MailedCodeEvent)
+    case wrong(MailedCodeEvent?)
+
+    init(
+        _ code: Versioned<MailedCode>, _ typed: TypedMailedCode?,
+        next: (id: UUID, digest: SecretDigest), of account: UUID, at now: Timestamp
+    ) {
+        guard let typed else {
+            self = .missing(
+                .issued(
+                    IssuedMailedCode(
+                        id: next.id, purpose: .secondFactor, account: account,
+                        digest: next.digest, issuedAt: now)))
+            return
+        }
+        guard let live = code.state.code(typed.id, at: now) else {
+            self = .wrong(nil)
+            return
+        }
+        self =
+            live.digest == typed.digest
+            ? .proved(.redeemed(live.id)) : .wrong(.refused(live.id, at: now))
+    }
+}

@@ -1,0 +1,22 @@
+internal import EventSourcing
+internal import Values
+
+/// A realm's owner and his passphrase.
+public struct OwnersPassphrase: Sendable {
+    let owner: InRealm<Owner>
+    /// Nil where there is no owner.
+    let account: Versioned<Account>?
+    let passphrase: Versioned<Passphrase>?
+
+    static func read(
+        from streams: some StreamReader
+    ) async throws(LogFailure) -> OwnersPassphrase {
+        let owner: InRealm<Owner> = try await .read(Owner.stream, from: streams)
+        guard let account = owner.thing.state.account else {
+            return OwnersPassphrase(owner: owner, account: nil, passphrase: nil)
+        }
+        return OwnersPassphrase(
+            owner: owner, account: try await streams.read(Account.self, account),
+            passphrase: try await streams.read(Passphrase.self, Passphrase.stream(of: account)))
+    }
+}

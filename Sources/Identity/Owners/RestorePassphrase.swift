@@ -1,0 +1,40 @@
+public import EventSourcing
+public import Values
+
+/// Gives an owner a passphrase who has none any more, on the word of his certified app. One that there is
+/// is changed by whoever knows it, or has the mailbox.
+public struct RestorePassphrase: Command {
+    public var passphrase: DerivedPassphrase
+    public var mail: UUID
+    public var now: Timestamp
+
+    public init(_ passphrase: DerivedPassphrase, mail: UUID, now: Timestamp) {
+        self.passphrase = passphrase
+        self.mail = mail
+        self.now = now
+    }
+
+    public enum Rejection: Error, Equatable, Sendable {
+        case realmNotFound
+        case realmDisabled
+        case noOwner
+        /// There is one.
+        case set
+    }
+
+    public func gather(_ streams: some StreamReader) async throws(LogFailure) -> OwnersPassphrase {
+        try await .read(from: streams)
+    }
+
+    public func decide(_ facts: OwnersPassphrase) throws(Rejection) -> Decision {
+        try facts.owner.realm.requireOpen(
+            missing: Rejection.realmNotFound, disabled: .realmDisabled)
+        guard let account = facts.account, account.isWelcome, let kept = facts.passphrase,
+            facts.owner.thing.state.isOnboarded
+        else { throw .noOwner }
+        guard kept.state.hash == nil else { throw .set }
+        return Decision(
+            PassphraseEvent.derived(passphrase, account: account.stream, mail: mail, at: now),
+            in: kept.stream)
+    }
+}

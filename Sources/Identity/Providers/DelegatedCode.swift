@@ -1,0 +1,100 @@
+public import EventSourcing
+public import JSON
+public import Values
+
+/// What an app shows in the place of signing in: it stands for somebody whom a provider knows, and is
+/// good for one sign-in. What a provider signed for the app itself has a stream of this kind as well,
+/// from when it was used.
+public struct DelegatedCode: StreamState {
+    public static let lifetime: Int64 = 3 * 3_600
+
+    /// Nil until it was issued.
+    public private(set) var terms: DelegatedCodeTerms?
+    public private(set) var isUsed = false
+
+    public init() {}
+
+    public mutating func apply(_ event: DelegatedCodeEvent) {
+        switch event {
+        case .issued(let terms): self.terms = terms
+        case .used: isUsed = true
+        }
+    }
+}
+
+public struct DelegatedCodeTerms: Sendable, Equatable {
+    /// What follows from the provider's name for him, and for his session there.
+    public var identity: UUID
+    public var upstream: UUID?
+    /// Which is this.
+    public var upstreamName: String?
+    public var provider: String
+    public var expiresAt: Timestamp
+
+    public init(
+        identity: UUID, upstream: UUID?, upstreamName: String? = nil, provider: String,
+        expiresAt: Timestamp
+    ) {
+        self.identity = identity
+        self.upstream = upstream
+        self.upstreamName = upstreamName
+        self.provider = provider
+        self.expiresAt = expiresAt
+    }
+}
+
+public enum DelegatedCodeEvent: Event {
+    case issued(DelegatedCodeTerms)
+    /// It brought this installation in.
+    case used(installation: UUID)
+
+    public static let catalogue = [
+        EventShape(
+            "delegated_code.issued", open: ["identity", "upstream", "provider", "expires_at"],
+            personal: ["sid"]),
+        EventShape("delegated_code.used", open: ["client"]),
+    ]
+
+    public var name: String {
+        switch self {
+        case .issued: "delegated_code.issued"
+        case .used: "delegated_code.used"
+        }
+    }
+
+    /// Sealed with the providers' secrets, because a provider may let whoever knows it end the session.
+    public var subject: UUID? { Providers.stream }
+
+    public var fields: [String: JSON] {
+        switch self {
+        case .issued(let terms):
+            var fields: [String: JSON] = [
+                "identity": .uuid(terms.identity), "provider": .string(terms.provider),
+                "expires_at": .integer(terms.expiresAt.seconds),
+            ]
+            fields["upstream"] = terms.upstream.map { .uuid($0) }
+            fields["sid"] = terms.upstreamName.map { .string($0) }
+            return fields
+        case .used(let installation): return ["client": .uuid(installation)]
+        }
+    }
+
+    public init?(name: String, fields: [String: JSON]) {
+        switch name {
+        case "delegated_code.issued":
+            guard let identity = fields.uuid("identity"),
+                let provider = fields["provider"]?.string,
+                let expiresAt = fields.instant("expires_at")
+            else { return nil }
+            self = .issued(
+                DelegatedCodeTerms(
+                    identity: identity, upstream: fields.uuid("upstream"),
+                    upstreamName: fields["sid"]?.string, provider: provider,
+                    expiresAt: expiresAt))
+        case "delegated_code.used":
+            guard let installation = fields.uuid("client") else { return nil }
+            self = .used(installation: installation)
+        default: return nil
+        }
+    }
+}

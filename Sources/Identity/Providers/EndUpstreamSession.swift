@@ -1,0 +1,56 @@
+public import EventSourcing
+public import Values
+
+/// Ends all that was opened by a session at a provider, which the provider says is over.
+public struct EndUpstreamSession: Command {
+    /// What follows from the provider's name for it.
+    public var session: UUID
+
+    public init(_ session: UUID) {
+        self.session = session
+    }
+
+    public enum Rejection: Error, Equatable, Sendable {
+        case realmNotFound
+        case realmDisabled
+    }
+
+    public struct Facts: Sendable {
+        let inRealm: InRealm<UpstreamSession>
+        let browsers: [Versioned<BrowserSession>]
+        let apps: [Versioned<Session>]
+    }
+
+    public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
+        let inRealm: InRealm<UpstreamSession> = try await .read(session, from: streams)
+        var browsers: [Versioned<BrowserSession>] = []
+        var apps: [Versioned<Session>] = []
+        for opened in inRealm.thing.state.opened {
+            if opened.isBrowser {
+                browsers.append(try await streams.read(BrowserSession.self, opened.session))
+            } else {
+                apps.append(try await streams.read(Session.self, opened.session))
+            }
+        }
+        return Facts(inRealm: inRealm, browsers: browsers, apps: apps)
+    }
+
+    public func decide(_ facts: Facts) throws(Rejection) -> Decision {
+        try facts.inRealm.realm.requireOpen(
+            missing: Rejection.realmNotFound, disabled: .realmDisabled)
+        // One of which we know nothing may be ended as well.
+        guard !facts.inRealm.thing.state.opened.isEmpty else { return Decision() }
+        var decision = Decision(UpstreamSessionEvent.ended, in: session)
+        for browser in facts.browsers {
+            guard let terms = browser.state.terms, browser.state.end == nil else { continue }
+            decision.append(
+                BrowserSessionEvent.ended(.signedOut), in: browser.stream, of: terms.account)
+        }
+        for app in facts.apps {
+            guard let terms = app.state.terms, app.state.end == nil else { continue }
+            decision.append(
+                SessionEvent.ended(.loggedOut), in: app.stream, of: terms.account)
+        }
+        return decision
+    }
+}

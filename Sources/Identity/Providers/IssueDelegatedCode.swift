@@ -1,0 +1,37 @@
+public import EventSourcing
+public import Values
+
+/// Gives somebody who was found at a provider a code that signs an app in.
+public struct IssueDelegatedCode: Command {
+    public var code: UUID
+    public var terms: DelegatedCodeTerms
+
+    public init(code: UUID, terms: DelegatedCodeTerms) {
+        self.code = code
+        self.terms = terms
+    }
+
+    public enum Rejection: Error, Equatable, Sendable {
+        case realmNotFound
+        case realmDisabled
+        case providerNotFound
+    }
+
+    public struct Facts: Sendable {
+        let providers: InRealm<Providers>
+        let code: Versioned<DelegatedCode>
+    }
+
+    public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
+        Facts(
+            providers: try await .read(Providers.stream, from: streams),
+            code: try await streams.readNew(DelegatedCode.self, code))
+    }
+
+    public func decide(_ facts: Facts) throws(Rejection) -> Decision {
+        try facts.providers.realm.requireOpen(
+            missing: Rejection.realmNotFound, disabled: .realmDisabled)
+        guard facts.providers.thing.state[terms.provider] != nil else { throw .providerNotFound }
+        return Decision(DelegatedCodeEvent.issued(terms), in: code)
+    }
+}

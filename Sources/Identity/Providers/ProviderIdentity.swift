@@ -1,0 +1,124 @@
+public import EventSourcing
+public import JSON
+public import Values
+
+/// Somebody as a provider knows him. The stream follows from issuer and subject under the realm's key,
+/// so that it is found without a look-up, and nobody can read from it who it is.
+public struct ProviderIdentity: StreamState {
+    /// Whom it signs in.
+    public private(set) var account: UUID?
+
+    public init() {}
+
+    public mutating func apply(_ event: ProviderIdentityEvent) {
+        switch event {
+        case .linked(let account, _, _, _): self.account = account
+        case .unlinked(let account, _): if self.account == account { self.account = nil }
+        }
+    }
+}
+
+public enum ProviderIdentityEvent: Event {
+    /// It signs this account in from now on; its owner is told by the mail. The subject is the
+    /// provider's own name for him: nil where he is erased.
+    case linked(UUID, provider: String, subject: String?, mail: UUID?)
+    case unlinked(UUID, provider: String)
+
+    public static let catalogue = [
+        EventShape(
+            "identity.linked", open: ["account", "provider", "mail"], personal: ["subject"]),
+        EventShape("identity.unlinked", open: ["account", "provider"]),
+    ]
+
+    public var name: String {
+        switch self {
+        case .linked: "identity.linked"
+        case .unlinked: "identity.unlinked"
+        }
+    }
+
+    public var subject: UUID? {
+        switch self {
+        case .linked(let account, _, _, _), .unlinked(let account, _): account
+        }
+    }
+
+    public var fields: [String: JSON] {
+        switch self {
+        case .linked(let account, let provider, let subject, let mail):
+            var fields: [String: JSON] = [
+                "account": .uuid(account), "provider": .string(provider),
+            ]
+            fields["subject"] = subject.map { .string($0) }
+            fields["mail"] = mail.map { .uuid($0) }
+            return fields
+        case .unlinked(let account, let provider):
+            return ["account": .uuid(account), "provider": .string(provider)]
+        }
+    }
+
+    public init?(name: String, fields: [String: JSON]) {
+        guard let account = fields.uuid("account"), let provider = fields["provider"]?.string
+        else { return nil }
+        switch name {
+        case "identity.linked":
+            self = .linked(
+                account, provider: provider, subject: fields["subject"]?.string,
+                mail: fields.uuid("mail"))
+        case "identity.unlinked": self = .unlinked(account, provider: provider)
+        default: return nil
+        }
+    }
+}
+
+/// Who somebody is at one provider: one of them for each account. The stream follows from both.
+public struct AccountIdentity: StreamState {
+    public private(set) var identity: UUID?
+
+    public init() {}
+
+    public mutating func apply(_ event: AccountIdentityEvent) {
+        switch event {
+        case .chosen(let identity, _): self.identity = identity
+        case .dropped: identity = nil
+        }
+    }
+}
+
+public enum AccountIdentityEvent: Event {
+    case chosen(UUID, account: UUID)
+    case dropped(account: UUID)
+
+    public static let catalogue = [
+        EventShape("account_identity.chosen", open: ["identity", "account"]),
+        EventShape("account_identity.dropped", open: ["account"]),
+    ]
+
+    public var name: String {
+        switch self {
+        case .chosen: "account_identity.chosen"
+        case .dropped: "account_identity.dropped"
+        }
+    }
+
+    public var subject: UUID? { nil }
+
+    public var fields: [String: JSON] {
+        switch self {
+        case .chosen(let identity, let account):
+            ["identity": .uuid(identity), "account": .uuid(account)]
+        case .dropped(let account): ["account": .uuid(account)]
+        }
+    }
+
+    public init?(name: String, fields: [String: JSON]) {
+        guard let account = fields.uuid("account") else { return nil }
+        switch name {
+        case "account_identity.chosen":
+            guard let identity = fields.uuid("identity") else { return nil }
+            self = .chosen(identity, account: account)
+        case "account_identity.dropped": self = .dropped(account: account)
+        default: return nil
+        }
+    }
+}

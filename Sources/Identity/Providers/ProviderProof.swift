@@ -1,0 +1,108 @@
+public import EventSourcing
+public import Values
+
+/// What a provider said of somebody who came back from it, and that was found to be good.
+public struct ProviderProof: SignInProof {
+    /// What follows from the provider's name for him, and for his session there.
+    public var identity: UUID
+    public var upstream: UUID?
+    public var provider: String
+    /// Of the attempt: it is good for one.
+    public var sessionName: UUID?
+    /// What was typed as a second factor, if anything: of an authenticator app, or of a mail.
+    public var second: TypedFactor?
+    public var typed: TypedMailedCode?
+    /// The code that is mailed, if one is needed: its name and digest.
+    public var next: (id: UUID, digest: SecretDigest)
+
+    public init(
+        identity: UUID, upstream: UUID? = nil, provider: String, sessionName: UUID?,
+        second: TypedFactor? = nil, typed: TypedMailedCode? = nil,
+        next: (id: UUID, digest: SecretDigest)
+    ) {
+        self.identity = identity
+        self.upstream = upstream
+        self.provider = provider
+        self.sessionName = sessionName
+        self.second = second
+        self.typed = typed
+        self.next = next
+    }
+
+    public struct Facts: Sendable {
+        let providers: Versioned<Providers>
+        let owner: Versioned<Owner>
+        let holder: Holder?
+    }
+
+    struct Holder: Sendable {
+        let account: Versioned<Account>
+        let second: Versioned<TwoFactor>
+        let code: Versioned<MailedCode>
+    }
+
+    public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
+        let identity = try await streams.read(ProviderIdentity.self, identity)
+        let providers = try await streams.read(Providers.self, Providers.stream)
+        let owner = try await streams.read(Owner.self, Owner.stream)
+        if let upstream { _ = try await streams.read(UpstreamSession.self, upstream) }
+        guard let id = identity.state.account else {
+            return Facts(providers: providers, owner: owner, holder: nil)
+        }
+        return Facts(
+            providers: providers, owner: owner,
+            holder: Holder(
+                account: try await streams.read(Account.self, id),
+                second: try await streams.read(TwoFactor.self, TwoFactor.stream(of: id)),
+                code: try await streams.read(
+                    MailedCode.self, MailedCode.stream(of: id, .secondFactor))))
+    }
+
+    public func account(_ facts: Facts) -> UUID? { facts.holder?.account.stream }
+
+    public func settle(
+        _ facts: Facts, at desk: GrantDesk
+    ) throws(GrantRefusal) -> Settled<GrantOutcome> {
+        guard facts.providers.state[provider] != nil, let holder = facts.holder else {
+            throw .unknownIdentity
+        }
+        let (account, now) = (holder.account, desk.request.now)
+        guard account.isWelcome else { throw .accountBlocked }
+        var (decision, factors) = (Decision(), [AuthenticationFactor.provider])
+        switch SecondStep(holder.second, second, of: account.stream, at: now) {
+        case .notNeeded: break
+        case .proved(let event):
+            decision.append(event, in: holder.second.stream)
+            factors += [.timeCode, .multiple]
+        case .missing: throw .secondFactorRequired
+        case .wrong(let guess):
+            if let guess { decision.append(guess, in: holder.second.stream) }
+            return Settled(decision, .failure(.invalidSecondFactor))
+        }
+        if facts.owner.state.account == account.stream, facts.owner.state.needsMailedCode {
+            switch MailedStep(holder.code, typed, next: next, of: account.stream, at: now) {
+            case .proved(let event):
+                decision.append(event, in: holder.code.stream, of: account.stream)
+                factors += [.mailedCode, .multiple]
+            case .missing(let event):
+                return Settled(
+                    Decision(event, in: holder.code.stream, of: account.stream),
+                    .failure(.secondFactorRequired))
+            case .wrong(let event):
+                return Settled(
+                    event.map { Decision($0, in: holder.code.stream, of: account.stream) }
+                        ?? Decision(), .failure(.invalidSecondFactor))
+            }
+        }
+        if let upstream {
+            decision.append(
+                UpstreamSessionEvent.used(
+                    .init(
+                        session: desk.request.session, account: account.stream, isBrowser: true)),
+                in: upstream)
+        }
+        return desk.open(
+            after: decision, account: (account.stream, account.state.stamp), scope: [],
+            factors: factors)
+    }
+}

@@ -1,0 +1,31 @@
+internal import JSON
+public import Values
+
+/// What a provider tells its clients of a session that is over (OpenID Connect Back-Channel Logout 1.0).
+public struct LogoutToken: Sendable, Hashable {
+    public let subject: String?
+    public let session: String?
+
+    static let event = "http://schemas.openid.net/event/backchannel-logout"
+
+    /// Section 2.6. What has a nonce is an ID token that somebody shows as if it were one of these.
+    public static func check(
+        _ text: String, keys: KeySet, issuer: String, clientID: String, at now: Timestamp,
+        leeway: Int64 = 30, algorithms: Set<Algorithm>
+    ) throws(TokenRejection) -> LogoutToken {
+        let verified = try JWS.verify(
+            text, by: keys,
+            rules: JWS.Rules(
+                algorithms: algorithms,
+                types: TokenTypes(["logout+jwt", "JWT"], mayBeAbsent: true)))
+        let claims = try Claims(payload: verified.payload)
+        let rules = ClaimRules(issuer: issuer, audience: .includes(clientID), leeway: leeway)
+        try rules.check(claims, at: now)
+        _ = try claims.need(.issuedAt, claims.issuedAt)
+        guard claims.members["nonce"] == nil, claims.members["events"]?[event]?.object != nil
+        else { throw .malformed }
+        let session = claims.members["sid"]?.string
+        guard session != nil || claims.subject != nil else { throw .malformed }
+        return LogoutToken(subject: claims.subject, session: session)
+    }
+}

@@ -1,0 +1,54 @@
+extension MailText {
+    /// What is mailed about passphrases.
+    static func englishPassphrase(_ kind: MailKind.Name) -> MailText {
+        switch kind {
+        case .passphraseReset:
+            MailText(
+                subject: "Another passphrase for {product}",
+                preview: "The link is good for {minutes}.",
+                heading: "Set another passphrase",
+                introduction: "With this link you choose another passphrase. It is good for "
+                    + "{minutes} and works once. All devices are signed out then.",
+                button: "Choose a passphrase",
+                closing: "If you did not ask for it, you can ignore this mail: your passphrase "
+                    + "stays as it is. Please do not pass the link on.")
+        case .ownerInvitation:
+            MailText(
+                subject: "Your {product} is ready",
+                preview: "One step, and it is yours.",
+                heading: "Take it over",
+                introduction: "With this link you choose your passphrase, and {product} is yours.",
+                button: "Choose a passphrase",
+                closing: "Please do not pass the link on: whoever has it can take your place.")
+        case .passphraseHint:
+            MailText(
+                subject: "Your hint for {product}",
+                preview: "You asked to be reminded of your passphrase.",
+                heading: "Your hint",
+                introduction: "You chose these words to be reminded of your passphrase.",
+                closing: "If you did not ask for it, you can ignore this mail. Whoever reads the "
+                    + "hint should not be able to guess the passphrase: else choose another one.")
+        case .emailOtp, .secondFactorCode, .certificationCode, .magicLink, .emailVerification,
+            .passkeyEnrolled, .passkeyRemoved, .totpEnrolled, .totpRemoved, .passphraseSet,
+            .passphraseRemoved, .addressChanged, .signedOutEverywhere, .accountDisabled,
+            .accountDeletion, .providerConnected, .deviceAdded, .deviceCertified, .notification:
+            english(kind)
+        }
+    }
+
+    static let englishProviderConnected =
+        MailText(
+            subject: "Another way to sign in to your {product} account",
+            preview: "Was this you?", heading: "Another way to sign in",
+            introduction: "Whoever is signed in at “{device}” as you can sign in to your "
+                + "{product} account. It was connected on {time}.",
+            closing: wasNotMe)
+
+    static let englishDeletion =
+        MailText(
+            subject: "Your {product} account will be deleted",
+            preview: "Until {time} you can change your mind.",
+            heading: "Your account will be deleted",
+            introduction: "Your {product} account and all in it will be deleted on {time}.",
+            closing: "Until then you can change your mind. If this was not you, tell us.")
+}

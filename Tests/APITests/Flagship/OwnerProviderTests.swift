@@ -1,0 +1,236 @@
+import EventSourcing
+import HTTP
+import Identity
+import JSON
+import Synchronization
+import Testing
+import Values
+
+@testable import API
+
+@Suite struct `An owner whom a provider knows` {
+    private let provider = StandIn()
+
+    private func world(
+        tokens: Bool = false
+    ) async throws -> (FlagshipWorld, TestInstallation) {
+        let world = try await FlagshipWorld(callProviders: provider.calls)
+        provider.clock.withLock { $0 = world.world.clock }
+        try await world.world.carryOut(ConfigureProvider(.standIn(tokens: tokens)))
+        try await world.world.link(world.account)
+        let app = try await world.certified()
+        _ = try await world.onboard(app)
+        return (world, app)
+    }
+
+    private func delegated(
+        _ world: FlagshipWorld, _ subject: String = "248289761001", session: String? = nil
+    ) async throws -> String {
+        let (mint, id) = (world.world.mint, UUID.random())
+        try await world.world.carryOut(
+            IssueDelegatedCode(
+                code: id,
+                terms: DelegatedCodeTerms(
+                    identity: mint.identity(subject, at: StandIn.issuer),
+                    upstream: session.map { mint.upstreamSession($0, at: StandIn.issuer) },
+                    upstreamName: session, provider: "corporate",
+                    expiresAt: world.world.clock.next().adding(
+                        seconds: DelegatedCode.lifetime))))
+        return mint.delegatedCode(id)
+    }
+
+    private func ask(
+        _ world: FlagshipWorld, _ app: TestInstallation, _ members: [String: JSON]
+    ) async throws -> Answered {
+        try await world.send(
+            .post, "/oidc/access_token",
+            json: app.members(["scope": "*"].merging(members) { $1 }))
+    }
+
+    @Test func `COZ-18 signs in with a delegated code, in this order`() async throws {
+        let (world, app) = try await world()
+        let code = JSON.string(try await delegated(world))
+        let nobody = TestInstallation(id: "x", secret: "y", token: "")
+        func refused(_ answer: Answered, _ error: JSON) {
+            #expect(answer.status == .badRequest)
+            #expect(answer.json == ["error": error])
+        }
+        refused(try await ask(world, nobody, ["code": "x", "scope": ""]), "invalid code")
+        refused(
+            try await ask(world, nobody, ["oidc_token": "x"]), "this endpoint is not enabled")
+        refused(try await ask(world, nobody, [:]), "this endpoint is not enabled")
+        refused(try await ask(world, nobody, ["id_token": "x"]), "invalid token")
+        refused(
+            try await ask(world, nobody, ["code": code, "scope": ""]),
+            "the client must be registered")
+        var other = app
+        other.secret = "y"
+        refused(try await ask(world, other, ["code": code, "scope": ""]), "invalid client_secret")
+        for scope in ["", "* files", "\"", "\\"] {
+            refused(
+                try await ask(world, app, ["code": code, "scope": .string(scope)]),
+                "invalid scope")
+        }
+        // None of that used it up.
+        let tokens = try await ask(world, app, ["code": code])
+        #expect(tokens.status == .ok)
+        #expect(tokens.json["scope"] == "*")
+        refused(try await ask(world, app, ["code": code]), "invalid code")
+        #expect(try await world.happened("session.opened").last?.open["amr"] == ["fed"])
+    }
+
+    @Test func `COZ-18 gives an app that is not certified a web view, or what it may have`()
+        async throws
+    {
+        let (world, _) = try await world()
+        let plain = try await world.register("Plain")
+        let all = try await ask(
+            world, plain, ["code": .string(try await delegated(world))])
+        #expect(all.status == .accepted)
+        #expect(all.json.object?.keys.sorted() == ["session_code"])
+        let some = try await ask(
+            world, plain, ["code": .string(try await delegated(world)), "scope": "files"])
+        #expect(some.status == .ok)
+        #expect(some.json["scope"] == "files")
+    }
+
+    @Test func `COZ-18 comes back with the code and the mailed digits`() async throws {
+        let (world, app) = try await world()
+        try await world.world.carryOut(DemandMailedCodes())
+        let code = JSON.string(try await delegated(world))
+        let asked = try await ask(world, app, ["code": code, "scope": ""])
+        #expect(asked.status == .unauthorized)
+        #expect(asked.json["error"] == "two factor needed")
+        let token = try #require(asked.json["two_factor_token"])
+        let digits = try await world.mailedDigits()
+        func second(_ typed: String) async throws -> Answered {
+            try await ask(
+                world, app,
+                [
+                    "code": code, "two_factor_token": token,
+                    "two_factor_passcode": .string(typed),
+                ])
+        }
+        #expect(try await second(digits == "000000" ? "1" : "000000").status == .forbidden)
+        #expect(try await second(digits).status == .ok)
+        // Who shows nothing good has nothing mailed.
+        let before = try await world.happened("mailed_code.issued").count
+        _ = try await ask(world, app, ["code": "x"])
+        #expect(try await world.happened("mailed_code.issued").count == before)
+    }
+
+    @Test func `COZ-18 is used once where fifty come at once`() async throws {
+        let (world, app) = try await world()
+        let code = JSON.string(try await delegated(world))
+        let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<50 {
+                group.addTask { try await ask(world, app, ["code": code]).status.code }
+            }
+            return try await group.reduce(into: [Int]()) { $0.append($1) }
+        }
+        #expect(statuses.count { $0 == 200 } == 1)
+        #expect(try await world.happened("delegated_code.used").count == 1)
+    }
+
+    @Test func `COZ-18 is good for three hours, and for nobody else`() async throws {
+        let (world, app) = try await world()
+        let stranger = try await ask(
+            world, app, ["code": .string(try await delegated(world, "stranger"))])
+        #expect(stranger.json["error"] == "invalid code")
+        let code = JSON.string(try await delegated(world))
+        world.world.clock.advance(seconds: DelegatedCode.lifetime)
+        #expect(try await ask(world, app, ["code": code]).json["error"] == "invalid code")
+        let next = JSON.string(try await delegated(world))
+        try await world.world.carryOut(RemoveProvider("corporate"))
+        #expect(try await ask(world, app, ["code": next]).json["error"] == "invalid code")
+    }
+
+    @Test func `COZ-18 takes what the provider signed for the realm, once`() async throws {
+        let (world, app) = try await world()
+        for wrong in [
+            provider.idToken("stranger"), provider.idToken("248289761001", ["aud": "other"]),
+            provider.idToken("248289761001", ["exp": 1]),
+            provider.idToken("248289761001", ["iss": "https://evil.example"]),
+        ] {
+            let answer = try await ask(world, app, ["id_token": .string(wrong)])
+            #expect(answer.json["error"] == "invalid token")
+        }
+        let token = JSON.string(provider.idToken())
+        #expect(try await ask(world, app, ["id_token": token]).status == .ok)
+        #expect(try await ask(world, app, ["id_token": token]).json["error"] == "invalid token")
+    }
+
+    @Test func `COZ-18 takes access tokens only where the realm says so`() async throws {
+        let (world, app) = try await world(tokens: true)
+        #expect(
+            try await ask(world, app, ["oidc_token": "bad"]).json["error"] == "invalid token")
+        #expect(try await ask(world, app, ["oidc_token": "good"]).status == .ok)
+        #expect(
+            try await ask(world, app, ["oidc_token": "good"]).json["error"] == "invalid token")
+    }
+
+    @Test func `COZ-18 opens a browser by a delegated code, once`() async throws {
+        let (world, _) = try await world()
+        let code = try await delegated(world)
+        let browser = try await world.page(
+            "/oidc/login?code=\(code)&redirect=%2Faccount%2Fsecurity")
+        #expect(browser.place == "/account/security#")
+        #expect(browser.cookies["__Host-urd"] != nil)
+        let thief = try await world.page("/oidc/login?code=\(code)")
+        #expect(thief.answer?.status == .badRequest)
+        #expect(thief.cookies["__Host-urd"] == nil)
+        #expect(try await world.page("/oidc/login?code=x").answer?.status == .badRequest)
+    }
+
+    @Test func `COZ-18 signs in with a browser, where the profile has its address`() async throws {
+        let (world, _) = try await world()
+        try await world.world.carryOut(DemandMailedCodes())
+        let browser = try await world.page("/oidc/start?redirect=%2Faccount%2Fdata")
+        let place = try #require(browser.place)
+        #expect(place.contains("redirect_uri=http%3A%2F%2Fid.acme.example%2Foidc%2Fredirect&"))
+        let pairs = try provider.answer(place)
+        try await browser.get("/oidc/redirect?\(Form.encode(pairs))")
+        #expect(browser.shows("Check your mail"))
+        let digits = try await world.mailedDigits()
+        let path = "/oidc/twofactor"
+        try await browser.submit(
+            path,
+            [
+                ("ticket", browser.value(of: "ticket") ?? ""),
+                ("two-factor-passcode", digits == "000000" ? "1" : "000000"),
+            ])
+        #expect(browser.answer?.status == .forbidden)
+        try await browser.submit(
+            path,
+            [("ticket", browser.value(of: "ticket") ?? ""), ("two-factor-passcode", digits)])
+        #expect(browser.place == "/account/data#")
+    }
+
+    @Test func `COZ-18 is said before anybody signs in`() async throws {
+        let (world, _) = try await world()
+        #expect(try await world.send(.get, "/public/prelogin").json["OIDC"] == true)
+        #expect(try await world.send(.get, "/public/prelogin").json["FranceConnect"] == false)
+        let capabilities = try await world.send(.get, "/settings/capabilities")
+        #expect(capabilities.json["data"]?["attributes"]?["can_auth_with_oidc"] == true)
+    }
+
+    @Test func `COZ-18 ends his session there with the app, and the app with his session`()
+        async throws
+    {
+        let (world, app) = try await world()
+        let tokens = try await ask(
+            world, app, ["code": .string(try await delegated(world, session: "s-7"))])
+        let access = try #require(tokens.json["access_token"]?.string)
+        #expect(try await world.sessionCode(access).status == .created)
+        let token = provider.logoutToken(["sid": "s-7", "sub": .null])
+        #expect(
+            try await world.world.post("/oidc/any/logout", form: [("logout_token", token)]).status
+                == .ok)
+        #expect(try await world.sessionCode(access).json["error"] == "Invalid JWT token")
+        let gone = try await world.send(
+            .delete, "/auth/register/\(app.id)", bearer: app.token)
+        #expect(gone.status == .noContent)
+        let called = provider.asked.withLock { $0.last { $0.contains("/logout?") } }
+        #expect(called == "\(StandIn.issuer)/logout?client_id=urd&sid=s-7&logout_hint=s-7")
+    }
+}

@@ -1,0 +1,97 @@
+import EventSourcing
+import HTTP
+import Identity
+import JSON
+import Testing
+import Values
+
+@testable import API
+@testable import SecurityKeysTesting
+
+@Suite struct `SafetyNet's word` {
+    private let authority: CertificateAuthority
+    private let other: CertificateAuthority
+
+    init() throws {
+        authority = try CertificateAuthority()
+        other = try CertificateAuthority()
+    }
+
+    private func world(isOn: Bool = true) async throws -> FlagshipWorld {
+        try await FlagshipWorld([
+            "safety_net": .bool(isOn),
+            "safety_net_roots": [.string(Base64.encode(authority.root))],
+        ])
+    }
+
+    @Test func `COZ-07 is taken where the realm says so, once`() async throws {
+        let world = try await world()
+        let app = try await world.register()
+        let word = try world.google.safetyNet(
+            try await world.challenge(app), at: world.world.clock.next(), by: authority)
+        #expect(try await world.attest(app, word).status == .noContent)
+        #expect(try await world.attest(app, word).json["error"] == "invalid challenge")
+        let found = try await world.send(.get, "/auth/register/\(app.id)", bearer: app.token)
+        #expect(found.json["certified_from_store"] == true)
+        #expect(try await world.happened("client.certified").last?.open["by"] == "safety_net")
+        let off = try await self.world(isOn: false)
+        let plain = try await off.register()
+        let answer = try await off.attest(
+            plain,
+            try off.google.safetyNet(
+                try await off.challenge(plain), at: off.world.clock.next(), by: authority))
+        #expect(answer.status == .badRequest)
+        #expect(answer.json == ["error": "invalid attestation"])
+    }
+
+    @Test func `COZ-07 is refused where any part of it is not right`() async throws {
+        let world = try await world()
+        let app = try await world.register()
+        func attest(
+            _ said: String, _ make: (String, Timestamp) throws -> JSON
+        ) async throws {
+            let word = try make(try await world.challenge(app), world.world.clock.next())
+            let answer = try await world.attest(app, word)
+            #expect(answer.status == .badRequest)
+            #expect(answer.json == ["error": .string(said)])
+        }
+        let google = world.google
+        let wrong: [(String, [String: JSON])] = [
+            ("invalid nonce", ["nonce": "AAAA"]), ("invalid nonce", ["nonce": .null]),
+            ("invalid package name", ["apkPackageName": "io.example.evil"]),
+            ("invalid certificate digest", ["apkCertificateDigestSha256": []]),
+            ("invalid certificate digest", ["apkCertificateDigestSha256": ["AAAA"]]),
+            ("invalid attestation", ["timestampMs": 1]),
+            ("invalid attestation", ["timestampMs": .null]),
+            ("invalid attestation", ["basicIntegrity": false]),
+        ]
+        for (said, change) in wrong {
+            try await attest(said) { challenge, now in
+                try google.safetyNet(challenge, at: now, by: authority, change)
+            }
+        }
+        let bad = "invalid attestation"
+        try await attest(bad) { challenge, now in
+            try google.safetyNet(challenge, at: now, by: other)
+        }
+        try await attest(bad) { challenge, now in
+            try google.safetyNet(challenge, at: now, by: authority, host: "evil.android.com")
+        }
+        try await attest(bad) { challenge, now in
+            try google.safetyNet(challenge, at: now, by: authority, forged: true)
+        }
+        for header: [String: JSON] in [
+            ["alg": "none"], ["alg": "HS256"], ["x5c": []], ["x5c": ["AAAA"]], ["crit": ["a"]],
+        ] {
+            try await attest(bad) { challenge, now in
+                try google.safetyNet(challenge, at: now, by: authority, header: header)
+            }
+        }
+        #expect(try await world.happened("client.certified").isEmpty)
+        // A challenge that another installation was given.
+        let stranger = try await world.register("Stranger")
+        let relayed = try google.safetyNet(
+            try await world.challenge(stranger), at: world.world.clock.next(), by: authority)
+        #expect(try await world.attest(app, relayed).json["error"] == "invalid challenge")
+    }
+}

@@ -1,0 +1,110 @@
+import EventSourcing
+import HTTP
+import Identity
+import JSON
+import Testing
+import Values
+
+@testable import API
+
+@Suite struct `Somebody who forgot a passphrase` {
+    private static let chosen = "seven purple otters <dance>"
+
+    private func world() async throws -> (SignInWorld, PageBrowser) {
+        let world = try await SignInWorld(
+            [
+                "registration": "jit_on_otp", "login_passphrase": true, "otp_resend_delay": 0,
+            ].merging(PageBrowser.unlimited) { $1 })
+        let browser = PageBrowser(world)
+        try await browser.signIn()
+        return (world, browser)
+    }
+
+    private func ask(_ browser: PageBrowser, _ email: String = "ann@example.org") async throws {
+        try await browser.get("/passphrase/forgotten")
+        try await browser.submit("/passphrase/forgotten", [("email", email)])
+    }
+
+    private func mailed(_ world: SignInWorld) async throws -> String {
+        let events = try await world.log.events(from: 1, limit: .max, in: world.realm)
+        let issued = events.compactMap { event in
+            if case .issued(let link)? = MailedLinkEvent(event) { link } else { nil }
+        }
+        return world.mint.address(of: try #require(issued.last)).placeOnSite
+    }
+
+    private func reset(
+        _ browser: PageBrowser, _ text: String, token: String? = nil
+    ) async throws {
+        let token = token ?? browser.value(of: "token") ?? ""
+        try await browser.submit(
+            "/passphrase/reset", [("token", token), ("passphrase", text)])
+    }
+
+    @Test func `chooses another by a mailed link, and is signed out everywhere`() async throws {
+        let (world, signedIn) = try await world()
+        let browser = PageBrowser(world)
+        try await browser.get("/login")
+        #expect(browser.shows("/passphrase/forgotten"))
+        try await ask(browser)
+        try await browser.get(try await mailed(world))
+        #expect(browser.shows("Choose a passphrase"))
+        try await reset(browser, "too short")
+        #expect(browser.answer?.status == .badRequest)
+        try await reset(browser, Self.chosen)
+        #expect(browser.place == "/login")
+        try await signedIn.get("/account")
+        #expect(signedIn.place?.hasPrefix("/login") == true)
+        try await browser.get("/login")
+        try await browser.submit(
+            "/login",
+            [("email", "ann@example.org"), ("passphrase", Self.chosen), ("by", "passphrase")])
+        #expect(browser.place == "/account")
+        // Once.
+        let late = PageBrowser(world)
+        try await late.get(try await mailed(world))
+        #expect(late.answer?.status == .badRequest)
+    }
+
+    @Test func `hears the same whoever he is`() async throws {
+        let (world, _) = try await world()
+        let (known, unknown) = (PageBrowser(world), PageBrowser(world))
+        try await ask(known)
+        try await ask(unknown, "nobody@example.org")
+        #expect(
+            known.page == unknown.page.replacing("nobody@example.org", with: "ann@example.org"))
+        #expect(try await world.events().count { $0 == "mailed_link.issued" } == 1)
+    }
+
+    @Test func `is not sent mails without end`() async throws {
+        let (world, _) = try await world()
+        for number in 0..<6 {
+            let browser = PageBrowser(world)
+            try await ask(browser)
+            #expect(browser.answer?.status == (number < 5 ? .ok : .tooManyRequests))
+        }
+    }
+
+    @Test func `sets one where fifty come at once`() async throws {
+        let (world, _) = try await world()
+        let browser = PageBrowser(world)
+        try await ask(browser)
+        try await browser.get(try await mailed(world))
+        let statuses = await browser.together(
+            50, "/passphrase/reset",
+            [("token", browser.value(of: "token") ?? ""), ("passphrase", Self.chosen)])
+        #expect(statuses.count { $0 == .seeOther } == 1)
+        #expect(try await world.events().count { $0 == "passphrase.set" } == 1)
+    }
+
+    @Test func `finds no such page where nobody signs in by one`() async throws {
+        let browser = PageBrowser(try await SignInWorld())
+        for path in ["/passphrase/forgotten", "/passphrase/reset", "/.well-known/change-password"] {
+            #expect(try await browser.get(path).status == .notFound, "\(path)")
+        }
+        let (world, _) = try await world()
+        let other = PageBrowser(world)
+        let answer = try await other.get("/.well-known/change-password")
+        #expect(answer.response.headers["Location"] == "/account/security")
+    }
+}

@@ -1,0 +1,292 @@
+import EventSourcing
+import HTTP
+import Identity
+import JOSE
+import JSON
+import Synchronization
+import Testing
+import Values
+
+@testable import API
+
+@Suite struct `Somebody who signs in by a provider` {
+    private let provider = StandIn()
+
+    /// A realm with the provider, and Ann who has an account.
+    private func world(
+        _ settings: [String: JSON] = [:]
+    ) async throws -> (SignInWorld, PageBrowser, account: UUID) {
+        let world = try await SignInWorld(
+            ["registration": "jit_on_otp"].merging(PageBrowser.unlimited) { $1 }
+                .merging(settings) { $1 }, callProviders: provider.calls)
+        provider.clock.withLock { $0 = world.clock }
+        try await world.carryOut(ConfigureProvider(.standIn()))
+        let browser = PageBrowser(world)
+        try await browser.signIn()
+        let opened = try await world.log.events(from: 1, limit: .max, in: world.realm)
+            .last { $0.name == "browser.opened" }
+        let account = try #require(opened?.open["account"]?.string.flatMap { UUID($0) })
+        return (world, browser, account)
+    }
+
+    private func go(
+        _ browser: PageBrowser, _ place: String = "/oidc/start?provider=corporate"
+    ) async throws -> String {
+        try await browser.get(place)
+        return try #require(browser.place)
+    }
+
+    private func comeBack(
+        _ browser: PageBrowser, _ pairs: [Form.Pair], to path: String = "/oidc/redirect/corporate"
+    ) async throws {
+        try await browser.get("\(path)?\(Form.encode(pairs))")
+    }
+
+    @Test func `comes back signed in, and goes on to where he was`() async throws {
+        let (world, _, account) = try await world()
+        try await world.link(account)
+        let browser = PageBrowser(world)
+        try await browser.get("/login?next=/account/security")
+        #expect(browser.shows("Sign in with Corporate"))
+        #expect(browser.shows("/oidc/start?next=%2Faccount%2Fsecurity&amp;provider=corporate"))
+        let place = try await go(
+            browser, "/oidc/start?next=%2Faccount%2Fsecurity&provider=corporate")
+        #expect(browser.cookies["__Host-urd-provider"] != nil)
+        try await comeBack(browser, try provider.answer(place))
+        #expect(browser.place == "/account/security", "\(browser.page)")
+        #expect(browser.cookies["__Host-urd-provider"] == nil)
+        try await browser.follow()
+        #expect(browser.answer?.status == .ok)
+        #expect(browser.shows("Connected"))
+        let opened = try await world.log.events(from: 1, limit: .max, in: world.realm)
+            .last { $0.name == "browser.opened" }
+        #expect(opened?.open["method"] == "provider")
+        #expect(opened?.open["amr"] == ["fed"])
+    }
+
+    @Test func `is nobody here before he says so, whatever mail address the provider says`()
+        async throws
+    {
+        let (world, mine, _) = try await world()
+        let stranger = PageBrowser(world)
+        let place = try await go(stranger)
+        try await comeBack(
+            stranger,
+            try provider.answer(
+                place, as: "thief", ["email": "ann@example.org", "email_verified": true]))
+        #expect(stranger.answer?.status == .forbidden)
+        #expect(stranger.cookies["__Host-urd"] == nil)
+        // Ann connects what is hers.
+        try await mine.get("/account/security")
+        try await mine.submit("/account/providers/connect", [("provider", "corporate")])
+        try await comeBack(mine, try provider.answer(try #require(mine.place)))
+        #expect(mine.place == "/account/security?done=provider-connected", "\(mine.page)")
+        #expect(try await world.events().contains("identity.linked"))
+        let browser = PageBrowser(world)
+        try await comeBack(browser, try provider.answer(try await go(browser)))
+        #expect(browser.place == "/account")
+        // And lets go of it.
+        try await mine.get("/account/security")
+        try await mine.submit("/account/providers/disconnect", [("provider", "corporate")])
+        #expect(mine.place == "/account/security?done=provider-disconnected")
+        let late = PageBrowser(world)
+        try await comeBack(late, try provider.answer(try await go(late)))
+        #expect(late.answer?.status == .forbidden)
+    }
+
+    @Test func `connects nothing that is somebody else's, and nothing for another browser`()
+        async throws
+    {
+        let (world, mine, account) = try await world()
+        try await world.link(account)
+        let other = PageBrowser(world)
+        try await other.signIn("bob@example.org")
+        try await other.get("/account/security")
+        try await other.submit("/account/providers/connect", [("provider", "corporate")])
+        let pairs = try provider.answer(try #require(other.place))
+        // Ann is led to Bob's answer: her browser did not ask.
+        try await comeBack(mine, pairs)
+        #expect(mine.answer?.status == .badRequest)
+        try await comeBack(other, pairs)
+        #expect(other.answer?.status == .badRequest)
+        #expect(other.shows("another account"))
+        #expect(try await world.events().count { $0 == "identity.linked" } == 1)
+    }
+
+    @Test func `is not signed in by an answer that another browser asked for (login CSRF)`()
+        async throws
+    {
+        let (world, _, account) = try await world()
+        try await world.link(account)
+        let (attacker, victim) = (PageBrowser(world), PageBrowser(world))
+        let pairs = try provider.answer(try await go(attacker))
+        try await comeBack(victim, pairs)
+        #expect(victim.answer?.status == .badRequest)
+        // Nor where that browser asked for something of its own.
+        _ = try await go(victim)
+        try await comeBack(victim, pairs)
+        #expect(victim.answer?.status == .badRequest)
+        #expect(victim.cookies["__Host-urd"] == nil)
+        // The code was not even looked at.
+        #expect(provider.asked.withLock { $0.contains("\(StandIn.issuer)/token") } == false)
+    }
+
+    @Test func `is believed once, for fifteen minutes`() async throws {
+        let (world, _, account) = try await world()
+        try await world.link(account)
+        let browser = PageBrowser(world)
+        let place = try await go(browser)
+        let cookie = browser.cookies["__Host-urd-provider"]
+        try await comeBack(browser, try provider.answer(place))
+        #expect(browser.place == "/account")
+        // With a new code of the provider as well.
+        browser.cookies["__Host-urd-provider"] = cookie
+        try await comeBack(browser, try provider.answer(place))
+        #expect(browser.answer?.status == .badRequest)
+        let late = PageBrowser(world)
+        let pairs = try provider.answer(try await go(late))
+        world.clock.advance(seconds: PendingUpstream.lifetime)
+        try await comeBack(late, pairs)
+        #expect(late.answer?.status == .badRequest)
+    }
+
+    @Test func `is not signed in by a token that is not for this, or not good`() async throws {
+        let (world, _, account) = try await world()
+        try await world.link(account)
+        let stranger = try SigningKey.generate(.es256)
+        let wrong: [[String: JSON]] = [
+            ["nonce": "another"], ["aud": "somebody else"], ["aud": ["urd", "somebody else"]],
+            ["iss": "https://evil.example"], ["exp": 1], ["azp": "somebody else"],
+        ]
+        for claims in wrong {
+            let browser = PageBrowser(world)
+            try await comeBack(
+                browser, try provider.answer(try await go(browser), as: "248289761001", claims))
+            #expect(browser.answer?.status == .badRequest, "\(claims)")
+            #expect(browser.cookies["__Host-urd"] == nil)
+        }
+        let parts = provider.idToken().split(separator: ".").map(String.init)
+        let none = Base64URL.encode(Array(#"{"alg":"none","typ":"JWT"}"#.utf8))
+        let symmetric = Base64URL.encode(Array(#"{"alg":"HS256","typ":"JWT"}"#.utf8))
+        for forged in [
+            provider.idToken(by: stranger), "\(none).\(parts[1]).",
+            "\(none).\(parts[1]).\(parts[2])",
+            "\(symmetric).\(parts[1]).\(parts[2])", "x", "",
+        ] {
+            provider.forged.withLock { $0 = forged }
+            let browser = PageBrowser(world)
+            try await comeBack(browser, try provider.answer(try await go(browser)))
+            #expect(browser.answer?.status == .badRequest)
+        }
+    }
+
+    @Test func `is asked for the second factor that he has`() async throws {
+        let (world, _, account) = try await world(["otp_resend_delay": 0])
+        try await world.link(account)
+        let (app, _) = try await world.enroll(try await world.token())
+        let browser = PageBrowser(world)
+        try await comeBack(browser, try provider.answer(try await go(browser)))
+        #expect(browser.shows("Confirm it is you"))
+        #expect(browser.cookies["__Host-urd"] == nil)
+        let ticket = try #require(browser.value(of: "ticket"))
+        try await browser.submit("/oidc/twofactor", [("ticket", ticket), ("totp", "000000")])
+        #expect(browser.answer?.status == .badRequest)
+        let thief = PageBrowser(world)
+        try await thief.get("/login")
+        try await thief.submit(
+            "/oidc/twofactor", [("ticket", ticket), ("totp", try app.code(at: world.clock))])
+        #expect(thief.answer?.status == .badRequest)
+        #expect(thief.cookies["__Host-urd"] == nil)
+        try await browser.submit(
+            "/oidc/twofactor",
+            [
+                ("ticket", browser.value(of: "ticket") ?? ""),
+                ("totp", try app.code(at: world.clock)),
+            ])
+        #expect(browser.place == "/account", "\(browser.page)")
+    }
+
+    @Test func `is signed out where the provider says so`() async throws {
+        let (world, _, account) = try await world()
+        try await world.link(account)
+        let (one, two) = (PageBrowser(world), PageBrowser(world))
+        try await comeBack(one, try provider.answer(try await go(one), session: "s-1"))
+        try await comeBack(two, try provider.answer(try await go(two), session: "s-2"))
+        func logOut(_ token: String) async throws -> Status {
+            try await world.post("/oidc/acme/logout", form: [("logout_token", token)]).status
+        }
+        let sid: [String: JSON] = ["sid": "s-1"]
+        for bad in [
+            provider.logoutToken(sid.merging(["nonce": "n"]) { $1 }),
+            provider.logoutToken(sid.merging(["events": .null]) { $1 }),
+            provider.logoutToken(sid.merging(["aud": "somebody else"]) { $1 }),
+            provider.logoutToken(["sub": .null]), provider.idToken(), "x",
+        ] {
+            #expect(try await logOut(bad) == .badRequest)
+        }
+        #expect(try await one.get("/account").status == .ok)
+        #expect(try await logOut(provider.logoutToken(sid)) == .ok)
+        #expect(try await one.get("/account").status == .seeOther)
+        #expect(try await two.get("/account").status == .ok)
+        // One of which nobody knows anything.
+        #expect(try await logOut(provider.logoutToken(["sid": "s-9"])) == .ok)
+        #expect(try await logOut(provider.logoutToken([:])) == .ok)
+        #expect(try await two.get("/account").status == .seeOther)
+    }
+}
+
+@Suite struct `Two providers of one realm` {
+    @Test func `answer in nobody's name but their own (mix-up)`() async throws {
+        let honest = StandIn()
+        let evil = StandIn(
+            "https://evil.example", ["authorization_response_iss_parameter_supported": true])
+        let calls = UpstreamCalls(
+            get: { honest.get($0, $1) ?? evil.get($0, $1) },
+            post: { honest.post($0, $1, $2) ?? evil.post($0, $1, $2) })
+        let world = try await SignInWorld(
+            ["registration": "jit_on_otp"], callProviders: calls)
+        for provider in [honest, evil] { provider.clock.withLock { $0 = world.clock } }
+        try await world.carryOut(ConfigureProvider(.standIn()))
+        try await world.carryOut(
+            ConfigureProvider(.standIn("evil", "https://evil.example")))
+        let browser = PageBrowser(world)
+        // He goes to the one, and comes back where the other's answers do.
+        try await browser.get("/oidc/start?provider=evil")
+        let place = try #require(browser.place)
+        let pairs = try evil.answer(place)
+        let cookie = browser.cookies["__Host-urd-provider"]
+        for (path, more) in [
+            ("/oidc/redirect/corporate", []), ("/oidc/redirect/evil", []),
+            ("/oidc/redirect/evil", [("iss", StandIn.issuer)]),
+        ] as [(String, [Form.Pair])] {
+            browser.cookies["__Host-urd-provider"] = cookie
+            try await browser.get("\(path)?\(Form.encode(pairs + more))")
+            #expect(browser.answer?.status == .badRequest, "\(path) \(more)")
+        }
+        #expect(evil.asked.withLock { !$0.contains("https://evil.example/token") })
+        browser.cookies["__Host-urd-provider"] = cookie
+        try await browser.get(
+            "/oidc/redirect/evil?\(Form.encode(pairs + [("iss", "https://evil.example")]))")
+        #expect(evil.asked.withLock { $0.contains("https://evil.example/token") })
+        #expect(browser.answer?.status == .forbidden)
+    }
+
+    @Test func `are not called where their document is another's, or leads into the open`()
+        async throws
+    {
+        for more: [String: JSON] in [
+            ["issuer": "https://login.example.org/"],
+            ["token_endpoint": "http://login.example.org"],
+            ["authorization_endpoint": "javascript:alert(1)"], ["jwks_uri": .null],
+        ] {
+            let provider = StandIn(StandIn.issuer, more)
+            let world = try await SignInWorld([:], callProviders: provider.calls)
+            try await world.carryOut(ConfigureProvider(.standIn()))
+            let browser = PageBrowser(world)
+            try await browser.get("/oidc/start?provider=corporate")
+            #expect(browser.answer?.status == .serviceUnavailable, "\(more)")
+        }
+        let nobody = PageBrowser(try await SignInWorld())
+        #expect(try await nobody.get("/oidc/start").status == .notFound)
+    }
+}
