@@ -76,11 +76,11 @@ private func names<C: Command>(_ command: C, _ scenario: Scenario) async throws 
     @Test func `COZ-16 uses the link up where it brought somebody in`() async throws {
         #expect(
             try await names(signInOwner(), there()) == [
-                "mailed_link.used", "client.adopted", "session_code.issued",
+                "mailed_link.used", "client.adopted", "owner.device_added", "session_code.issued",
             ])
         #expect(
             try await names(signInOwner(), there([], Owned.certified)) == [
-                "mailed_link.used", "client.adopted", "session.opened",
+                "mailed_link.used", "client.adopted", "owner.device_added", "session.opened",
             ])
         // Neither a client that is none nor what is missing uses it up.
         #expect(try await names(signInOwner(secret: 2), there()) == ["session.refused"])
@@ -93,7 +93,7 @@ private func names<C: Command>(_ command: C, _ scenario: Scenario) async throws 
         let wary = try await there([.mailedCodesChanged(isNeeded: true)])
         #expect(
             try await names(signInOwner(ownerLink, .right(hash: "scrypt")), wary) == [
-                "mailed_link.used", "client.adopted", "session_code.issued",
+                "mailed_link.used", "client.adopted", "owner.device_added", "session_code.issued",
             ])
         #expect(
             try await names(signInOwner(ownerLink, .wrong(hash: "scrypt")), wary) == [

@@ -224,7 +224,7 @@ private func names<C: Command>(_ command: C, _ scenario: Scenario) async throws 
     @Test func `COZ-18 gives everything to a certified app alone`() async throws {
         let common = [
             "delegated_code.used", "upstream_session.used", "installation_upstream.bound",
-            "client.adopted",
+            "client.adopted", "owner.device_added",
         ]
         #expect(try await names(signIn(), there()) == common + ["session_code.issued"])
         #expect(

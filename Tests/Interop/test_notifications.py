@@ -123,6 +123,7 @@ class Routing(unittest.TestCase):
     def test_COZ_22_dedicated_apps_then_the_flagship_then_mail(self):
         """Scenario 8."""
         own, everything = "fcm-" + fresh(), fresh()
+        before = len(google.tokens), len(apple.tokens)
         self.device("Banks", "firebase", own)
         self.device("iPhone", "apns", everything, flagship=True)
         notify(title="One", data={"appName": "Banks", "redirectLink": "banks/#/"})
@@ -143,8 +144,9 @@ class Routing(unittest.TestCase):
         mail = eventually(lambda: mailed("Four ("), "it comes by mail")[0]
         self.assertIn("World", mail["text"])
         self.assertIn("Banks sent this to your devices", mail["text"])
-        # Each provider gave out, or took, one token for all of it.
-        self.assertEqual((len(google.tokens), len(apple.tokens)), (1, 1))
+        # Each provider gave out, or took, one token for all of it, if not one from before.
+        self.assertLessEqual(len(google.tokens), before[0] + 1)
+        self.assertLessEqual(len(apple.tokens), before[1] + 1)
 
     def test_COZ_22_a_state_is_told_once_and_news_takes_the_place_of_older_news(self):
         token = fresh()

@@ -61,8 +61,7 @@ extension MailText {
                 closing: "{app} sent this to your devices. None of them took it, so it comes by "
                     + "mail.")
         case .passkeyEnrolled, .passkeyRemoved, .totpEnrolled, .totpRemoved, .passphraseSet,
-            .passphraseRemoved, .signedOutEverywhere,
-            .accountDisabled, .accountDeletion:
+            .passphraseRemoved, .signedOutEverywhere, .accountDisabled, .accountDeletion:
             englishNotice(kind)
         case .providerConnected: englishProviderConnected
         case .deviceAdded: englishDeviceAdded

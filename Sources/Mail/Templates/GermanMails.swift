@@ -63,8 +63,7 @@ extension MailText {
                 closing: "{app} hat das an Ihre Geräte geschickt. Keines hat es angenommen, "
                     + "deshalb kommt es per E-Mail.")
         case .passkeyEnrolled, .passkeyRemoved, .totpEnrolled, .totpRemoved, .passphraseSet,
-            .passphraseRemoved, .signedOutEverywhere,
-            .accountDisabled, .accountDeletion:
+            .passphraseRemoved, .signedOutEverywhere, .accountDisabled, .accountDeletion:
             germanNotice(kind)
         case .providerConnected: germanProviderConnected
         case .deviceAdded: germanDeviceAdded
