@@ -120,6 +120,9 @@ import Testing
             (.clientRegistration, [.source: 40, .app: 1200]),
             (.installation, [.target: 50]), (.ownerSignIn, [.target: 1000]),
             (.ownerMail, [.target: 20]), (.notification, [.target: 30]),
+            (.ownerLink, [.target: 30]), (.ownerLinkCheck, [.target: 30]),
+            (.provider, [.source: 200]), (.ownerHint, [.target: 2]),
+            (.ownerInvitation, [.target: 2]),
         ]
         #expect(expected.count == RatePolicy.allCases.count)
         for (policy, bursts) in expected {

@@ -11,7 +11,7 @@ enum ProviderAdminRoutes {
     ]
 
     private static let slug = Parameter(
-        "provider", in: .path, .text(1...40), "The realm's name for the provider.",
+        "provider", in: .path, .text(1...40, Names.label), "The realm's name for the provider.",
         example: "corporate")
 
     private static let members: [Member] = [

@@ -115,8 +115,7 @@ import Values
         let browser = world.browser()
         try await browser.get(page)
         #expect(browser.place?.hasPrefix("/auth/login?redirect=") == true)
-        try await browser.follow()
-        #expect(browser.place?.hasPrefix("/login?next=%2Fsettings%2Fclients") == true)
+        #expect(browser.place?.contains("%2Fsettings%2Fclients%2Flimit-exceeded") == true)
         try await browser.get("\(page)?session_code=\(try await world.sessionCodeText(access))")
         #expect(browser.place == page)
         for (asked, led) in [
