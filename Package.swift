@@ -161,6 +161,7 @@ let package = Package(
             dependencies: [
                 "Values", "JSON", "HTTP", "EventSourcing", "Telemetry", "Postgres", "Cryptography",
                 "HTTPServer", "EventStore", "ReadModels", "PostgresTesting", "Identity",
+                "SecurityKeys",
             ],
             path: "Tests/Benchmarks", swiftSettings: strict),
         tests("Postgres", ["Postgres", "PostgresTesting"]),

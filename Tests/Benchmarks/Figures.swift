@@ -37,7 +37,7 @@ enum Figures {
             Entry(
                 name: "http", summary: "plain answers over HTTP, 64 connections",
                 measure: HTTPFigure.measure),
-        ] + SignInFigures.all + LoginFigures.all
+        ] + SignInFigures.all + LoginFigures.all + FlagshipFigures.all
 
     static func measure(_ options: Options) async throws -> [Figure] {
         let chosen = all.filter { options.only.isEmpty || options.only.contains($0.name) }
