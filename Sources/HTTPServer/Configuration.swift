@@ -22,7 +22,7 @@ public struct Configuration: Sendable {
     /// How long the handler may take before the client gets a 503.
     public var requestDeadline: Duration = .seconds(10)
     /// Of a request's first line and headers together; beyond it 431.
-    public var maximumHeaderBytes = 16 * 1024
+    public var maximumHeaderBytes = 32 * 1024
     /// Beyond it 413.
     public var maximumBodyBytes = 1024 * 1024
     /// Of the bodies of all requests together; beyond it 503.

@@ -22,7 +22,8 @@ PYTHON = "/usr/bin/python3"
 
 KINDS = [
     "EmailOtp", "MagicLink", "EmailVerification", "PasskeyEnrolled", "PasskeyRemoved",
-    "TotpEnrolled", "TotpRemoved", "SignedOutEverywhere", "AccountDisabled", "AccountDeletion", "Notification",
+    "TotpEnrolled", "TotpRemoved", "SignedOutEverywhere", "AccountDisabled", "AccountDeletion",
+    "Notification",
 ]
 LINK = "https://login.example.org/magic-login?userId=8f2c&token=a%2Bb%3D&redirect=%2Fhome"
 
@@ -194,7 +195,8 @@ class Mails(unittest.TestCase):
                 self.assertTrue({"script", "table", "link", "iframe"}.isdisjoint(page.names))
                 self.assertNotIn("url(", mail.html)
                 self.assertIn("prefers-color-scheme:dark", mail.html)
-        self.assertEqual(len(subjects), len(orders))
+        # What an app has to tell has its own title, whatever the language.
+        self.assertEqual(len(subjects), len(orders) - KINDS.count("Notification"))
 
     def test_nothing_that_somebody_chose_becomes_a_header_or_a_part(self):
         orders = [

@@ -27,7 +27,7 @@ struct SettingsTests {
             if let text = setting.defaultText { #expect(setting.check(text), "\(setting.name)") }
         }
         #expect(settings[Settings.listenPort] == 8080)
-        #expect(settings[Settings.maximumHeader] == 16 * 1024)
+        #expect(settings[Settings.maximumHeader] == 32 * 1024)
         #expect(settings[Settings.requestDeadline] == .seconds(10))
         #expect(settings[Settings.databaseURL] == nil)
     }

@@ -48,7 +48,7 @@ extension Settings {
         "maximum-connections-per-source", 0...1_000_000, default: 0,
         "Connections at once from one address; 0 is no limit, as behind a proxy")
     static let maximumHeader = Setting.bytes(
-        "maximum-header", 1024...1024 * 1024, default: "16KiB",
+        "maximum-header", 1024...1024 * 1024, default: "32KiB",
         "Bytes of a request's headers; beyond it 431")
     static let maximumBody = Setting.bytes(
         "maximum-body", 1024...64 * 1024 * 1024, default: "1MiB",
