@@ -83,7 +83,7 @@ extension DemoData {
             account = try await ask(
                 "registerAccount",
                 realm.merging([
-                    "email": "owner@flagship.localhost", "first_name": "Claude",
+                    "email": "owner@flagship.localhost", "first_name": "Camille",
                     "confirmed": true,
                 ]) { own, _ in own }, unless: "account-exists")?["id"]
         }

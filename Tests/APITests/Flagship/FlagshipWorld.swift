@@ -44,10 +44,10 @@ struct FlagshipWorld {
         self.apple = apple
         self.google = google
         world = try await SignInWorld(settings, callProviders: callProviders)
-        let person = Person(email: "claude@example.org", firstName: "Claude")
+        let person = Person(email: "camille@example.org", firstName: "Camille")
         try await world.carryOut(
             RegisterAccount(
-                account: account, mailbox: world.mint.mailbox("claude@example.org"),
+                account: account, mailbox: world.mint.mailbox("camille@example.org"),
                 person: person, isConfirmed: true))
         try await world.carryOut(
             SetIntegrityKeys(

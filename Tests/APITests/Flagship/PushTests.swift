@@ -314,7 +314,7 @@ private let otherAppleToken = String(repeating: "0b", count: 32)
         _ language: String, _ words: String
     ) async throws {
         let letter = try await letter(language)
-        #expect(letter.to == "claude@example.org")
+        #expect(letter.to == "camille@example.org")
         #expect(letter.subject.hasPrefix("Your balance Bcc: x@example.org ("))
         #expect(letter.text.contains("Three euros.\n<b>Now</b>"))
         #expect(letter.html.contains("&lt;b&gt;Now&lt;/b&gt;"))
