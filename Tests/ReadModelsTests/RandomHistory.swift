@@ -164,6 +164,10 @@ struct RandomHistory {
         }
         let index = Int.random(in: 0..<hosts.count, using: &random)
         if hosts[index].isAssigned {
+            // One is always left: a history that ends with none would compare nothing.
+            guard hosts.count(where: \.isAssigned) > 1 else {
+                return happening("something.else", fresh())
+            }
             hosts[index].isAssigned = false
             return happening("host.released", hosts[index].stream)
         }
