@@ -75,6 +75,18 @@ import Testing
         proxied = Forwarding(trusted: try #require(Network.list("10.0.0.0/8, ::1")))
     }
 
+    @Test func `that looks like one that is known is refused all the same`() throws {
+        let forwarding = Forwarding()
+        func ask(_ host: String) throws(Problem) -> Arrival {
+            let request = Request(
+                method: .get, path: "/", headers: ["Host": host], source: "192.0.2.1")
+            return try forwarding.arrival(of: request)
+        }
+        #expect(try ask("K.example").host.name == "k.example")
+        // The sign of the kelvin, which Unicode takes for the letter.
+        #expect(throws: Problem.self) { try ask("\u{212A}.example") }
+    }
+
     private func arrival(
         _ headers: [(String, String)], from source: String = "10.0.0.1",
         host: String? = "in.example", _ forwarding: Forwarding? = nil

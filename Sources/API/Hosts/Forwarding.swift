@@ -105,7 +105,10 @@ public struct Forwarding: Sendable {
 private final class KnownHosts: Sendable {
     private let hosts = Mutex(LeastRecent<String, RequestHost>(capacity: 1024))
 
+    /// Texts are the same to a dictionary when Unicode says so, which is not enough here: only those of
+    /// plain letters are looked up, and no other is a host.
     func host(_ text: String) -> RequestHost? {
+        guard text.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         if let known = hosts.withLock({ $0.value(of: text) }) { return known }
         guard let host = RequestHost(text) else { return nil }
         hosts.withLock { $0.set(host, for: text) }
