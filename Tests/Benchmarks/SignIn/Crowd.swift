@@ -17,7 +17,10 @@ struct Crowd: Sendable {
     func run(
         seconds: Double, _ work: @escaping @Sendable (Int) throws -> (() throws -> Void)
     ) async throws -> Result {
-        try await run(until: { start, _ in ContinuousClock.now - start >= .seconds(seconds) }) {
+        let isOver = { @Sendable (start: ContinuousClock.Instant, _: Int) in
+            ContinuousClock.now - start >= .seconds(seconds)
+        }
+        return try await run(until: isOver) {
             let act = try work($0)
             return { _ in try act() }
         }
