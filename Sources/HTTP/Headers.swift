@@ -35,6 +35,8 @@ public struct Headers: Sendable, Equatable {
     /// Adds those of the others whose names are not there yet.
     public mutating func fill(from others: Headers) {
         let known = fields.count
+        // With room for what else an answer gets.
+        fields.reserveCapacity(known + others.fields.count + 2)
         for field in others.fields
         where !fields[..<known].contains(where: { isSameName($0.name, field.name) }) {
             fields.append(field)

@@ -1,6 +1,7 @@
 internal import EventSourcing
 public import HTTP
 internal import Identity
+internal import Synchronization
 internal import Values
 
 /// Finds the realm and the app that a request is for.
@@ -25,14 +26,13 @@ public struct Places: Sendable {
     public func place(of request: Request) async throws(Problem) -> Place {
         let arrival = try forwarding.arrival(of: request)
         guard let lead = try await lead(arrival.host) else { throw Problem(.unknownHost) }
-        let tenancy = try await tenancy(lead)
+        let tenancy = try await tenancy(lead).value
         // A name under a realm's domain that is no app's is nobody's.
         guard tenancy.exists, lead.isAssigned || tenancy.app != nil || tenancy.webApp != nil else {
             throw Problem(.unknownHost)
         }
         guard !tenancy.isDisabled else { throw Problem(.realmClosed) }
-        let asked = base(arrival, arrival.host, lead)
-        let issuer = tenancy.realmLinks ?? asked
+        let issuer = tenancy.realmLinks ?? lead.base(arrival.scheme)
         var place = Place(
             realm: lead.realm, app: tenancy.app, settings: tenancy.settings,
             rates: tenancy.rates, issuer: issuer, links: tenancy.links ?? issuer,
@@ -40,19 +40,9 @@ public struct Places: Sendable {
             seesCertificates: forwarding.certificateHeader != nil)
         place.webApp = tenancy.webApp.map { app in
             let above = lead.isAssigned ? nil : arrival.host.parent?.host
-            return WebAppPlace(id: app, above: above.map { base(arrival, $0, lead) })
+            return WebAppPlace(id: app, above: above.map { lead.base(of: $0, arrival.scheme) })
         }
         return place
-    }
-
-    /// A port stands in it where the directory has it, or this server was told that it is its own:
-    /// else it is only what some client has written.
-    private func base(_ arrival: Arrival, _ host: RequestHost, _ lead: Lead) -> String {
-        let base = "\(arrival.scheme.rawValue)://\(host.name)"
-        guard let port = host.port, port != arrival.scheme.port,
-            lead.hasPort || forwarding.ports.contains(port)
-        else { return base }
-        return "\(base):\(port)"
     }
 }
 
@@ -64,16 +54,47 @@ private final class Lead: Sendable {
     /// The directory has it with its port.
     let hasPort: Bool
     let host: RequestHost
+    private let ports: Set<UInt16>
+    /// What requests for it begin with, by their scheme.
+    private let bases = Mutex<[Scheme: String]>([:])
     /// What holds there, as long as the realm is as it was when that was read.
-    let tenancy = RevisionCache<Nothing, Tenancy>(capacity: 1)
+    let tenancy = RevisionCache<Nothing, Held>(capacity: 1)
 
     struct Nothing: Hashable {}
 
-    init(realm: RealmID, isAssigned: Bool, hasPort: Bool, host: RequestHost) {
+    /// In one piece, for it is looked at by every request.
+    final class Held: Sendable {
+        let value: Tenancy
+
+        init(_ value: Tenancy) { self.value = value }
+    }
+
+    init(
+        realm: RealmID, isAssigned: Bool, hasPort: Bool, host: RequestHost, ports: Set<UInt16>
+    ) {
         self.realm = realm
         self.isAssigned = isAssigned
         self.hasPort = hasPort
         self.host = host
+        self.ports = ports
+    }
+
+    func base(_ scheme: Scheme) -> String {
+        bases.withLock { bases in
+            if let known = bases[scheme] { return known }
+            let base = base(of: host, scheme)
+            bases[scheme] = base
+            return base
+        }
+    }
+
+    /// A port stands in it where the directory has it, or this server was told that it is its own:
+    /// else it is only what some client has written.
+    func base(of host: RequestHost, _ scheme: Scheme) -> String {
+        let base = "\(scheme.rawValue)://\(host.name)"
+        guard let port = host.port, port != scheme.port, hasPort || ports.contains(port)
+        else { return base }
+        return "\(base):\(port)"
     }
 }
 
@@ -93,16 +114,18 @@ private struct Tenancy: Sendable {
 
 extension Places {
     private func lead(_ host: RequestHost) async throws(Problem) -> Lead? {
-        let queries = queries
+        let (queries, ports) = (queries, forwarding.ports)
         return try await reading { () throws(LogFailure) in
             try await leads.value(
                 of: host, at: { queries.revision(of: .system) },
-                read: { () throws(LogFailure) in try await Self.look(for: host, in: queries) })
+                read: { () throws(LogFailure) in
+                    try await Self.look(for: host, in: queries, ports)
+                })
         }
     }
 
     private static func look(
-        for host: RequestHost, in queries: any HostQueries
+        for host: RequestHost, in queries: any HostQueries, _ ports: Set<UInt16>
     ) async throws(LogFailure) -> Lead? {
         let own = host.names.map { ($0, true) }
         let above = host.parent?.host.names.map { ($0, false) } ?? []
@@ -112,17 +135,19 @@ extension Places {
             guard realm != .system else { return nil }
             return Lead(
                 realm: realm, isAssigned: isAssigned, hasPort: name.utf8.contains(0x3A),
-                host: host)
+                host: host, ports: ports)
         }
         return nil
     }
 
-    private func tenancy(_ lead: Lead) async throws(Problem) -> Tenancy {
+    private func tenancy(_ lead: Lead) async throws(Problem) -> Lead.Held {
         let queries = queries
         return try await reading { () throws(LogFailure) in
             try await lead.tenancy.value(
                 of: Lead.Nothing(), at: { queries.revision(of: lead.realm) },
-                read: { () throws(LogFailure) in try await Self.look(at: lead, in: queries) })
+                read: { () throws(LogFailure) in
+                    Lead.Held(try await Self.look(at: lead, in: queries))
+                })
         }
     }
 

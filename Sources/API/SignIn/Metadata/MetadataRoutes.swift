@@ -53,11 +53,12 @@ enum MetadataRoutes {
     }
 
     private static func published(_ document: [UInt8]) -> Response {
-        var response = Response(status: .ok, headers: Headers(), body: document)
-        response.headers["Content-Type"] = "application/json"
-        response.headers["Cache-Control"] = shelfLife
-        // Scripts of other origins verify tokens too, and nothing here is anybody's own.
-        response.headers["Access-Control-Allow-Origin"] = "*"
-        return response
+        Response(status: .ok, headers: heading, body: document)
     }
+
+    /// Scripts of other origins verify tokens too, and nothing here is anybody's own.
+    private static let heading: Headers = [
+        "Content-Type": "application/json", "Cache-Control": shelfLife,
+        "Access-Control-Allow-Origin": "*",
+    ]
 }
