@@ -118,6 +118,15 @@ final class Connection: Sendable {
         }
     }
 
+    /// Says no where libmicrohttpd would not, and closes the connection.
+    func refuse(_ refusal: Refusal) {
+        state.withLock { state in
+            sendLast(refusal.message)
+            shutdown(descriptor, Int32(SHUT_RDWR))
+            state.phase = .closed
+        }
+    }
+
     struct Limits {
         let idle: Nanoseconds
         let transfer: Nanoseconds

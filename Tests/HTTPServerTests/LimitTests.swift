@@ -38,6 +38,25 @@ import Testing
         }
     }
 
+    @Test(arguments: [200, 600, 5_000, 14_000])
+    func `a query has two hundred parameters at most, and who sends more hears of it`(
+        _ count: Int
+    ) async throws {
+        let configuration = configured { $0.idleTimeout = .seconds(60) }
+        try await withServer(configuration) { server in
+            let query = String(repeating: "a&", count: count - 1) + "a"
+            let start = ContinuousClock.now
+            let reply = try await ask(server.port, get("/?" + query))
+            #expect(reply.status == (count > 200 ? 400 : 200))
+            #expect(ContinuousClock.now - start < .seconds(8))
+            // However long they are.
+            let fill = String(repeating: "x", count: 32 * 1024 - 4 * count - 64)
+            guard count == 200 else { return }
+            let long = try await ask(server.port, get("/?" + query + fill))
+            #expect(long.status == 200)
+        }
+    }
+
     @Test func `a body may have its size and not a byte more`() async throws {
         try await withServer(configured { $0.maximumBodyBytes = 1000 }, handler: echo) { server in
             let fits = try await ask(server.port, post(String(repeating: "x", count: 1000)))
