@@ -47,8 +47,17 @@ func requestBegan(
         target: bytes.map { UInt8(bitPattern: $0) }, targetAddress: UInt(bitPattern: target))
     connection.enter(.receiving, at: monotonicNow())
     worker.server.exchangeBegan()
+    let separators = unsafe bytes.count { $0 == CChar(0x26) }
+    if separators >= mostParameters {
+        worker.server.refused(.parameters)
+        connection.refuse(.parameters)
+    }
     return unsafe Unmanaged.passRetained(exchange).toOpaque()
 }
+
+/// libmicrohttpd 0.9.75 keeps a record of each parameter of a query, in the memory that is meant for the
+/// headers. Where it has no room for them it neither answers nor closes: it waits for its client.
+let mostParameters = 200
 
 func requestAdvanced(
     context: UnsafeMutableRawPointer?, handle: OpaquePointer?, path: UnsafePointer<CChar>?,

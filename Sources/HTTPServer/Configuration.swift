@@ -9,7 +9,9 @@ public struct Configuration: Sendable {
     public var listeningSocket: Int32?
     /// Each of them reads, writes and begins handlers for its share of the connections.
     public var threads = 2
-    /// Further connections are closed when they arrive.
+    /// Where there are so many, those that wait for a request give way to further ones, the longest
+    /// waiting first; where none waits, further ones are closed when they arrive. Less where the
+    /// process may not open that many files.
     public var maximumConnections = 4096
     /// From one IPv4 address or one IPv6 network of 64 bits; nil behind a proxy, where all
     /// connections come from one address.

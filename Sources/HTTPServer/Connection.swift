@@ -63,6 +63,29 @@ final class Connection: Sendable {
         }
     }
 
+    /// Since when the client owes us a request, or the rest of one.
+    var waitingSince: Nanoseconds? {
+        state.withLock { state in
+            switch state.phase {
+            case .waiting, .receiving: state.since
+            case .handling, .sending, .closed: nil
+            }
+        }
+    }
+
+    /// Closes the connection for others to come in, if the client still owes us something.
+    func giveWay() -> Bool {
+        state.withLock { state in
+            switch state.phase {
+            case .waiting, .receiving:
+                shutdown(descriptor, Int32(SHUT_RDWR))
+                state.phase = .closed
+                return true
+            case .handling, .sending, .closed: return false
+            }
+        }
+    }
+
     /// libmicrohttpd 0.9.75 does not see a hanging up that arrives together with the last bytes,
     /// and would keep the connection until its time is over. One that comes later it sees, so that
     /// connections at rest need no looking.
@@ -92,6 +115,15 @@ final class Connection: Sendable {
             unsafe send(
                 descriptor, buffer.baseAddress, buffer.count,
                 Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+        }
+    }
+
+    /// Says no where libmicrohttpd would not, and closes the connection.
+    func refuse(_ refusal: Refusal) {
+        state.withLock { state in
+            sendLast(refusal.message)
+            shutdown(descriptor, Int32(SHUT_RDWR))
+            state.phase = .closed
         }
     }
 

@@ -5,6 +5,8 @@ final class Connections: Sendable {
     private struct State {
         var all: [ObjectIdentifier: Connection] = [:]
         var perSource: [Source.Key: Int] = [:]
+        /// Those that had to give way, until they are gone.
+        var leaving: Set<ObjectIdentifier> = []
     }
 
     private let maximum: Int
@@ -23,10 +25,29 @@ final class Connections: Sendable {
     /// Asked before the connection is counted, because libmicrohttpd may still give it up in
     /// between without a word; two threads that accept at the same instant can exceed the limit by
     /// one.
+    ///
+    /// Where the house is full, those give way who have kept us waiting for the longest: connections
+    /// at which nothing is asked must not keep out whoever asks something.
     func hasRoom(for source: Source) -> Bool {
         state.withLock { state in
-            state.all.count < maximum && state.perSource[source.key, default: 0] < maximumPerSource
+            guard state.perSource[source.key, default: 0] < maximumPerSource else { return false }
+            return state.all.count - state.leaving.count < maximum || makeRoom(&state)
         }
+    }
+
+    /// For a few at a time, so that looking through all of them is done once for many.
+    private func makeRoom(_ state: inout State) -> Bool {
+        let idle = state.all.values.compactMap { connection in
+            connection.waitingSince.map { (connection, $0) }
+        }
+        // Two threads may have let one in too many.
+        let excess = state.all.count - state.leaving.count - maximum + 1
+        let share = max(excess, maximum / 64)
+        for (connection, _) in idle.sorted(by: { $0.1 < $1.1 }).prefix(share)
+        where connection.giveWay() {
+            state.leaving.insert(ObjectIdentifier(connection))
+        }
+        return state.all.count - state.leaving.count < maximum
     }
 
     func insert(_ connection: Connection) {
@@ -39,6 +60,7 @@ final class Connections: Sendable {
     func remove(_ connection: Connection) {
         state.withLock { state in
             guard state.all.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
+            state.leaving.remove(ObjectIdentifier(connection))
             let left = state.perSource[connection.source.key, default: 0] - 1
             state.perSource[connection.source.key] = left > 0 ? left : nil
         }

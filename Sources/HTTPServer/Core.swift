@@ -37,7 +37,7 @@ final class Core: Sendable {
         self.port = port
         bodies = BodyBudget(configuration.maximumBufferedBytes)
         connections = Connections(
-            maximum: configuration.maximumConnections,
+            maximum: min(configuration.maximumConnections, OpenFiles.forConnections),
             maximumPerSource: configuration.maximumConnectionsPerSource)
         limits = Connection.Limits(
             idle: configuration.idleTimeout.nanoseconds,

@@ -5,6 +5,7 @@ enum Refusal: Error, Equatable {
     /// Bytes where the grammar of HTTP has none: control characters, NUL, a folded header.
     case malformed
     case target
+    case parameters
     case host
     /// Length given twice, or in two ways: the next server might count differently.
     case framing
@@ -18,7 +19,7 @@ enum Refusal: Error, Equatable {
 
     var status: Status {
         switch self {
-        case .malformed, .target, .host, .framing: .badRequest
+        case .malformed, .target, .parameters, .host, .framing: .badRequest
         case .bodyTooLarge: .contentTooLarge
         case .headersTooLarge: .headerFieldsTooLarge
         case .transferCoding, .method: .notImplemented
@@ -30,6 +31,7 @@ enum Refusal: Error, Equatable {
         switch self {
         case .malformed: "The request holds bytes that HTTP does not allow."
         case .target: "The request target must be a path of visible ASCII characters."
+        case .parameters: "The query has too many parameters."
         case .host: "The request must have exactly one valid Host header."
         case .framing: "The length of the body must be given once and in one way."
         case .transferCoding: "Only the transfer coding chunked is known."

@@ -92,6 +92,11 @@ final class Worker: TaskExecutor {
         }
     }
 
+    /// Milliseconds after which the daemon is run though nothing happened: where there were no
+    /// descriptors left, libmicrohttpd 0.9.75 stops listening, and begins again only in the run after
+    /// the one in which its last connection went. Nothing else would ever bring that about.
+    private static let longestRest: Int32 = 1_000
+
     private func run(_ daemon: Daemon) {
         var accepts = true
         var sources = [
@@ -99,7 +104,7 @@ final class Worker: TaskExecutor {
             pollfd(fd: bell.reader, events: Int16(POLLIN), revents: 0),
         ]
         while true {
-            _ = unsafe poll(&sources, 2, daemon.isBusy ? 0 : -1)
+            _ = unsafe poll(&sources, 2, daemon.isBusy ? 0 : Self.longestRest)
             if sources[1].revents != 0 {
                 hear()
                 let orders = orders.withLock { $0 }

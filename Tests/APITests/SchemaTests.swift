@@ -73,6 +73,25 @@ import Testing
         #expect(Names.label.matches(text) == matches)
     }
 
+    @Test(arguments: [
+        (Fields.realm, "Bad Realm!"), (Fields.realm, ""), (Fields.id, "abc"),
+        (AccountView.email, "a"),
+        (.text(1...259, Names.host), "https://login.example.org/"),
+        (.text(8...2000, Names.webAddress), "login.example.org"),
+    ])
+    func `is told in words to whoever typed something else`(_ schema: Schema, _ text: String) throws
+    {
+        let wrong = try #require(throws: SchemaViolation.self) {
+            try schema.check(.string(text), field: "it")
+        }
+        guard case .malformed(let said) = wrong.reason else {
+            Issue.record("\(wrong)")
+            return
+        }
+        #expect(said.hasPrefix("must be a") && said.contains("such as"), "\(said)")
+        #expect(!said.contains("^"))
+    }
+
     @Test func `is written for every dialect`() {
         #expect(Names.label.expression == #"^[a-z0-9](?:[\x2da-z0-9]{0,61}[a-z0-9])?$"#)
     }

@@ -38,6 +38,25 @@ import Testing
         }
     }
 
+    @Test(arguments: [200, 600, 5_000, 14_000])
+    func `a query has two hundred parameters at most, and who sends more hears of it`(
+        _ count: Int
+    ) async throws {
+        let configuration = configured { $0.idleTimeout = .seconds(60) }
+        try await withServer(configuration) { server in
+            let query = String(repeating: "a&", count: count - 1) + "a"
+            let start = ContinuousClock.now
+            let reply = try await ask(server.port, get("/?" + query))
+            #expect(reply.status == (count > 200 ? 400 : 200))
+            #expect(ContinuousClock.now - start < .seconds(8))
+            // However long they are.
+            guard count == 200 else { return }
+            let fill = String(repeating: "x", count: 32 * 1024 - 4 * count - 64)
+            let long = try await ask(server.port, get("/?" + query + fill))
+            #expect(long.status == 200)
+        }
+    }
+
     @Test func `a body may have its size and not a byte more`() async throws {
         try await withServer(configured { $0.maximumBodyBytes = 1000 }, handler: echo) { server in
             let fits = try await ask(server.port, post(String(repeating: "x", count: 1000)))
@@ -115,23 +134,48 @@ import Testing
         }
     }
 
-    @Test func `connections in all are counted`() async throws {
+    @Test func `whoever asks nothing gives way to whoever comes`() async throws {
         try await withServer(configured { $0.maximumConnections = 5 }) { server in
             try await offPool {
-                let kept = try (0..<5).map { _ in try Client(server.port) }
-                for client in kept {
-                    try client.send(get("/"))
-                    #expect(try client.receive().status == 200)
+                let first = try Client(server.port)
+                try first.send(get("/"))
+                #expect(try first.receive().status == 200)
+                let slow = try Client(server.port)
+                try slow.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nx")
+                let silent = try (0..<40).map { _ in try Client(server.port) }
+                for _ in 0..<10 {
+                    let late = try Client(server.port)
+                    try late.send(get("/"))
+                    #expect(try late.receive().status == 200)
                 }
+                #expect(first.isClosedByServer() && slow.isClosedByServer())
+                #expect(silent[0].isClosedByServer())
+            }
+            #expect(await eventually { server.statistics.connections <= 5 })
+        }
+    }
+
+    @Test func `whoever is being served gives way to nobody`() async throws {
+        let latch = Latch()
+        let handler: Handler = { request in
+            await latch.wait()
+            return await hello(request)
+        }
+        let configuration = configured { $0.maximumConnections = 5 }
+        try await withServer(configuration, handler: handler) { server in
+            try await offPool {
+                let served = try (0..<5).map { _ in try Client(server.port) }
+                for client in served { try client.send(get("/")) }
+                while latch.arrived < 5 { usleep(1_000) }
                 let turnedAway = try Client(server.port)
                 try? turnedAway.send(get("/"))
                 #expect(turnedAway.isClosedByServer())
-                kept[0].close()
+                latch.open()
+                for client in served { #expect(try client.receive().status == 200) }
             }
-            #expect(await eventually { server.statistics.connections < 5 })
+            #expect(server.statistics.turnedAway == 1)
             let status = try await ask(server.port, get("/")).status
             #expect(status == 200)
-            #expect(server.statistics.turnedAway == 1)
         }
     }
 

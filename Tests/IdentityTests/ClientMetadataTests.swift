@@ -129,20 +129,20 @@ import Values
             ("grant_types", [], .missing, nil),
             (
                 "grant_types", ["client_credentials", "authorization_code"],
-                .conflicts(with: "grant_types"), 1
+                .conflicts(with: "client_credentials"), 1
             ),
             (
                 "grant_types", ["client_credentials", "refresh_token"],
-                .conflicts(with: "grant_types"), 1
+                .conflicts(with: "client_credentials"), 1
             ),
             (
                 "grant_types", ["urn:cocoar:passkey", "client_credentials"],
-                .conflicts(with: "grant_types"), 0
+                .conflicts(with: "client_credentials"), 0
             ),
             (
                 "grant_types",
                 ["urn:ietf:params:oauth:grant-type:device_code", "client_credentials"],
-                .conflicts(with: "grant_types"), 0
+                .conflicts(with: "client_credentials"), 0
             ),
             ("access_token_format", "opaque", .unsupported, nil),
             ("access_token_signed_response_alg", "none", .unsupported, nil),

@@ -72,7 +72,7 @@ func givenInstallation(_ events: ClientEvent...) async throws -> Scenario {
         ).thenRejected(.invalid(fault))
         try await givenInstallation().when(UpdateClient(id: installation, metadata: webMetadata))
             .thenRejected(.invalid(fault))
-        #expect(throws: FieldFault("grant_types", .conflicts(with: "grant_types"))) {
+        #expect(throws: FieldFault("grant_types", .conflicts(with: "urn:urd:flagship"))) {
             try ClientMetadata([
                 "grant_types": ["urn:urd:flagship", "refresh_token"],
                 "redirect_uris": ["https://a.example"],

@@ -538,6 +538,17 @@ class Leaks(InABrowser):
                     } catch (error) { return error.name; }
                 }""", site + path), "TypeError")
 
+    def test_a_script_elsewhere_reads_what_clients_ask_by_themselves(self):
+        """An application that runs in a browser alone gets its tokens there, by no cookie (decision 0096)."""
+        self.reader.go(self.evil.origin)
+        answer = self.reader.browser.run("""async (url) => {
+            const answer = await fetch(url, {
+                method: "POST", headers: {DPoP: "x"}, body: new URLSearchParams({
+                    grant_type: "refresh_token", client_id: "demo-native", refresh_token: "x"})});
+            return answer.status + " " + (await answer.json()).error;
+        }""", site + "/connect/token")
+        self.assertEqual(answer, "400 invalid_dpop_proof")
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -2,13 +2,17 @@
 
 import collections
 import json
+import os
+import resource
 import socket
 import subprocess
+import time
 import unittest
 import uuid
 
-from urd_process import Urd, status, together
+from urd_process import Urd, eventually, status, together
 
+HARD = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
 GOOD = {"client_name": "Shop", "redirect_uris": ["https://shop.example/back"]}
 
 
@@ -115,6 +119,41 @@ class Framing(Hostile):
         many = urd.api.request("GET", "/problems/busy").replace(b"Connection: close\r\n", b"")
         answer = urd.api.raw(many * 50 + urd.api.request("GET", "/"))
         self.assertEqual(answer.count(b"HTTP/1.1 200"), 51)
+
+    def test_a_crowd_that_asks_nothing_keeps_nobody_out(self):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (HARD, HARD))
+        idle = []
+        try:
+            for number in range(min(9000, HARD - 200)):
+                idle.append(socket.create_connection(urd.api.address, timeout=10))
+            for _ in range(20):
+                self.assertEqual(self.send("GET", "/api/admin/realms"), 200)
+        finally:
+            for connection in idle:
+                connection.close()
+            urd.api.close()  # ours had nothing to ask, and gave way
+
+    def test_a_process_that_may_open_little_outlives_a_crowd(self):
+        """The runtime ends a process that has no descriptor left (decision 0095)."""
+        small = Urd(prefix=("prlimit", "--nofile=400:400"))
+        idle = []
+        try:
+            address = small.api.address
+            for _ in range(3):
+                for _ in range(700):
+                    idle.append(socket.create_connection(address, timeout=10))
+                time.sleep(3)  # the runtime looks at its threads every second
+                self.assertEqual(status(small.api.raw(
+                    small.api.request("GET", "/api/admin/realms"))), 200)
+                while idle:
+                    idle.pop().close()
+                self.assertEqual(eventually(lambda: status(small.api.raw(
+                    small.api.request("GET", "/api/admin/realms"))), "an answer", 20), 200)
+            self.assertTrue(small.alive(), small.run.text())
+        finally:
+            for connection in idle:
+                connection.close()
+            small.close()
 
     def test_a_thousand_idle_connections_keep_nobody_out(self):
         idle = []

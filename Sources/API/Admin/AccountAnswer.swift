@@ -48,10 +48,12 @@ extension AccountView {
     /// As people write it; `MailAddress` makes one form of it.
     static let email = Schema.text(
         3...254,
-        .sequence([
-            .some(Characters("-!#$&'*+/=?^_`{|}~.a-zA-Z0-9"), 1...64), .text("@"),
-            .some(Characters("-.a-zA-Z0-9"), 1...252),
-        ]), format: "email")
+        .said(
+            "a mail address such as ann@example.org",
+            .sequence([
+                .some(Characters("-!#$&'*+/=?^_`{|}~.a-zA-Z0-9"), 1...64), .text("@"),
+                .some(Characters("-.a-zA-Z0-9"), 1...252),
+            ])), format: "email")
     static let name = Schema.text(1...100, Names.showable(100))
 
     static let schema = Schema.named(

@@ -34,7 +34,8 @@ enum PushedRequests {
                     .required("request_uri", .text(1...16384), "The request's name."),
                     .required("expires_in", .integer(1...600), "Seconds.")),
                 example: ["request_uri": "urn:ietf:params:oauth:request_uri:…", "expires_in": 90])),
-        refusals: Place.refusals + [.invalidRequest, .invalidClient, .invalidProof, .nonceNeeded]
+        refusals: Place.refusals + [.invalidRequest, .invalidClient, .invalidProof, .nonceNeeded],
+        isForScripts: true
     ) { call throws(Problem) in
         try await call.push()
     }

@@ -41,12 +41,12 @@ public struct Route<Context: RouteContext>: Sendable, Outlined {
         _ method: Method, _ path: PathTemplate, id: String, tag: String, summary: String,
         detail: String = "", right: Right, dialect: Dialect = .plain,
         parameters: [Parameter] = [], body: Body? = nil, answer: Answer,
-        refusals: [ProblemKind] = [], handler: @escaping Handler
+        refusals: [ProblemKind] = [], isForScripts: Bool = false, handler: @escaping Handler
     ) {
         outline = Outline(
             method: method, path: path, id: id, tag: tag, summary: summary, detail: detail,
             right: right, dialect: dialect, parameters: parameters, body: body, answer: answer,
-            refusals: refusals)
+            refusals: refusals, isForScripts: isForScripts)
         self.handler = handler
     }
 

@@ -23,6 +23,9 @@ struct RouteTree<Entry: Outlined & Sendable>: Sendable {
         /// What the routes of this path speak: one path speaks one.
         var dialect: Dialect { routes.first?.value.outline.dialect ?? .plain }
 
+        /// As one path speaks one dialect, it is for scripts or it is not.
+        var isForScripts: Bool { routes.first?.value.outline.isForScripts ?? false }
+
         /// The value of the header `Allow`.
         var allow: String {
             var names = Set(routes.keys.map(\.rawValue))
@@ -69,6 +72,10 @@ struct RouteTree<Entry: Outlined & Sendable>: Sendable {
         precondition(
             nodes[index].routes.values.allSatisfy { $0.outline.dialect == outline.dialect },
             "Routes of one path speak one dialect.")
+        precondition(
+            nodes[index].routes.values.allSatisfy {
+                $0.outline.isForScripts == outline.isForScripts
+            }, "Routes of one path are all for scripts, or none is.")
         nodes[index].routes[outline.method] = route
     }
 

@@ -68,6 +68,7 @@ public struct Router: Sendable {
             response = error.response(to: request, in: dialect)
         }
         harden(&response, request, dialect)
+        if place?.isForScripts == true { OtherOrigins.mayRead(&response) }
         let duration = ContinuousClock.now - start
         report(request, place, response, duration)
         return response
@@ -81,6 +82,7 @@ public struct Router: Sendable {
             if request.method == .options {
                 var response = Response(status: .noContent, headers: Headers(), body: [])
                 response.headers["Allow"] = place.allow
+                if place.isForScripts { OtherOrigins.mayAsk(&response, place.allow) }
                 return response
             }
             var problem = Problem(.methodNotAllowed, "This path knows \(place.allow).")

@@ -10,6 +10,8 @@ public indirect enum Pattern: Sendable {
     case sequence([Pattern])
     case either([Pattern])
     case times(Pattern, ClosedRange<Int>)
+    /// What people are told that it is, with an example, where the text is something else.
+    case said(String, Pattern)
 
     static func some(_ characters: Characters, _ count: ClosedRange<Int>) -> Pattern {
         .times(.one(characters), count)
@@ -20,6 +22,11 @@ public indirect enum Pattern: Sendable {
     public func matches(_ text: String) -> Bool {
         let scalars = Array(text.unicodeScalars)
         return ends(from: [0], in: scalars).contains(scalars.count)
+    }
+
+    /// What the text is, in words.
+    var words: String {
+        if case .said(let words, _) = self { words } else { "a text that matches \(expression)" }
     }
 
     /// The regular expression of the whole text, in the dialect of JSON Schema (ECMA-262).
@@ -46,6 +53,7 @@ public indirect enum Pattern: Sendable {
             return parts.reduce(into: []) { $0.formUnion($1.ends(from: starts, in: scalars)) }
         case .times(let part, let count):
             return repeated(part, count, from: starts, in: scalars)
+        case .said(_, let pattern): return pattern.ends(from: starts, in: scalars)
         }
     }
 
@@ -70,6 +78,7 @@ public indirect enum Pattern: Sendable {
         case .sequence(let parts): parts.map(\.part).joined()
         case .either(let parts): "(?:\(parts.map(\.part).joined(separator: "|")))"
         case .times(let part, let count): part.atom + quantifier(count)
+        case .said(_, let pattern): pattern.part
         }
     }
 
@@ -77,6 +86,7 @@ public indirect enum Pattern: Sendable {
     private var atom: String {
         switch self {
         case .one, .either: part
+        case .said(_, let pattern): pattern.atom
         case .text, .sequence, .times: "(?:\(part))"
         }
     }

@@ -87,13 +87,18 @@ extension TextRule {
         if !values.isEmpty {
             return values.contains(text) ? nil : "one of \(values.joined(separator: ", "))"
         }
+        // Who typed something else is helped by words, and not by the length of what was expected.
+        if case .said(let words, let pattern)? = pattern {
+            let fits = text.utf8.count / 4 <= length.upperBound && pattern.matches(text)
+            return fits && length.contains(text.unicodeScalars.count) ? nil : words
+        }
         // A scalar takes up to four bytes: what is longer than that need not be counted.
         let isFar = text.utf8.count / 4 > length.upperBound
         guard !isFar, length.contains(text.unicodeScalars.count) else {
             return "\(described(length)) characters long"
         }
         guard let pattern, !pattern.matches(text) else { return nil }
-        return "a text that matches \(pattern.expression)"
+        return pattern.words
     }
 }
 

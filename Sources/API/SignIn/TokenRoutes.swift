@@ -37,7 +37,7 @@ enum TokenRoutes {
             .unsupportedGrantType, .unauthorizedClient, .invalidGrant, .invalidScope,
             .invalidTarget, .invalidRequest, .rateLimited, .invalidProof, .nonceNeeded,
             .authorizationPending, .slowDown, .expiredDeviceCode, .deviceDenied,
-        ]
+        ], isForScripts: true
     ) { call throws(Problem) in
         let client = try call.presentClient
         // Devices of one client ask again and again, each at its own pace.
@@ -92,7 +92,7 @@ enum TokenRoutes {
         detail: "A client ends its own tokens only; of others it hears nothing.", right: .client,
         dialect: .oauth, body: .form(tokenForm, example: exampleForm),
         answer: Answer(status: .ok, description: "It is over.", content: .nothing),
-        refusals: Place.refusals + [.invalidRequest]
+        refusals: Place.refusals + [.invalidRequest], isForScripts: true
     ) { call throws(Problem) in
         let client = try call.presentClient
         guard let text = call.body["token"]?.string else { throw Problem(.invalidRequest) }

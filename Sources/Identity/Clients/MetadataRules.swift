@@ -18,7 +18,7 @@ enum MetadataRules {
         let grants = metadata.grantTypes
         guard !grants.isEmpty else { throw FieldFault("grant_types", .missing) }
         if grants.contains(.flagship), grants.count > 1 {
-            throw FieldFault("grant_types", .conflicts(with: "grant_types"))
+            throw FieldFault("grant_types", .conflicts(with: GrantType.flagship.rawValue))
         }
         if grants.contains(.clientCredentials) {
             guard metadata.authenticationMethod != .none else {
@@ -27,7 +27,7 @@ enum MetadataRules {
                     at: grants.firstIndex(of: .clientCredentials))
             }
             if let user = grants.firstIndex(where: \.isForUsers) {
-                throw FieldFault("grant_types", .conflicts(with: "grant_types"), at: user)
+                throw FieldFault("grant_types", .conflicts(with: "client_credentials"), at: user)
             }
         }
         // RFC 7591 section 2.1: the two lists say the same about the authorization endpoint.

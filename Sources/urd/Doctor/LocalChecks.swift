@@ -1,4 +1,5 @@
 import Glibc
+import HTTPServer
 
 /// What can be seen without the database.
 enum LocalChecks {
@@ -12,7 +13,7 @@ enum LocalChecks {
             port(
                 "private port", settings[Settings.privateAddress], settings[Settings.privatePort],
                 Settings.privatePort),
-            files(needed: settings[Settings.maximumConnections] + 64),
+            files(needed: 2 * settings[Settings.maximumConnections] + 256),
             clock(now),
         ]
     }
@@ -103,13 +104,10 @@ enum LocalChecks {
 
     static func files(needed: Int) -> Diagnosis {
         let check = "open files"
-        var limit = rlimit()
-        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
-            return .warning(check, "the limit is unknown", mend: "See ulimit -n.")
-        }
-        if limit.rlim_cur >= UInt(needed) { return .fine(check, "up to \(limit.rlim_cur)") }
+        let limit = OpenFiles.raise()
+        if limit >= needed { return .fine(check, "up to \(limit)") }
         return .warning(
-            check, "up to \(limit.rlim_cur), but \(needed) may be needed",
+            check, "up to \(limit), but \(needed) may be needed",
             mend: "Raise it (LimitNOFILE= in the unit, ulimit -n), or lower maximum-connections.")
     }
 

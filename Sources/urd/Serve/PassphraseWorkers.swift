@@ -21,11 +21,16 @@ final class PassphraseWorkers: Sendable {
         self.mostWaiting = mostWaiting
     }
 
+    var running: Int { state.withLock { $0.running } }
+    var waiting: Int { state.withLock { $0.waiting.count } }
+
     func run<Value: Sendable>(
         _ body: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
         try await enter()
         defer { leave() }
+        // Whoever waited so long that he was told so gets no answer, and the next one gets the time.
+        try Task.checkCancellation()
         return try await OwnThread.run(body)
     }
 

@@ -75,6 +75,46 @@ import Values
         }
     }
 
+    @Test func `is for scripts elsewhere as well, and so is what such clients ask for`()
+        async throws
+    {
+        let world = try await SignInWorld()
+        var open: Set<String> = []
+        for route in API.realmTable + API.pageTable where route.path.parameters.isEmpty {
+            let path = route.path.description
+            var request = Request(method: .options, path: path)
+            request.headers = [
+                "Host": "id.acme.example", "Origin": "https://app.example",
+                "Access-Control-Request-Method": "POST",
+                "Access-Control-Request-Headers": "authorization,dpop",
+            ]
+            let asked = await world.router.respond(to: request)
+            request.method = route.method
+            let answered = await world.router.respond(to: request)
+            // Never with what a browser keeps: a cookie must not speak for anybody there.
+            for headers in [asked.headers, answered.headers] {
+                #expect(headers["Access-Control-Allow-Credentials"] == nil)
+                #expect([nil, "*"].contains(headers["Access-Control-Allow-Origin"]), "\(path)")
+                let isOpen = headers["Access-Control-Allow-Origin"] != nil
+                #expect(isOpen == (asked.headers["Access-Control-Allow-Origin"] != nil), "\(path)")
+            }
+            guard asked.headers["Access-Control-Allow-Origin"] == "*" else { continue }
+            open.insert(path)
+            let methods = asked.headers["Access-Control-Allow-Methods"] ?? ""
+            #expect(methods.contains(route.method.rawValue))
+            let names = asked.headers["Access-Control-Allow-Headers"] ?? ""
+            #expect(names == "Authorization, Content-Type, DPoP")
+            let told = answered.headers["Access-Control-Expose-Headers"] ?? ""
+            #expect(told.contains("DPoP-Nonce") && told.contains("WWW-Authenticate"))
+        }
+        #expect(
+            open == [
+                "/.well-known/jwks", "/.well-known/jwks.json",
+                "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration",
+                "/connect/par", "/connect/revoke", "/connect/token", "/connect/userinfo",
+            ])
+    }
+
     @Test func `makes the realm's keys once, however many ask first`() async throws {
         let world = try await SignInWorld()
         let answers = try await withThrowingTaskGroup(of: JSON.self) { group in

@@ -101,6 +101,7 @@ extension Pattern {
             let most = min(count.upperBound, count.lowerBound + 3)
             let turns = Int.random(in: count.lowerBound...most, using: &random)
             return (0..<turns).map { _ in part.sample(&random) }.joined()
+        case .said(_, let pattern): return pattern.sample(&random)
         }
     }
 }
