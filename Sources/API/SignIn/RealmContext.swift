@@ -8,7 +8,6 @@ public struct RealmContext: RouteContext {
     let place: Place
     let mint: TokenMint
     let keys: TokenKeys
-    let assertions: UsedAssertions
     let clients: KnownClients
     let remoteKeys: RemoteKeys
     let upstream: Upstream
