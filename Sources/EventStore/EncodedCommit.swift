@@ -51,8 +51,8 @@ struct EncodedCommit: Sendable {
             version: Int(row.version), name: row.type, revision: Int(row.revision), at: at,
             command: command, subject: row.subject, actor: commit.origin.actor,
             client: commit.origin.client, correlation: commit.origin.correlation, open: new.open,
-            personal: row.sealed != nil
-                ? .opened(personal) : personal.isEmpty ? .none : .erased)
+            // Of who was erased nothing is written, and nothing told.
+            personal: row.sealed == nil ? .none : .opened(personal))
     }
 }
 

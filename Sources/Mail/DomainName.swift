@@ -43,7 +43,11 @@ private struct Label {
 
     init(_ written: [Unicode.Scalar]) throws(DomainName.Fault) {
         guard (1...63).contains(written.count) else { throw .malformed }
-        var scalars = written.flatMap { Array($0.properties.lowercaseMapping.unicodeScalars) }
+        // Nearly all are of plain letters, which need not be looked up.
+        var scalars =
+            written.allSatisfy(\.isASCII)
+            ? written.map { Unicode.Scalar(lowercased(UInt8(truncatingIfNeeded: $0.value))) }
+            : written.flatMap { Array($0.properties.lowercaseMapping.unicodeScalars) }
         if scalars.starts(with: "xn--".unicodeScalars) {
             let tail = String(String.UnicodeScalarView(scalars.dropFirst(4)))
             // One label, one text: what another encoder would write differently is refused.

@@ -39,11 +39,17 @@ import Values
             ("deletions", { try await Deletions($0).due(at: now, limit: 50).count }),
             (
                 "mails",
-                { try await MailQueue($0).page(of: realm, failedOnly: false, limit: 50).count }
+                {
+                    try await WorkQueue(.mails, $0).page(of: realm, failedOnly: false, limit: 50)
+                        .count
+                }
             ),
             (
                 "failed mails",
-                { try await MailQueue($0).page(of: realm, failedOnly: true, limit: 50).count }
+                {
+                    try await WorkQueue(.mails, $0).page(of: realm, failedOnly: true, limit: 50)
+                        .count
+                }
             ),
         ]
         for (name, ask) in questions { try await expectCheap(name, world, ask) }

@@ -34,7 +34,8 @@ import Values
         let seed = UInt64.random(in: 0...UInt64.max)
         print("seed \(seed)")
         var history = RandomHistory(seed: seed)
-        for _ in 0..<30 { try world.append(history.events(20), in: "one") }
+        for _ in 0..<29 { try world.append(history.events(20), in: "one") }
+        try world.append(history.events(17) + history.remnants(), in: "one")
         for projection in Projection.all {
             var results: [[String]] = []
             for page in [1, 7, 1000] as [Int64] {

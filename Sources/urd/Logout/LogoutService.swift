@@ -18,12 +18,12 @@ final class LogoutService: Sendable {
     private let store: Store
     private let letters: LogoutLetters
     private let web: WebClient
-    private let queue: DueNotices
+    private let queue: DueWork
     private let lapsed: LapsedSessions
     private let nextLook = Mutex(ContinuousClock.now)
     private let leadership: Leadership
     /// Those under way, and those whose record the read model has not seen yet: until when.
-    private let taken = Mutex<[DueNotices.Entry: ContinuousClock.Instant]>([:])
+    private let taken = Mutex<[DueWork.Entry: ContinuousClock.Instant]>([:])
 
     private static let limit = 32
     /// The read model sees a record after this time at the latest, or it is tried again.
@@ -33,7 +33,7 @@ final class LogoutService: Sendable {
         self.store = store
         self.letters = letters
         self.web = web
-        queue = DueNotices(store.database)
+        queue = DueWork(.notices, store.database)
         lapsed = LapsedSessions(store.database)
         leadership = Leadership(of: "logout", at: store.database.address)
     }
@@ -68,7 +68,7 @@ final class LogoutService: Sendable {
         }
     }
 
-    private func next() async -> [DueNotices.Entry] {
+    private func next() async -> [DueWork.Entry] {
         let now = ContinuousClock.now
         let held = taken.withLock { taken in
             taken = taken.filter { now < $0.value }
@@ -117,7 +117,7 @@ final class LogoutService: Sendable {
         }
     }
 
-    private func deliver(_ entry: DueNotices.Entry) async {
+    private func deliver(_ entry: DueWork.Entry) async {
         do {
             guard let letter = try await letters.letter(at: entry.position, in: entry.realm)
             else { return try await record(.pointless, of: entry) }
@@ -129,7 +129,7 @@ final class LogoutService: Sendable {
             }
             store.lines.warning(
                 "logout.not_told",
-                ["notice": .string(entry.notice.description), "why": .string("\(error)")])
+                ["notice": .string(entry.id.description), "why": .string("\(error)")])
         }
     }
 
@@ -147,7 +147,7 @@ final class LogoutService: Sendable {
 
     /// Told until it is on record, so that a client that said yes is not told again by this process.
     private func record(
-        _ outcome: RecordLogoutNotice.Outcome, of entry: DueNotices.Entry
+        _ outcome: RecordLogoutNotice.Outcome, of entry: DueWork.Entry
     ) async throws {
         var pause = Duration.milliseconds(100)
         while true {
@@ -155,7 +155,7 @@ final class LogoutService: Sendable {
             var random = SystemRandomNumberGenerator()
             do {
                 _ = try await store.dispatcher.dispatch(
-                    RecordLogoutNotice(notice: entry.notice, outcome: outcome, now: now),
+                    RecordLogoutNotice(notice: entry.id, outcome: outcome, now: now),
                     in: entry.realm, id: .v7(at: now, using: &random), digest: [],
                     origin: Origin(actor: "logout", at: now))
                 return

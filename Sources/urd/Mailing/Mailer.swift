@@ -16,7 +16,7 @@ final class Mailer: Sendable {
     private let store: Store
     private let composer: MailComposer
     private let carrier: any MailCarrier
-    private let queue: DueMails
+    private let queue: DueWork
     private let leadership: Leadership
     private let record: DeliveryRecord
     private let taken = Mutex(Taken())
@@ -25,12 +25,12 @@ final class Mailer: Sendable {
 
     /// Mails under way, and those whose record the read model has not seen yet.
     private struct Taken {
-        var underWay: Set<DueMails.Entry> = []
-        var settled: [DueMails.Entry: ContinuousClock.Instant] = [:]
+        var underWay: Set<DueWork.Entry> = []
+        var settled: [DueWork.Entry: ContinuousClock.Instant] = [:]
 
         /// Those that are free to be taken, as many as there is room for.
-        mutating func take(_ entries: [DueMails.Entry]) -> [DueMails.Entry] {
-            var fresh: [DueMails.Entry] = []
+        mutating func take(_ entries: [DueWork.Entry]) -> [DueWork.Entry] {
+            var fresh: [DueWork.Entry] = []
             for entry in entries where underWay.count < Mailer.limit && settled[entry] == nil {
                 if underWay.insert(entry).inserted { fresh.append(entry) }
             }
@@ -50,7 +50,7 @@ final class Mailer: Sendable {
         self.store = store
         self.composer = composer
         self.carrier = carrier
-        queue = DueMails(store.database)
+        queue = DueWork(.mails, store.database)
         leadership = Leadership(of: "mailer", at: store.database.address)
         record = DeliveryRecord(store)
     }
@@ -87,14 +87,14 @@ final class Mailer: Sendable {
     /// due later.
     private func fresh(_ event: Recorded) -> Order? {
         guard leads.load(ordering: .relaxed),
-            let mail = DueMails.asked(by: event.name, event.open)
+            let mail = AskedMail.id(by: event.name, event.open)
         else { return nil }
-        let entry = DueMails.Entry(realm: event.realm, mail: mail, position: event.position)
+        let entry = DueWork.Entry(realm: event.realm, id: mail, position: event.position)
         return taken.withLock { $0.take([entry]) }.first.map { Order(entry: $0, event: event) }
     }
 
     /// Due mails that are not under way, as many as there is room for.
-    private func due() async -> [DueMails.Entry] {
+    private func due() async -> [DueWork.Entry] {
         let now = ContinuousClock.now
         let known = taken.withLock { taken in
             taken.settled = taken.settled.filter { $0.value > now }
@@ -108,12 +108,12 @@ final class Mailer: Sendable {
 
     /// A mail under way, and the event that asks for it.
     private struct Order: Sendable {
-        let entry: DueMails.Entry
+        let entry: DueWork.Entry
         let event: Recorded
     }
 
     /// All that are taken together are read together.
-    private func read(_ entries: [DueMails.Entry]) async -> [Order] {
+    private func read(_ entries: [DueWork.Entry]) async -> [Order] {
         var orders: [Order] = []
         for (realm, entries) in Dictionary(grouping: entries, by: \.realm) {
             do {
@@ -142,7 +142,7 @@ final class Mailer: Sendable {
                 await record.add(delivery(of: entry, .refusedForGood(code: 0), nil), entry.realm)
                 return settle(entry, for: Self.patience)
             }
-            let outcome = await carrier.carry(letter, as: entry.mail)
+            let outcome = await carrier.carry(letter, as: entry.id)
             await record.add(delivery(of: entry, outcome, letter.deadline), entry.realm)
             settle(entry, for: Self.patience)
         } catch {
@@ -151,21 +151,21 @@ final class Mailer: Sendable {
     }
 
     private func delivery(
-        of entry: DueMails.Entry, _ outcome: RecordDeliveries.Outcome, _ deadline: Timestamp?
+        of entry: DueWork.Entry, _ outcome: RecordDeliveries.Outcome, _ deadline: Timestamp?
     ) -> RecordDeliveries.Delivery {
         RecordDeliveries.Delivery(
-            mail: entry.mail, outcome: outcome, deadline: deadline, isFirst: entry.attempts == 0)
+            mail: entry.id, outcome: outcome, deadline: deadline, isFirst: entry.attempts == 0)
     }
 
     /// An outage is soon over; what cannot be read is no better in a second.
-    private func giveUp(_ entry: DueMails.Entry, _ error: LogFailure) {
+    private func giveUp(_ entry: DueWork.Entry, _ error: LogFailure) {
         settle(entry, for: error == .damaged ? Self.patience : .seconds(1))
         store.lines.warning(
             "mail.not_made",
-            ["mail": .string(entry.mail.description), "why": .string("\(error)")])
+            ["mail": .string(entry.id.description), "why": .string("\(error)")])
     }
 
-    private func settle(_ entry: DueMails.Entry, for rest: Duration) {
+    private func settle(_ entry: DueWork.Entry, for rest: Duration) {
         let until = ContinuousClock.now + rest
         taken.withLock {
             $0.underWay.remove(entry)

@@ -15,11 +15,11 @@ import Values
 final class NotificationService: Sendable {
     private let store: Store
     private let delivery: NotificationDelivery
-    private let queue: DueNotifications
+    private let queue: DueWork
     private let leadership: Leadership
     private let outcomes: Outcomes
     /// Those under way, and those whose record the read model has not seen yet: until when.
-    private let taken = Mutex<[DueNotifications.Entry: ContinuousClock.Instant]>([:])
+    private let taken = Mutex<[DueWork.Entry: ContinuousClock.Instant]>([:])
 
     private static let limit = 32
     /// The read model sees a record after this time at the latest, or it is tried again. Ten devices by
@@ -29,7 +29,7 @@ final class NotificationService: Sendable {
     init(_ store: Store, delivery: NotificationDelivery) {
         self.store = store
         self.delivery = delivery
-        queue = DueNotifications(store.database)
+        queue = DueWork(.notifications, store.database)
         leadership = Leadership(of: "notifications", at: store.database.address)
         outcomes = Outcomes(store.metrics)
     }
@@ -51,7 +51,7 @@ final class NotificationService: Sendable {
         }
     }
 
-    private func next() async -> [DueNotifications.Entry] {
+    private func next() async -> [DueWork.Entry] {
         let now = ContinuousClock.now
         let held = taken.withLock { taken in
             taken = taken.filter { now < $0.value }
@@ -67,9 +67,9 @@ final class NotificationService: Sendable {
         }
     }
 
-    private func deliver(_ entry: DueNotifications.Entry) async {
+    private func deliver(_ entry: DueWork.Entry) async {
         do {
-            let attempt = try await delivery.attempt(entry.notification, in: entry.realm)
+            let attempt = try await delivery.attempt(entry.id, in: entry.realm)
             for drop in attempt?.gone ?? [] { try await self.drop(drop, in: entry.realm) }
             if let attempt { try await record(attempt.outcome, of: entry) }
             release(entry, after: .seconds(60))
@@ -80,13 +80,13 @@ final class NotificationService: Sendable {
             store.lines.warning(
                 "notification.not_sent",
                 [
-                    "notification": .string(entry.notification.description),
+                    "notification": .string(entry.id.description),
                     "why": .string("\(error)"),
                 ])
         }
     }
 
-    private func release(_ entry: DueNotifications.Entry, after rest: Duration) {
+    private func release(_ entry: DueWork.Entry, after rest: Duration) {
         taken.withLock { $0[entry] = ContinuousClock.now + rest }
     }
 
@@ -102,7 +102,7 @@ final class NotificationService: Sendable {
     /// Told until it is on record, so that a device that was shown it is not shown it again by this
     /// process.
     private func record(
-        _ outcome: RecordNotification.Outcome, of entry: DueNotifications.Entry
+        _ outcome: RecordNotification.Outcome, of entry: DueWork.Entry
     ) async throws {
         outcomes.count(outcome)
         var pause = Duration.milliseconds(100)
@@ -111,7 +111,7 @@ final class NotificationService: Sendable {
             do {
                 try await dispatch(
                     RecordNotification(
-                        notification: entry.notification, outcome: outcome, mail: newID(now),
+                        notification: entry.id, outcome: outcome, mail: newID(now),
                         now: now), in: entry.realm)
                 return
             } catch is RecordNotification.Rejection {

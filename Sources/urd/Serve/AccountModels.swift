@@ -45,7 +45,7 @@ extension ReadModelQueries: AccountQueries {
         of realm: RealmID, failedOnly: Bool, after: UUID?, limit: Int
     ) async throws(LogFailure) -> [MailView] {
         try await asking { () throws(ReadFailure) in
-            try await MailQueue(database).page(
+            try await WorkQueue(.mails, database).page(
                 of: realm, failedOnly: failedOnly, after: after, limit: limit)
         }.map {
             MailView(
@@ -73,10 +73,10 @@ extension ReadModelQueries: AccountQueries {
         let reached = try await asking { () throws(ReadFailure) in
             switch list {
             case .mails:
-                try await MailQueue(database).reaches(
+                try await WorkQueue(.mails, database).reaches(
                     position, epoch: epoch, of: realm, within: Self.patience)
             case .notifications:
-                try await NotificationQueue(database).reaches(
+                try await WorkQueue(.notifications, database).reaches(
                     position, epoch: epoch, of: realm, within: Self.patience)
             case .loginHistory:
                 try await LoginHistory(database).reaches(

@@ -55,7 +55,7 @@ struct Store: Sendable {
         log = PostgresLog(
             database, keyring: keyring, lanes: lanes, waiting: commands, metrics: metrics,
             log: lines, configures: EventCatalogue.isConfiguration,
-            isNews: { DueMails.asked(by: $0.name, $0.open) != nil })
+            isNews: { AskedMail.id(by: $0.name, $0.open) != nil })
         dispatcher = Dispatcher(log: log)
     }
 

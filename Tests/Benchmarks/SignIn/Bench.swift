@@ -60,6 +60,20 @@ struct Bench: Sendable {
         return figure(rounds, "bare commits, 32 clients", bar)
     }
 
+    /// Beside OpenSSL on both processors when it does nothing but sign.
+    func againstSignatures(
+        _ algorithm: String, _ measure: () async throws -> Double
+    ) async throws -> Figure {
+        let count = workshop.size(short: 3, full: 5)
+        workshop.progress.begin(name, rounds: count)
+        let rounds = try await Rounds.run(count, workshop.progress) {
+            try await measure()
+        } limit: {
+            try OpenSSL.speed(algorithm, processes: 2).signed
+        }
+        return figure(rounds, "\(algorithm) signatures, openssl", nil)
+    }
+
     /// Beside the HTTP server when it has nothing to do.
     func againstHTTP(bar: Double?, _ asking: Wrk.Asking) async throws -> Figure {
         let constant = [UInt8](repeating: 0x78, count: 600)

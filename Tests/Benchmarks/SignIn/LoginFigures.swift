@@ -14,7 +14,20 @@ enum LoginFigures {
             name: "authorize", summary: "code and tokens for who is signed in",
             measure: authorizations),
         SignInFigures.Measured(
-            name: "jwt-bearer", summary: "assertions of a trusted issuer", measure: assertions),
+            name: "jwt-bearer", summary: "assertions of a trusted issuer"
+        ) { bench in
+            let partner = try Partner(bench, signature: "ES256")
+            return try await bench.againstCommits(bar: 0.2) { _ in try await partner.redeemed(bench)
+            }
+        },
+        SignInFigures.Measured(
+            name: "jwt-bearer-rs256", summary: "the same, with ID tokens signed by RS256"
+        ) { bench in
+            let partner = try Partner(bench, signature: "RS256")
+            return try await bench.againstSignatures("rsa2048") {
+                try await partner.redeemed(bench)
+            }
+        },
     ].map(SignInFigures.entry)
 
     /// Authorize, the page, a challenge, the passkey's answer, authorize again, and the tokens.
@@ -48,32 +61,36 @@ enum LoginFigures {
         }
         return (try Site(bench.server), holders)
     }
+}
 
-    /// What is redeemed was signed before: the figure is the server's part.
-    private static func assertions(_ bench: Bench) async throws -> Figure {
-        let server = bench.server
-        let issuer = try TrustedIssuer(server)
-        let mailbox = try Mailbox(server)
-        let accounts = try (0..<Bench.callers).map {
-            try mailbox.account("holder-\($0)@example.org")
-        }
-        let each = bench.workshop.size(short: 250, full: 1_000)
-        let signed = Atomic<Int>(0)
-        return try await bench.againstCommits(bar: 0.2) { _ in
-            let requests = try accounts.map { account in
-                try (0..<each).map { _ in
-                    let number = signed.wrappingAdd(1, ordering: .relaxed).newValue
-                    return try issuer.request(account, number)
-                }
+/// People whom an issuer speaks for. What is redeemed was signed before: the figure is the server's part.
+private final class Partner: Sendable {
+    private let issuer: TrustedIssuer
+    private let accounts: [String]
+    private let each: Int
+    private let signed = Atomic<Int>(0)
+
+    init(_ bench: Bench, signature: String) throws {
+        issuer = try TrustedIssuer(bench.server, signature: signature)
+        let mailbox = try Mailbox(bench.server)
+        accounts = try (0..<Bench.callers).map { try mailbox.account("holder-\($0)@example.org") }
+        each = bench.workshop.size(short: 250, full: 1_000)
+    }
+
+    func redeemed(_ bench: Bench) async throws -> Double {
+        let requests = try accounts.map { account in
+            try (0..<each).map { _ in
+                let number = signed.wrappingAdd(1, ordering: .relaxed).newValue
+                return try issuer.request(account, number)
             }
-            return try await bench.crowd(times: each) { caller in
-                let line = try Line(port: server.port)
-                return {
-                    let answer = try line.send(requests[caller][$0])
-                    guard answer.status == 200 else { throw answer.failure }
-                }
-            }.perSecond
         }
+        return try await bench.crowd(times: each) { caller in
+            let line = try Line(port: bench.server.port)
+            return {
+                let answer = try line.send(requests[caller][$0])
+                guard answer.status == 200 else { throw answer.failure }
+            }
+        }.perSecond
     }
 }
 
@@ -85,7 +102,7 @@ private struct TrustedIssuer {
     private let key: ES256.PrivateKey
     private let head = Base64URL.encode(Array(#"{"alg":"ES256","kid":"1","typ":"JWT"}"#.utf8))
 
-    init(_ server: DevelopmentServer) throws {
+    init(_ server: DevelopmentServer, signature: String) throws {
         self.server = server
         key = try .generate()
         let (x, y) = (Base64URL.encode(key.publicKey.x), Base64URL.encode(key.publicKey.y))
@@ -97,11 +114,11 @@ private struct TrustedIssuer {
             """)
         _ = try server.administer(
             "POST", "/clients",
-            #"""
+            """
             {"client_id": "partner", "scope": "openid", "token_endpoint_auth_method": "none",
-                "id_token_signed_response_alg": "ES256",
+                "id_token_signed_response_alg": "\(signature)",
                 "grant_types": ["urn:ietf:params:oauth:grant-type:jwt-bearer"]}
-            """#)
+            """)
     }
 
     func request(_ account: String, _ number: Int) throws -> [UInt8] {

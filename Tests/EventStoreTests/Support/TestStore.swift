@@ -30,6 +30,6 @@ struct TestStore {
         keyring = Keyring(pool, master: master)
         self.log = PostgresLog(
             pool, keyring: keyring, lanes: lanes, waiting: waiting, metrics: metrics,
-            log: log)
+            log: log, isNews: { $0.open["news"] != nil })
     }
 }

@@ -2,25 +2,36 @@ public import EventSourcing
 public import Postgres
 public import Values
 
-/// The mails of a realm that are on their way, and those that could not be sent. Follows the log at a
-/// small distance. What a mail says is not in here.
-public struct MailQueue: Sendable {
+/// What of a realm is on its way to people, and what could not be sent. Follows the log at a small
+/// distance. What it says is not in here.
+public struct WorkQueue: Sendable {
+    public enum Kind: Sendable {
+        case mails, notifications
+    }
+
     public struct Entry: Sendable, Equatable {
         public let id: UUID
-        /// The event that asks for it, and where it stands.
+        /// Of a mail the event that asks for it, of a notification its category.
         public let kind: String
+        /// The event that asks for it.
         public let position: Int64
         public let hasFailed: Bool
         public let attempts: Int
         /// When it is tried next, or was given up.
         public let dueAt: Timestamp
-        /// What the server said last; 0 where it was not reached.
+        /// What a server answered last; 0 where none was reached.
         public let code: Int?
     }
 
+    private let lists: Lists
     private let database: Database
 
-    public init(_ database: Database) {
+    public init(_ kind: Kind, _ database: Database) {
+        lists =
+            switch kind {
+            case .mails: mails
+            case .notifications: notifications
+            }
         self.database = database
     }
 
@@ -31,7 +42,7 @@ public struct MailQueue: Sendable {
         var parameters = Parameters(realm: realm.name)
         parameters.add(after ?? .zero)
         parameters.add(Int64(limit))
-        let statement = failedOnly ? listingFailed : listing
+        let statement = failedOnly ? lists.failed : lists.all
         return try await database.read { [parameters] connection throws(Postgres.Failure) in
             let rows = try connection.execute(statement, parameters)
             return .success((0..<rows.count).map { Entry(rows, $0) })
@@ -42,12 +53,11 @@ public struct MailQueue: Sendable {
     public func reaches(
         _ position: Int64, epoch: Int, of realm: RealmID, within limit: Duration
     ) async throws(ReadFailure) -> FollowedPosition.Reached {
-        try await FollowedPosition.wait("mails", position, epoch, realm, limit, database)
+        try await FollowedPosition.wait(lists.model, position, epoch, realm, limit, database)
     }
-
 }
 
-extension MailQueue.Entry {
+extension WorkQueue.Entry {
     fileprivate init(_ rows: Rows, _ row: Int) {
         self.init(
             id: rows.identifier(row, 0), kind: rows.text(row, 1), position: rows.int64(row, 2),
@@ -57,17 +67,26 @@ extension MailQueue.Entry {
     }
 }
 
-private let columns = "m.mail, m.kind, m.position, m.failed, m.attempts, m.due_at, m.code"
+private struct Lists: Sendable {
+    let model: StaticString
+    let all: Statement
+    let failed: Statement
+}
 
-private let listing = Statement(
-    "mail_page",
+private let mails = Lists(
+    model: "mails", all: Statement("mail_page", page("mails", "mail", "kind")),
+    failed: Statement("mail_page_failed", page("mails", "mail", "kind", "and w.failed")))
+private let notifications = Lists(
+    model: "notifications",
+    all: Statement("notification_page", page("notifications", "notification", "category")),
+    failed: Statement(
+        "notification_page_failed",
+        page("notifications", "notification", "category", "and w.failed")))
+
+private func page(_ model: String, _ id: String, _ kind: String, _ which: String = "") -> String {
     """
-    select \(columns) from urd.mails m
-    where m.realm = $1 and m.mail > $2 order by m.mail limit $3
-    """)
-private let listingFailed = Statement(
-    "mail_page_failed",
+    select w.\(id), w.\(kind), w.position, w.failed, w.attempts, w.due_at, w.code
+    from urd.\(model) w
+    where w.realm = $1 and w.\(id) > $2 \(which) order by w.\(id) limit $3
     """
-    select \(columns) from urd.mails m
-    where m.realm = $1 and m.mail > $2 and m.failed order by m.mail limit $3
-    """)
+}

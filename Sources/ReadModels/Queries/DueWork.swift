@@ -1,0 +1,76 @@
+public import EventSourcing
+public import Postgres
+public import Values
+
+/// What a read model holds to be done now, of every realm.
+public struct DueWork: Sendable {
+    public enum Kind: Sendable {
+        case mails
+        /// What clients are to be told of logouts.
+        case notices
+        case notifications
+    }
+
+    public struct Entry: Sendable, Hashable {
+        public let realm: RealmID
+        public let id: UUID
+        /// The event that asks for it.
+        public let position: Int64
+        /// How often it was tried since it was last put in the queue.
+        public let attempts: Int
+
+        public init(realm: RealmID, id: UUID, position: Int64, attempts: Int = 0) {
+            self.realm = realm
+            self.id = id
+            self.position = position
+            self.attempts = attempts
+        }
+    }
+
+    private let reading: Statement
+    private let database: Database
+
+    public init(_ kind: Kind, _ database: Database) {
+        reading = kind.reading
+        self.database = database
+    }
+
+    /// That which waits longest, first.
+    public func due(at now: Timestamp, limit: Int) async throws(ReadFailure) -> [Entry] {
+        try await database.read { [reading] connection throws(Postgres.Failure) in
+            var parameters = Parameters()
+            parameters.add(time: now.microseconds)
+            parameters.add(Int32(clamping: limit))
+            let rows = try connection.execute(reading, parameters)
+            return .success(
+                (0..<rows.count).compactMap { row in
+                    RealmID(rows.text(row, 0)).map {
+                        Entry(
+                            realm: $0, id: rows.identifier(row, 1), position: rows.int64(row, 2),
+                            attempts: Int(rows.int32(row, 3)))
+                    }
+                })
+        }
+    }
+}
+
+extension DueWork.Kind {
+    fileprivate var reading: Statement {
+        switch self {
+        case .mails: dueMails
+        case .notices: dueNotices
+        case .notifications: dueNotifications
+        }
+    }
+}
+
+private let dueMails = Statement("mails_due", due("mails", "mail"))
+private let dueNotices = Statement("logout_notices_due", due("logout_notices", "notice"))
+private let dueNotifications = Statement("notifications_due", due("notifications", "notification"))
+
+private func due(_ model: String, _ id: String) -> String {
+    """
+    select w.realm, w.\(id), w.position, w.attempts from urd.\(model) w
+    where not w.failed and w.due_at <= $1 order by w.due_at limit $2
+    """
+}
