@@ -112,30 +112,8 @@ public struct Router: Sendable {
             // RFC 6749 section 5.1 asks for both.
             if dialect == .oauth { response.headers["Pragma"] = "no-cache" }
         }
-        if request.headers["Origin"] != nil, Self.openToPages.contains(request.path) {
-            letPagesRead(&response, request)
-        }
         // Clients without a browser keep their tokens themselves.
         if dialect == .oauth || dialect == .native { response.headers.removeAll("Set-Cookie") }
-    }
-
-    /// Where apps that are pages themselves get their tokens. Nothing there goes by a cookie, so that a page
-    /// learns no more than whoever asks in another way; of everything else no other origin reads anything.
-    private static let openToPages: Set<String> = [
-        TokenRoutes.tokenPath, TokenRoutes.userInfoPath, TokenRoutes.revocationPath,
-        PushedRequests.path,
-    ]
-
-    private func letPagesRead(_ response: inout Response, _ request: Request) {
-        response.headers["Access-Control-Allow-Origin"] = "*"
-        guard request.method == .options else {
-            response.headers["Access-Control-Expose-Headers"] =
-                "DPoP-Nonce, Retry-After, WWW-Authenticate"
-            return
-        }
-        response.headers["Access-Control-Allow-Methods"] = response.headers["Allow"]
-        response.headers["Access-Control-Allow-Headers"] = "Authorization, Content-Type, DPoP"
-        response.headers["Access-Control-Max-Age"] = "600"
     }
 
     /// A template stands for the path: it has no names of tenants in it, and there are only so many.

@@ -10,7 +10,6 @@ enum TokenRoutes {
     static let tokenPath = "/connect/token"
     private static let introspectionPath = "/connect/introspect"
     static let userInfoPath = "/connect/userinfo"
-    static let revocationPath = "/connect/revoke"
 
     /// Whether what was known of a client a moment ago is enough to begin with: what is done there makes
     /// sure of it.
@@ -88,7 +87,7 @@ enum TokenRoutes {
     }
 
     private static let revoke = Route<RealmContext>(
-        .post, PathTemplate(stringLiteral: revocationPath), id: "revokeToken", tag: "OAuth",
+        .post, "/connect/revoke", id: "revokeToken", tag: "OAuth",
         summary: "Ends a token and all that belong to the same sign-in (RFC 7009).",
         detail: "A client ends its own tokens only; of others it hears nothing.", right: .client,
         dialect: .oauth, body: .form(tokenForm, example: exampleForm),

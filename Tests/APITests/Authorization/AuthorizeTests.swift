@@ -230,45 +230,4 @@ private typealias Site = AuthorizeWorld
         #expect(answer.response.headers["Referrer-Policy"] == "no-referrer")
         #expect(answer.response.headers["Access-Control-Allow-Origin"] == nil)
     }
-
-    @Test func `lets pages of other origins ask for tokens, and read nothing else`() async throws {
-        let world = try await Site(["native_grants": true])
-        func ask(_ path: String, _ method: HTTP.Method, origin: String?) async -> Response {
-            var headers: Headers = ["Host": "id.acme.example"]
-            headers["Origin"] = origin
-            if method == .options { headers["Access-Control-Request-Method"] = "POST" }
-            return await world.world.router.respond(
-                to: Request(
-                    method: method, path: path, query: nil, headers: headers, body: [],
-                    source: "203.0.113.9", id: "request-15"))
-        }
-        let origin = "https://pages.example"
-        for path in ["/connect/token", "/connect/userinfo", "/connect/revoke", "/connect/par"] {
-            let asked = await ask(path, .options, origin: origin)
-            #expect(asked.status == .noContent)
-            #expect(asked.headers["Access-Control-Allow-Origin"] == "*", "\(path)")
-            #expect(asked.headers["Access-Control-Allow-Methods"]?.contains("POST") == true)
-            #expect(
-                asked.headers["Access-Control-Allow-Headers"]
-                    == "Authorization, Content-Type, DPoP")
-            // Whatever is wrong with it a page must be able to read.
-            let answer = await ask(path, .post, origin: origin)
-            #expect(answer.status.code >= 400 && answer.status.code < 500, "\(path)")
-            #expect(answer.headers["Access-Control-Allow-Origin"] == "*", "\(path)")
-            #expect(answer.headers["Access-Control-Allow-Credentials"] == nil)
-            #expect(answer.headers["Access-Control-Expose-Headers"]?.contains("DPoP-Nonce") == true)
-            #expect(
-                await ask(path, .post, origin: nil).headers["Access-Control-Allow-Origin"] == nil)
-        }
-        for path in [
-            "/connect/authorize", "/login", "/account", "/connect/introspect", "/connect/logout",
-            "/connect/challenge", "/connect/register", "/api/account/native/otp/request",
-            "/api/account/sessions", "/connect/passkey/begin", "/nowhere",
-        ] {
-            for method in [HTTP.Method.options, .get, .post] {
-                let answer = await ask(path, method, origin: origin)
-                #expect(answer.headers["Access-Control-Allow-Origin"] == nil, "\(path)")
-            }
-        }
-    }
 }
