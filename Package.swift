@@ -145,7 +145,7 @@ let package = Package(
                 "JOSE", "OneTimeCodes", "QRCode", "Values", "JSON", "Cryptography",
             ],
             path: "Tests/TokenTool", swiftSettings: strict),
-        tests("urd", ["urd", "API", "JSON", "Cryptography"]),
+        tests("urd", ["urd", "API", "JSON", "Cryptography", "HTTPClient"]),
         .target(
             name: "PostgresTesting", dependencies: ["EventStore", "Postgres"],
             path: "Tests/PostgresTesting", swiftSettings: strict),

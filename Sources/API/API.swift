@@ -50,6 +50,7 @@ public enum API {
         + SessionPageRoutes.table + DataRoutes.table + RegisterRoutes.table + ConsentRoutes.table
         + DevicePageRoutes.table
         + PassphraseLogin.table + PassphraseRoutes.table + ResetRoutes.table
+        + KeepRoutes.table
         + ProviderRoutes.pageTable
 
     /// The names of all cookies that it sets.

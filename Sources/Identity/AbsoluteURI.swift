@@ -40,6 +40,16 @@ struct AbsoluteURI {
         path = String(decoding: pathBytes, as: UTF8.self)
     }
 
+    /// `%00` to `%1f`, and `%7f`: no place needs one, and what splits lines at them is led astray.
+    static func hasEscapedControl(_ text: String) -> Bool {
+        let bytes = Array(text.utf8)
+        return bytes.indices.contains { index in
+            guard bytes[index] == 0x25, index + 2 < bytes.count else { return false }
+            let (high, low) = (bytes[index + 1], bytes[index + 2] | 0x20)
+            return high == 0x30 || high == 0x31 || high == 0x37 && low == 0x66
+        }
+    }
+
     /// The app's own machine, where plain http cannot be overheard.
     var isLoopback: Bool {
         host == "127.0.0.1" || host == "[::1]" || host == "localhost"

@@ -32,6 +32,10 @@ public struct FieldFault: Error, Equatable, Sendable {
         case unsafeScheme
         case hasFragment
         case hasUserInfo
+        /// An escaped control character, such as `%0d`: what passes it on may read it as one.
+        case hasControl
+        /// A host that no name system knows, or that browsers take for another one.
+        case impossibleHost
         /// It cannot stand together with what another field says.
         case conflicts(with: String)
         /// It is needed because of what another field says.

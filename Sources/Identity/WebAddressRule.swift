@@ -12,6 +12,10 @@ enum WebAddressRule {
         guard uri.host != nil else { throw .malformed }
         guard !uri.hasUserInfo else { throw .hasUserInfo }
         guard !uri.hasFragment else { throw .hasFragment }
+        guard !AbsoluteURI.hasEscapedControl(text) else { throw .hasControl }
+        guard uri.scheme != "https" || uri.host.map(WebHost.canBe) == true else {
+            throw .impossibleHost
+        }
         guard mayHaveQuery || !uri.hasQuery else { throw .malformed }
     }
 }

@@ -5,6 +5,9 @@ public import Values
 public struct LogoutToken: Sendable, Hashable {
     public let subject: String?
     public let session: String?
+    public let id: String
+    /// From then on it is refused, however far the clocks are apart.
+    public let expiresAt: Timestamp
 
     static let event = "http://schemas.openid.net/event/backchannel-logout"
 
@@ -20,12 +23,16 @@ public struct LogoutToken: Sendable, Hashable {
                 types: TokenTypes(["logout+jwt", "JWT"], mayBeAbsent: true)))
         let claims = try Claims(payload: verified.payload)
         let rules = ClaimRules(issuer: issuer, audience: .includes(clientID), leeway: leeway)
-        try rules.check(claims, at: now)
+        let expiresAt = try rules.check(claims, at: now)
         _ = try claims.need(.issuedAt, claims.issuedAt)
         guard claims.members["nonce"] == nil, claims.members["events"]?[event]?.object != nil
         else { throw .malformed }
         let session = claims.members["sid"]?.string
         guard session != nil || claims.subject != nil else { throw .malformed }
-        return LogoutToken(subject: claims.subject, session: session)
+        let id = try claims.need(.id, claims.id)
+        guard (1...255).contains(id.utf8.count) else { throw .malformedClaim(.id) }
+        return LogoutToken(
+            subject: claims.subject, session: session, id: id,
+            expiresAt: expiresAt.adding(seconds: leeway))
     }
 }

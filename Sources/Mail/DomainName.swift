@@ -1,3 +1,5 @@
+internal import Values
+
 /// The domain of a mail address in its one form: ASCII, small letters, other letters as `xn--`
 /// labels (RFC 5891).
 struct DomainName {

@@ -103,6 +103,20 @@ import Testing
         #expect(token?["security"] == [["client": []], [:]])
     }
 
+    @Test func `says what may be left out, and what pages refuse`() {
+        let link = document["paths"]?["/api/account/magic-link/request"]?["post"]?["requestBody"]
+        let schema = link?["content"]?["application/json"]?["schema"]
+        #expect(schema?["properties"]?["ReturnUrl"]?["type"] == ["string", "null"])
+        #expect(link?["required"] == true)
+        let begin = document["paths"]?["/connect/passkey/begin"]?["post"]?["requestBody"]
+        #expect(begin?["required"] == false)
+        for path in ["/connect/authorize", "/connect/logout"] {
+            let routes = document["paths"]?[path]
+            #expect(routes?["post"]?["responses"]?["415"] != nil, "\(path)")
+            #expect(routes?["get"]?["responses"]?["415"] == nil, "\(path)")
+        }
+    }
+
     @Test func `shows how each dialect refuses`() {
         let token = document["paths"]?["/connect/token"]?["post"]?["responses"]
         let refused = token?["400"]?["content"]?["application/json"]?["schema"]

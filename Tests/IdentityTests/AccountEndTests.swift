@@ -56,6 +56,42 @@ private let month: Int64 = 30 * 86_400
         try await givenDisabledRealm().when(cancel).thenRejected(.realmDisabled)
     }
 
+    @Test func `is called off by its person by the link that told of it, and by no other`()
+        async throws
+    {
+        let base = "https://id.acme.example/keep-account?token="
+        let asked = AccountEvent.deletionScheduled(
+            due: noon.adding(seconds: month), mail: code, base: base)
+        let own = ScheduleDeletion(account: account, mail: code, keepBase: base, now: noon)
+        try await givenAccount().when(own).then(asked, in: account)
+        func keep(_ link: UUID = code, after seconds: Int64 = 0) -> KeepAccount {
+            KeepAccount(account: account, link: link, now: noon.adding(seconds: seconds))
+        }
+        try await givenAccount(asked).when(keep()).then(
+            AccountEvent.deletionCancelled, in: account)
+        try await givenAccount(asked).when(keep(next)).thenRejected(.linkOver)
+        try await givenAccount(asked).when(keep(after: month)).thenRejected(.linkOver)
+        try await givenAccount(asked, .deletionCancelled).when(keep()).thenRejected(.linkOver)
+        try await givenAccount(asked, .deleted(subjects: [])).when(keep()).thenRejected(.linkOver)
+        // What somebody else decided, before or after, is not undone by it.
+        try await givenAccount(scheduled()).when(keep()).thenRejected(.linkOver)
+        try await givenAccount(asked, .deletionScheduled(due: noon, mail: code))
+            .when(keep()).thenRejected(.linkOver)
+        try await given().when(keep()).thenRejected(.realmNotFound)
+        try await givenDisabledRealm().when(keep()).thenRejected(.realmDisabled)
+    }
+
+    @Test func `has no link that nobody could use`() async throws {
+        let own = ScheduleDeletion(account: account, mail: code, keepBase: "b", now: noon)
+        try await givenRealm().given(registeredAccount(isConfirmed: false), in: account)
+            .when(own).then(
+                AccountEvent.deletionScheduled(due: noon.adding(seconds: month)), in: account)
+        try await givenAccount()
+            .given(
+                RealmEvent.settingsChanged(["account_deletion_grace": 0]), in: Realm.stream
+            ).when(own).then(AccountEvent.deletionScheduled(due: noon, mail: code), in: account)
+    }
+
     @Test func `keeps its person out and ends all sessions at once`() async throws {
         var state = Account()
         for event in [registeredAccount(), scheduled()] { state.apply(event) }

@@ -39,6 +39,14 @@ import Values
             .when(redeem()).thenRejected(.invalidClient)
     }
 
+    @Test func `is taken by itself where nothing is granted, once`() async throws {
+        let use = UseAssertion(used, by: "web")
+        var decision = Decision()
+        decision.take(claim, for: Realm.stream)
+        try await givenRealm().when(use).then(decision)
+        try await givenRealm().when(use).thenRejected(.used, whenTaken: claim)
+    }
+
     @Test func `is not used up by a request that puts nothing on record`() async throws {
         try await realm().when(redeem(scope: ["other"])).thenRejected(.unknownScope)
     }

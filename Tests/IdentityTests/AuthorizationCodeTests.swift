@@ -158,6 +158,12 @@ private let pushed = UUID(high: 23, low: 23)
     @Test func `takes no resource that was not asked for`() async throws {
         try await given().when(redeem(code(), resources: ["https://api.example"]))
             .thenRejected(.invalidResource)
+        var asked = try code()
+        asked.resources = ["https://api.example"]
+        try await given(["consent": "none", "resources": ["https://other.example"]]).when(
+            redeem(asked)
+        )
+        .thenRejected(.invalidResource)
     }
 }
 

@@ -58,6 +58,8 @@ private func realm(_ more: [String: JSON] = [:]) throws -> Scenario {
             .thenRejected(.unauthorizedClient)
         try await realm().when(ask(request(scope: ["jobs"]))).thenRejected(.unknownScope)
         try await realm().when(ask(request(resources: ["x"]))).thenRejected(.invalidResource)
+        try await realm(["resources": ["https://other.example"]])
+            .when(ask(request(resources: ["https://api.example"]))).thenRejected(.invalidResource)
         try await realm().given(DeviceEvent.requested(terms()), in: device).when(ask())
             .thenRejected(.codeTaken)
         let used = UsedAssertion(id: "j1", until: noon)

@@ -16,7 +16,8 @@ private func wasSet(_ hash: String? = kept) -> PassphraseEvent {
 /// One of every event of passphrases, with every field that it can have.
 func passphraseSamples() -> [any Event] {
     [
-        wasSet(), PassphraseEvent.refused(at: noon), PassphraseEvent.used,
+        wasSet(), PassphraseEvent.refused(at: noon, account: account, mail: code),
+        PassphraseEvent.used,
         PassphraseEvent.removed(account: account, mail: code),
     ]
 }
@@ -115,6 +116,31 @@ private func givenAnn(_ settings: [String: JSON] = ["login_passphrase": true]) -
         expected.append(try opened(), in: browser)
         try await ann.given(PassphraseEvent.refused(at: noon), in: stream)
             .when(signIn(.right(hash: kept))).then(expected)
+    }
+
+    @Test func `tells its owner once that guesses rest from now on`() async throws {
+        let guess = SignInBrowser(
+            PassphraseProof(mailbox: mailbox, comparison: .wrong(hash: kept), mail: code),
+            by: .passphrase, session: browser, digest: try digest(9), now: noon)
+        var realm = ann
+        for number in 1...5 {
+            var expected = Decision(
+                number == 5
+                    ? PassphraseEvent.refused(at: noon, account: account, mail: code)
+                    : .refused(at: noon), in: stream, of: account)
+            expected.append(refused(), in: browser, of: account)
+            try await realm.when(guess).then(expected)
+            realm = realm.given(PassphraseEvent.refused(at: noon), in: stream)
+        }
+        // Later ones are no news, until he was in.
+        let later = SignInBrowser(
+            PassphraseProof(mailbox: mailbox, comparison: .wrong(hash: kept), mail: code),
+            by: .passphrase, session: browser, digest: try digest(9),
+            now: noon.adding(seconds: 3_600))
+        var expected = Decision(
+            PassphraseEvent.refused(at: noon.adding(seconds: 3_600)), in: stream, of: account)
+        expected.append(refused(), in: browser, of: account)
+        try await realm.when(later).then(expected)
     }
 
     @Test func `says and records the same where there is nothing to compare with`() async throws {

@@ -175,6 +175,34 @@ private func names<C: Command>(_ command: C, _ scenario: Scenario) async throws 
         try await given().when(end).thenRejected(.realmNotFound)
         try await givenDisabledRealm().when(end).thenRejected(.realmDisabled)
     }
+
+    @Test func `is signed out by a word of the provider that is good once`() async throws {
+        let token = UsedLogoutToken(
+            issuer: "https://a.example", id: "j1", until: noon.adding(seconds: 60))
+        let claim = Claim("logout_token", "17 https://a.example j1", until: token.until)
+        func taken(_ decision: Decision = Decision()) -> Decision {
+            var decision = decision
+            decision.take(claim, for: Realm.stream)
+            return decision
+        }
+        let there = LogOutByProvider(token, .session(upstream))
+        let opened = givenRealm().given(
+            UpstreamSessionEvent.used(
+                .init(session: session, account: Owned.owner, isBrowser: true)), in: upstream)
+        try await opened.when(there).then(
+            taken(Decision(UpstreamSessionEvent.ended, in: upstream)))
+        let person = LogOutByProvider(token, .account(account))
+        try await givenAccount().when(person).then(
+            taken(Decision(AccountEvent.stampRotated(), in: account)))
+        // What comes to nothing uses it up as well.
+        let nobody = LogOutByProvider(token, .nobody)
+        for command in [there, person, nobody] {
+            try await givenRealm().when(command).then(taken())
+            try await givenRealm().when(command).thenRejected(.used, whenTaken: claim)
+            try await given().when(command).thenRejected(.realmNotFound)
+            try await givenDisabledRealm().when(command).thenRejected(.realmDisabled)
+        }
+    }
 }
 
 @Suite struct `A delegated code` {

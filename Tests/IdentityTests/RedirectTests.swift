@@ -21,6 +21,8 @@ import Testing
             "http://127.0.0.1:49152/b", "http://[::1]:8080/b", "org.example.app:/back",
             "org.example.app://back", "org.example.app:back", "https://a.example/...",
             "https://a.example/b;c=d", "https://xn--bcher-kva.example/b",
+            "https://192.0.2.7/b", "https://my_app.a-b.example/b", "https://a.example/%20%7e%c3%bc",
+            "https://a1.2b.example/b", "https://localhost/b",
         ])
     func `may lead to the client`(uri: String) {
         #expect(fault(uri) == nil)
@@ -57,6 +59,19 @@ import Testing
             ("vbscript:x", .unsafeScheme), ("file:///etc/passwd", .malformed),
             ("file:/etc/passwd", .unsafeScheme),
             ("cozy://back", .unsafeScheme), ("urn:ietf:wg:oauth:2.0:oob", .unsafeScheme),
+            ("https://a.example/%0d", .hasControl), ("https://a.example/%0D%0aX", .hasControl),
+            ("https://a.example/?a=%00", .hasControl), ("https://a.example/%1f", .hasControl),
+            ("https://a.example/%7F", .hasControl), ("http://127.0.0.1/%0a", .hasControl),
+            ("org.example.app:/%0d", .hasControl),
+            ("https://xn--/", .impossibleHost), ("https://xn--a/", .impossibleHost),
+            ("https://xn--bcher-kva-/", .impossibleHost),
+            ("https://a.xn--99999999/", .impossibleHost),
+            ("https://a..example/", .impossibleHost), ("https://.example/", .impossibleHost),
+            ("https://a.example./", .impossibleHost), ("https://a~b.example/", .impossibleHost),
+            ("https://1.2/", .impossibleHost), ("https://127.1/", .impossibleHost),
+            ("https://0x7f.1/", .impossibleHost), ("https://a.0x7f/", .impossibleHost),
+            ("https://1.2.3.256/", .impossibleHost), ("https://01.2.3.4/", .impossibleHost),
+            ("https://\(String(repeating: "a", count: 64)).example/", .impossibleHost),
             ("ftp://a.example/b", .unsafeScheme), ("blob:https://a.example/b", .unsafeScheme),
         ] as [(String, FieldFault.Reason)])
     func `may lead nowhere else`(uri: String, reason: FieldFault.Reason) {

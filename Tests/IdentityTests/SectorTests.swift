@@ -31,8 +31,9 @@ private let pairwise: [String: JSON] = [
     @Test func `lists all places that it is sent to`() async throws {
         try await open.when(register(places + ["https://three.example/"]))
             .then(
-                try registered(pairwise, secret: nil), in: client,
-                taking: [Claim("client_id", "web")])
+                try registered(
+                    pairwise.merging(["resources_listed_only": true]) { $1 }, secret: nil),
+                in: client, taking: [Claim("client_id", "web")])
     }
 
     @Test func `is refused where it lists them not, or nothing is there`() async throws {

@@ -177,6 +177,7 @@ import Values
             .thenRejected(.scopeNotAllowed)
         try await realm().when(redeem(resources: ["https://bank.example"]))
             .thenRejected(.invalidResource)
+        try await realm().when(redeem(resources: ["x"])).thenRejected(.invalidResource)
     }
 
     @Test func `is one that the client was given to exchange`() async throws {

@@ -13,7 +13,6 @@ import re
 import secrets
 import ssl
 import sys
-import threading
 import unittest
 import urllib.parse
 import uuid
@@ -68,15 +67,6 @@ class Door(Publisher if not MISSING else object):
 
         self.server.RequestHandlerClass = Handler
         self.url = f"https://127.0.0.1:{self.server.server_port}"
-        # The same in plain, for what one server tells another on this machine.
-        self.plain = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self.plain.serve_forever, daemon=True).start()
-        self.plain_url = f"http://127.0.0.1:{self.plain.server_port}"
-
-    def close(self):
-        self.plain.shutdown()
-        self.plain.server_close()
-        super().close()
 
     def make_certificate(self):
         if self.certificate is None:
@@ -180,7 +170,7 @@ class Upstream(unittest.TestCase):
         status, made, _ = urd.api.call("POST", urd.clients, {
             "client_name": "Flagship", "grant_types": ["authorization_code"],
             "redirect_uris": [f"{client.url}/oidc/redirect"], "consent": "none",
-            "backchannel_logout_uri": f"{client.plain_url}/oidc/flagship/logout",
+            "backchannel_logout_uri": f"{client.url}/oidc/flagship/logout",
             "backchannel_logout_session_required": True})
         self.assertEqual(status, 201, made)
         type(self).made = made

@@ -87,12 +87,14 @@ import Values
         case .totpRemoved: .totpRemoved(at: moment)
         case .passphraseSet: .passphraseSet(at: moment)
         case .passphraseRemoved: .passphraseRemoved(at: moment)
+        case .passphraseGuessed: .passphraseGuessed(at: moment)
         case .deviceAdded: .deviceAdded(device: device, at: moment)
         case .deviceCertified: .deviceCertified(device: device, at: moment)
         case .addressChanged: .addressChanged(at: moment)
         case .signedOutEverywhere: .signedOutEverywhere(at: moment)
         case .accountDisabled: .accountDisabled(at: moment)
         case .accountDeletion: .accountDeletion(at: moment)
+        case .accountDeletionAsked: .accountDeletionAsked(link, at: moment)
         case .notification:
             .notification(title: "News", message: "Some.", sender: device)
         }

@@ -1,4 +1,5 @@
 import API
+import HTTPClient
 import JSON
 import Testing
 
@@ -19,6 +20,20 @@ struct SettingsTests {
 
     private func origin(_ settings: Settings, _ name: String) -> Settings.Origin? {
         settings.entries.first { $0.setting.name == name }?.origin
+    }
+
+    @Test func `clients that are told of logouts are called like everybody else`() throws {
+        let settings = try load(
+            environment: [
+                "URD_OUTGOING_CA_FILE": "/etc/house-ca.pem",
+                "URD_OUTGOING_NETWORKS": "10.1.0.0/16",
+            ])
+        let configuration = LogoutService.configuration(Service.Options(settings, []))
+        #expect(configuration.caFile == "/etc/house-ca.pem")
+        let expected = Destinations.publicOnly(except: settings.outgoingNetworks)
+        #expect("\(configuration.destinations)" == "\(expected)")
+        #expect(settings.outgoingNetworks.count == 1)
+        #expect(LogoutService.configuration(Service.Options(try load(), [])).caFile == nil)
     }
 
     @Test func `every default is one that is allowed`() throws {

@@ -126,7 +126,9 @@ extension Call<AdminContext> {
 
     func find(_ written: String) async throws(Problem) -> AccountView? {
         let realm = try realm
-        guard let address = try? MailAddress(written) else { return nil }
+        guard let address = try? MailAddress(written) else {
+            throw Problem(.invalidParameter, "Email is no mail address here.", field: "Email")
+        }
         return try await reading { () throws(LogFailure) in
             let mailbox = try await context.mint(realm).mailbox(address.text)
             return try await context.queries.account(mailbox: mailbox, in: realm)

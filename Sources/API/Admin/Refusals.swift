@@ -13,7 +13,8 @@ extension Problem {
             case .missing, .needed: .missingField
             case .unknown: .unknownField
             case .wrongType, .malformed, .tooLong, .tooMany, .outOfRange, .unsupported, .duplicate,
-                .unsafeScheme, .hasFragment, .hasUserInfo, .conflicts, .privateKey, .mismatch,
+                .unsafeScheme, .hasFragment, .hasUserInfo, .hasControl, .impossibleHost, .conflicts,
+                .privateKey, .mismatch,
                 .notFound, .missesPlaces, .notPerApp, .reserved:
                 .invalidField
             }
@@ -37,6 +38,8 @@ extension FieldFault.Reason {
         case .unsafeScheme: "has a scheme that is not safe here"
         case .hasFragment: "must have no fragment"
         case .hasUserInfo: "must have no user info"
+        case .hasControl: "must have no escaped control character"
+        case .impossibleHost: "names a host that there cannot be"
         case .conflicts(let other): "cannot stand together with \(other)"
         case .needed(let other): "is required because of \(other)"
         case .privateKey: "must hold public keys only"

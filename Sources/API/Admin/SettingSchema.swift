@@ -56,6 +56,7 @@ extension Setting {
         case .hostName: .text(1...259, Names.host)
         case .domain: .text(1...253, Names.host)
         case .origins(let limit): .list(of: .text(8...300), 0...limit, unique: true)
+        case .resources(let limit): .list(of: .text(1...2048), 0...limit, unique: true)
         case .selection(let choices):
             .list(of: .oneOf(choices), 0...choices.count, unique: true)
         case .apps(let limit): .list(of: .text(8...300), 0...limit, unique: true)

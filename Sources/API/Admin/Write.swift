@@ -15,6 +15,15 @@ struct Write: Sendable {
     func newID(_ kind: String) -> UUID {
         .v8(SHA256.hash(framed(["urd new id", realm.name, kind], [command.bytes])))
     }
+
+    /// The id of the command that a key of somebody stands for.
+    static func command(of actor: String, in realm: RealmID, key: String) -> UUID {
+        .v8(SHA256.hash(framed(["urd idempotency", actor, realm.name, key], [])))
+    }
+
+    static func digest(of request: Request, _ body: JSON) -> [UInt8] {
+        SHA256.hash(framed([request.method.rawValue, request.path], [body.canonical()]))
+    }
 }
 
 /// A refusal of the domain, as the API tells it.
@@ -43,14 +52,12 @@ extension Call<AdminContext> {
         let now = context.now()
         let id: UUID
         if let key = text("Idempotency-Key") {
-            id = .v8(
-                SHA256.hash(framed(["urd idempotency", caller.actor, realm.name, key], [])))
+            id = Write.command(of: caller.actor, in: realm, key: key)
         } else {
             var random = SystemRandom()
             id = .v7(at: now, using: &random)
         }
-        let digest = SHA256.hash(
-            framed([request.method.rawValue, request.path], [body.canonical()]))
+        let digest = Write.digest(of: request, body)
         let origin = Origin(
             actor: caller.actor, correlation: traceParent, address: request.source,
             userAgent: request.headers["User-Agent"].map { String($0.unicodeScalars.prefix(512)) },

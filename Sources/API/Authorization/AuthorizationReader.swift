@@ -154,6 +154,10 @@ struct AuthorizationReader: Sendable {
         else {
             throw AuthorizationFault(.invalidTarget, "A resource is no absolute URI.")
         }
+        for resource in parameters.resources
+        where !metadata.mayAsk(for: resource, context.place.settings) {
+            throw AuthorizationFault(.invalidTarget, "The client may not ask for this resource.")
+        }
         asked.resources = parameters.resources
     }
 

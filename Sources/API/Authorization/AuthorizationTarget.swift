@@ -15,21 +15,25 @@ struct AuthorizationTarget: Equatable {
     var state: String?
     var profile = ClientProfile.standard
 
-    func refusal(_ fault: AuthorizationFault, issuer: String) -> Response {
+    func refusal(
+        _ fault: AuthorizationFault, issuer: String, in look: PageLook
+    ) -> Response {
         answer(
             [("error", fault.code.rawValue), ("error_description", fault.sentence)],
-            issuer: issuer)
+            issuer: issuer, in: look)
     }
 
     /// The members of an answer with what every answer has. Readers of the voo profile take all behind
     /// the state for a part of it, so that nothing stands there.
-    func answer(_ members: [(name: String, value: String)], issuer: String) -> Response {
+    func answer(
+        _ members: [(name: String, value: String)], issuer: String, in look: PageLook
+    ) -> Response {
         var members = members
         if let state { members.append(("state", state)) }
         if profile != .voo { members.append(("iss", issuer)) }
         switch mode {
         case .query: return redirect(members)
-        case .formPost: return FormPost.page(to: redirectURI, members)
+        case .formPost: return FormPost.page(to: redirectURI, members, in: look)
         }
     }
 

@@ -15,7 +15,8 @@ extension Call<RealmContext> {
             switch error {
             case .told(let problem): throw problem
             case .sent(let fault, let target):
-                return target.refusal(fault, issuer: context.place.issuer)
+                return target.refusal(
+                    fault, issuer: context.place.issuer, in: PageLook(context.place, request))
             }
         }
     }
@@ -188,7 +189,8 @@ extension Call<RealmContext> {
         guard let text = context.mint.authorizationCode(code) else {
             throw .told(Problem(.internalError))
         }
-        return asked.target.answer([("code", text)], issuer: context.place.issuer)
+        return asked.target.answer(
+            [("code", text)], issuer: context.place.issuer, in: PageLook(context.place, request))
     }
 
     private func use(

@@ -7,41 +7,26 @@ enum FormPost {
     static let scriptPath = "/connect/form-post.js"
 
     static func page(
-        to redirectURI: String, _ members: [(name: String, value: String)]
+        to redirectURI: String, _ members: [(name: String, value: String)], in look: PageLook
     ) -> Response {
-        let page = HTML.document(language: "en") {
-            HTML.element(.meta, .charset("utf-8"))
-            HTML.element(
-                .meta, .name("viewport"), .content("width=device-width, initial-scale=1"))
-            HTML.element(.meta, .name("color-scheme"), .content("light dark"))
-            HTML.element(.title) { "One moment" }
-            HTML.element(.link, .rel("stylesheet"), .href(AssetRoutes.sheetPath))
-            HTML.element(.link, .rel("stylesheet"), .href(AssetRoutes.themePath(.usual)))
-        } body: {
-            HTML.element(.header, .class("top")) { "" }
-            HTML.element(.main, .id("main")) {
-                Page.card { form(redirectURI, members) }
+        let say = look.say
+        return Page(
+            title: say("One moment", "Einen Moment"), look: look, script: scriptPath,
+            leadsTo: origin(of: redirectURI),
+            content: Page.card {
+                // Nobody reads it where scripts run.
+                HTML.element(.form, .method("post"), .action(redirectURI)) {
+                    HTML.element(.h1) { say("One moment", "Einen Moment") }
+                    HTML.element(.p) {
+                        say(
+                            "You are being led back to the application.",
+                            "Sie werden zur Anwendung zurückgeführt.")
+                    }
+                    for member in members { Parts.hidden(member.name, member.value) }
+                    Parts.button(say("Continue", "Weiter"))
+                }
             }
-            HTML.verbatim("<script src=\"/connect/form-post.js\"></script>")
-        }
-        var response = Response(status: .ok, headers: Headers(), body: page.bytes)
-        response.headers["Content-Type"] = "text/html; charset=utf-8"
-        response.headers["Content-Security-Policy"] =
-            "default-src 'none'; style-src 'self'; script-src 'self'; "
-            + "form-action \(origin(of: redirectURI)); frame-ancestors 'none'; base-uri 'none'"
-        return response
-    }
-
-    /// Nobody reads it where scripts run.
-    private static func form(
-        _ redirectURI: String, _ members: [(name: String, value: String)]
-    ) -> HTML {
-        HTML.element(.form, .method("post"), .action(redirectURI)) {
-            HTML.element(.h1) { "One moment" }
-            HTML.element(.p) { "You are being led back to the application." }
-            for member in members { Parts.hidden(member.name, member.value) }
-            Parts.button("Continue")
-        }
+        ).response()
     }
 
     static let script = "document.forms[0].submit();\n"

@@ -88,7 +88,7 @@ extension Call<RealmContext> {
         guard allows else {
             return asked.target.refusal(
                 AuthorizationFault(.accessDenied, "The person did not agree."),
-                issuer: context.place.issuer)
+                issuer: context.place.issuer, in: PageLook(context.place, request))
         }
         let command = GiveConsent(
             consent: context.mint.consent(of: browser.subject, to: asked.client),

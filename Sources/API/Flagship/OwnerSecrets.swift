@@ -50,6 +50,24 @@ extension TokenMint {
         return (link, account)
     }
 
+    /// By which somebody calls off the deletion of his account: whose, and by which mail.
+    func keepToken(_ mail: UUID, of account: UUID) -> String {
+        Hex.encode(mail.bytes + account.bytes + keepTag(mail, account))
+    }
+
+    func readKeepToken(_ text: String) -> (link: UUID, account: UUID)? {
+        guard text.utf8.count == 96, let bytes = Hex.decode(text), Hex.encode(bytes) == text,
+            let mail = UUID(bytes: Array(bytes[..<16])),
+            let account = UUID(bytes: Array(bytes[16..<32])),
+            constantTimeEqual(Array(bytes[32...]), keepTag(mail, account))
+        else { return nil }
+        return (mail, account)
+    }
+
+    private func keepTag(_ mail: UUID, _ account: UUID) -> [UInt8] {
+        Array(derive("keep account", mail.bytes + account.bytes).prefix(16))
+    }
+
     private func resetTag(_ link: UUID, _ account: UUID) -> [UInt8] {
         Array(derive("passphrase reset", link.bytes + account.bytes).prefix(16))
     }

@@ -26,6 +26,7 @@ enum EndSessionRoutes {
                 status: .seeOther, description: "To the client, or to a page of the realm.",
                 content: .nothing, headers: [("Location", "Where to.")]),
             refusals: Place.refusals + [.invalidRequest]
+                + (method == .post ? [.unsupportedMediaType] : [])
         ) { call throws(Problem) in
             try await call.endSession()
         }

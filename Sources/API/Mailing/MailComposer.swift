@@ -60,13 +60,21 @@ public struct MailComposer: Sendable {
         let content = MailTemplates(
             branding: branding, overrides: MailWords.overrides(of: settings)
         ).content(
-            of: order.kind, in: language, displayName: person.firstName)
+            of: try await kind(of: order, event), in: language, displayName: person.firstName)
         return Letter(
             to: address, from: settings[SettingCatalogue.mailFrom],
             fromName: settings[SettingCatalogue.mailFromName]
                 ?? settings[SettingCatalogue.displayName],
             subject: content.subject, text: content.text, html: content.html,
             language: content.language.rawValue, deadline: order.deadline)
+    }
+
+    private func kind(
+        of order: MailOrder, _ event: Recorded
+    ) async throws(LogFailure) -> MailKind {
+        guard case .passkeyRemoved(_, let moment) = order.kind else { return order.kind }
+        let known = try await events.stream(event.stream, after: 0, in: event.realm)
+        return .passkeyRemoved(device: PasskeyName.of(known), at: moment)
     }
 
     /// Whom the event itself names; else whose account it is about.

@@ -26,14 +26,11 @@ struct MailOrder {
                 isForTheOldAddress: true)
         case "account.stamp_rotated":
             MailOrder(kind: .signedOutEverywhere(at: event.at), account: event.stream)
-        case "account.deletion_scheduled":
-            event.open["due"]?.integer.map {
-                MailOrder(
-                    kind: .accountDeletion(at: Timestamp(seconds: $0)), account: event.stream)
-            }
+        case "account.deletion_scheduled": ofDeletion(event, mint)
         case "passkey.enrolled", "passkey.removed": ofPasskey(event)
         case "totp.confirmed", "totp.removed": ofTOTP(event)
-        case "passphrase.set", "passphrase.derived", "passphrase.removed": ofPassphrase(event)
+        case "passphrase.set", "passphrase.derived", "passphrase.removed", "passphrase.refused":
+            ofPassphrase(event)
         case "mailed_code.issued": ofMailedCode(event, mint)
         case "mailed_link.issued": ofMailedLink(event, mint)
         case "owner.invited": ofInvitation(event, mint)
@@ -45,13 +42,28 @@ struct MailOrder {
         }
     }
 
+    private static func ofDeletion(_ event: Recorded, _ mint: TokenMint) -> MailOrder? {
+        guard case .deletionScheduled(let due, let mail, let base)? = AccountEvent(event) else {
+            return nil
+        }
+        guard let mail, let base,
+            let link = MailLink(base + mint.keepToken(mail, of: event.stream))
+        else { return MailOrder(kind: .accountDeletion(at: due), account: event.stream) }
+        return MailOrder(
+            kind: .accountDeletionAsked(link, at: due), account: event.stream, deadline: due)
+    }
+
     private static func ofPasskey(_ event: Recorded) -> MailOrder? {
         switch PasskeyEvent(event) {
         case .enrolled(let passkey):
             MailOrder(
-                kind: .passkeyEnrolled(device: "Passkey", at: event.at), account: passkey.account)
+                kind: .passkeyEnrolled(
+                    device: PasskeyModel.name(of: passkey.key.model) ?? PasskeyName.unknown,
+                    at: event.at), account: passkey.account)
         case .removed(let owner, _):
-            MailOrder(kind: .passkeyRemoved(device: "Passkey", at: event.at), account: owner)
+            // Its name stands in the events before.
+            MailOrder(
+                kind: .passkeyRemoved(device: PasskeyName.unknown, at: event.at), account: owner)
         case .enrollmentRefused, .used, .renamed, nil: nil
         }
     }
@@ -72,6 +84,8 @@ struct MailOrder {
             MailOrder(kind: .passphraseSet(at: event.at), account: owner)
         case .removed(let owner, _):
             MailOrder(kind: .passphraseRemoved(at: event.at), account: owner)
+        case .refused(_, let owner?, _):
+            MailOrder(kind: .passphraseGuessed(at: event.at), account: owner)
         case .refused, .used, .hintChanged, .hintRequested, nil: nil
         }
     }

@@ -4,7 +4,7 @@ internal import Identity
 internal import Values
 
 /// How the pages of a realm look, and in whose name they speak.
-struct PageLook: Sendable {
+public struct PageLook: Sendable {
     let say: Words
     let name: String
     let logo: String?
@@ -41,6 +41,8 @@ struct Page: Sendable {
     /// Whether a form of it may lead to another site, as an application's request does: browsers hold
     /// `form-action` also against where an answer leads on to.
     var leadsAway = false
+    /// Where its forms lead, and nowhere else, if that is another site.
+    var leadsTo: String?
     var content: HTML
 
     func response(_ status: Status = .ok) -> Response {
@@ -68,7 +70,7 @@ struct Page: Sendable {
             "base-uri 'none'", "frame-ancestors 'none'",
         ]
         if script != nil { rules += ["script-src 'self'", "connect-src 'self'"] }
-        if !leadsAway { rules.append("form-action 'self'") }
+        if !leadsAway { rules.append("form-action \(leadsTo ?? "'self'")") }
         return rules.joined(separator: "; ")
     }
 

@@ -13,9 +13,7 @@ extension Outline {
             return .null
         }
         // Nothing at all says as much as a form without members, where none is needed.
-        if dialect != .plain, body.format == .form, body.isOptional, request.body.isEmpty {
-            return [:]
-        }
+        if mayBeLeftOut(body), request.body.isEmpty { return [:] }
         let types = request.headers.all("Content-Type")
         guard
             isOfType(body.format, types) || body.format == .jsonAPI && isOfType(.json, types)
@@ -38,6 +36,10 @@ extension Outline {
             throw Problem(error)
         }
         return value
+    }
+
+    func mayBeLeftOut(_ body: Body) -> Bool {
+        dialect != .plain && body.format == .form && body.isOptional
     }
 
     private func readJSON(_ bytes: [UInt8], _ schema: Schema) throws(Problem) -> JSON {

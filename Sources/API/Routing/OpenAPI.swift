@@ -61,10 +61,12 @@ extension Outline {
         if !parameters.isEmpty { document["parameters"] = .array(parameters.map(\.document)) }
         if let body {
             document["requestBody"] = [
-                "required": true,
+                "required": .bool(!mayBeLeftOut(body)),
                 "content": [
                     body.format.rawValue: [
-                        "schema": body.schema.document, "example": body.example,
+                        "schema": dialect == .native
+                            ? body.schema.document.lettingNull : body.schema.document,
+                        "example": body.example,
                     ]
                 ],
             ]
@@ -142,4 +144,22 @@ let commonHeaders = ["X-Request-Id": header("The request, as log lines name it."
 
 func header(_ description: String) -> JSON {
     ["description": .string(description), "schema": ["type": "string"]]
+}
+
+extension JSON {
+    /// As native apps are read: null is what is left out.
+    fileprivate var lettingNull: JSON {
+        guard var document = object, var properties = document["properties"]?.object else {
+            return self
+        }
+        let required = document["required"]?.array ?? []
+        for (name, value) in properties where !required.contains(.string(name)) {
+            guard var property = value.object, let type = property["type"]?.string else { continue }
+            property["type"] = [.string(type), "null"]
+            property["enum"] = property["enum"]?.array.map { .array($0 + [.null]) }
+            properties[name] = .object(property)
+        }
+        document["properties"] = .object(properties)
+        return .object(document)
+    }
 }

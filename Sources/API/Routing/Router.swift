@@ -30,13 +30,17 @@ public struct Router: Sendable {
     private let seconds: RouteSeconds
     /// Whose first page it is, where that depends on the host.
     private let lead: @Sendable (Request) async -> Request
+    /// How a page about nothing looks.
+    private let look: @Sendable (Request) async -> PageLook?
 
     /// `name` tells the metrics of several routers apart: it begins their names.
     public init(
         _ tables: [Table], log: Log, metrics: Metrics, name: String = "urd_http",
-        lead: @escaping @Sendable (Request) async -> Request = { $0 }
+        lead: @escaping @Sendable (Request) async -> Request = { $0 },
+        look: @escaping @Sendable (Request) async -> PageLook? = { _ in nil }
     ) {
         self.lead = lead
+        self.look = look
         let endpoints = tables.flatMap(\.endpoints)
         precondition(
             Set(endpoints.map(\.outline.id)).count == endpoints.count,
@@ -65,7 +69,9 @@ public struct Router: Sendable {
         do {
             response = try await answer(request, at: place)
         } catch {
-            response = error.response(to: request, in: dialect)
+            var problem = error
+            if dialect == .page, problem.look == nil { problem.look = await look(request) }
+            response = problem.response(to: request, in: dialect)
         }
         harden(&response, request, dialect)
         if place?.isForScripts == true { OtherOrigins.mayRead(&response) }

@@ -1,6 +1,7 @@
 internal import EventSourcing
 internal import HTTP
 internal import Identity
+internal import JOSE
 internal import JSON
 internal import Values
 
@@ -11,7 +12,7 @@ extension Call<RealmContext> {
         let token = try await found(text)
         let client = try await confirmed(client, by: token)
         guard let found = token, isFor(client, found) else {
-            return .json(.ok, ["active": false])
+            return try await told(["active": false], to: client)
         }
         let terms = found.session.terms
         var members: [String: JSON] = [
@@ -41,7 +42,35 @@ extension Call<RealmContext> {
                 .string($0)
             }
         }
-        return .json(.ok, .object(members))
+        return try await told(members, to: client)
+    }
+
+    /// Signed where the caller asks for that (RFC 9701): then it can show to others what it was told, and
+    /// no other reader can be handed it.
+    private func told(
+        _ members: [String: JSON], to client: PresentClient
+    ) async throws(Problem) -> Response {
+        guard wantsSignedAnswer else { return .json(.ok, .object(members)) }
+        let signature = client.metadata.introspectionSignature.flatMap(TokenSignature.init)
+        let claims: JSON = [
+            "iss": .string(context.place.issuer), "aud": .string(client.clientID),
+            "iat": .integer(context.clock.now().seconds), "token_introspection": .object(members),
+        ]
+        let payload = claims.canonical()
+        let text = try await signed(by: signature ?? .rs256) { key in
+            try JWS.sign(payload, by: key, type: Self.signedAnswer)
+        }
+        return .text(.ok, "application/\(Self.signedAnswer)", text)
+    }
+
+    private static var signedAnswer: String { "token-introspection+jwt" }
+
+    /// By its own name alone: whoever takes anything gets what everybody gets.
+    private var wantsSignedAnswer: Bool {
+        request.headers.all("Accept").flatMap { $0.split(separator: ",") }.contains { range in
+            let parts = range.split(separator: ";").map { trimmed(String($0)).lowercased() }
+            return parts.first == "application/\(Self.signedAnswer)" && !parts.contains("q=0")
+        }
     }
 
     /// To have found a session is to know how far the log is, and so whether anything of the realm's

@@ -20,7 +20,7 @@ enum InviteCodeRoutes {
         .post, "/api/app/{app_id}/invite-codes", id: "createInviteCodes", tag: "Invites",
         summary: "Makes invites to the app.",
         detail: "Their codes are shown this once. Needs the scope `invite:write`.",
-        right: .service, dialect: .native, parameters: [appID],
+        right: .service, dialect: .native, parameters: [appID, .idempotencyKey],
         body: Body(
             schema: .object(
                 .required(
@@ -53,12 +53,13 @@ enum InviteCodeRoutes {
     ) { call throws(Problem) in
         let app = try call.appOfService("invite:write")
         let (mint, now) = (call.context.mint, call.context.clock.now())
+        let write = try call.serviceWrite()
         let batch = InviteBatch(
-            Int(clamping: call.body["Count"]?.integer ?? 1), of: call.newID(), mint)
+            Int(clamping: call.body["Count"]?.integer ?? 1), of: write.command, mint)
         try await call.serve(
             try batch.command(
                 app: app, email: call.given("BoundEmail"), "BoundEmail",
-                days: call.body["ExpiresInDays"]?.integer, now: now, mint))
+                days: call.body["ExpiresInDays"]?.integer, now: now, mint), as: write)
         var made: [JSON] = []
         for invite in batch.invites {
             let state = try await call.invite(invite.id)
@@ -114,13 +115,15 @@ enum InviteCodeRoutes {
         .delete, "/api/app/{app_id}/invite-codes/{invite_id}", id: "revokeInviteCode",
         tag: "Invites", summary: "Takes an invite back that nobody has used.",
         detail: "Needs the scope `invite:write`.", right: .service, dialect: .native,
-        parameters: [appID, inviteID],
+        parameters: [appID, inviteID, .idempotencyKey],
         answer: Answer(
             status: .noContent, description: "It is worth nothing.", content: .nothing),
         refusals: Place.refusals + refusals + [.noSuchInvite, .inviteUsed]
     ) { call throws(Problem) in
         let app = try call.appOfService("invite:write")
-        try await call.serve(RevokeInvite(invite: try call.requiredID("invite_id"), app: app))
+        try await call.serve(
+            RevokeInvite(invite: try call.requiredID("invite_id"), app: app),
+            as: try call.serviceWrite())
         return Response(status: .noContent)
     }
 
@@ -142,16 +145,26 @@ extension Call<RealmContext> {
         return app
     }
 
-    fileprivate func serve<C: Command>(_ command: C) async throws(Problem)
-    where C.Rejection: Refusal {
+    /// The write that a service asks for: with an `Idempotency-Key` as administrators do it.
+    fileprivate func serviceWrite() throws(Problem) -> Write {
         guard case .service(let session, _) = caller else { throw Problem(.unauthenticated) }
         let client = session.terms.clientID
         let origin = Origin(
             actor: "client:\(client)", client: client, address: context.place.address,
             at: context.clock.now())
+        return Write(
+            realm: context.place.realm,
+            command: text("Idempotency-Key").map {
+                Write.command(of: origin.actor, in: context.place.realm, key: $0)
+            } ?? newID(), digest: Write.digest(of: request, body), origin: origin)
+    }
+
+    fileprivate func serve<C: Command>(_ command: C, as write: Write) async throws(Problem)
+    where C.Rejection: Refusal {
         do {
             _ = try await context.commands.dispatch(
-                command, in: context.place.realm, id: newID(), digest: [], origin: origin)
+                command, in: write.realm, id: write.command, digest: write.digest,
+                origin: write.origin)
         } catch let refusal as C.Rejection {
             throw refusal.problem
         } catch let failure as LogFailure {

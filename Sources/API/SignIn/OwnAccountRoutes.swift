@@ -74,9 +74,10 @@ enum OwnAccountRoutes {
         .delete, "/api/account", id: "deleteOwnAccount", tag: "Own account",
         summary: "Has one's own account deleted.",
         detail: """
-            All sessions are over, and nobody can sign in any more. Until `DueAt` somebody who \
-            manages the realm can call it off; then all that is personal is erased. A token alone \
-            is not enough: it must come of a sign-in a short while ago (RFC 9470).
+            All sessions are over, and nobody can sign in any more. Until `DueAt` the link in the \
+            mail that tells of it calls it off, and so can somebody who manages the realm; then all \
+            that is personal is erased. A token alone is not enough: it must come of a sign-in a \
+            short while ago (RFC 9470).
             """,
         right: .account, dialect: .native,
         answer: .ok(
@@ -91,12 +92,13 @@ enum OwnAccountRoutes {
         try call.requireRecentSignIn(session)
         let now = call.context.clock.now()
         try await call.carryOut(
-            ScheduleDeletion(account: account, mail: call.newID(), now: now))
+            ScheduleDeletion(
+                account: account, mail: call.newID(), keepBase: call.keepBase, now: now))
         let events = try await reading { () throws(LogFailure) in
             try await call.context.commands.events.stream(
                 account, after: 0, in: call.context.place.realm)
         }
-        for case .deletionScheduled(let due, _) in events.reversed().map(AccountEvent.init) {
+        for case .deletionScheduled(let due, _, _) in events.reversed().map(AccountEvent.init) {
             return .native(.ok, ["DueAt": .string(due.description)])
         }
         throw Problem(.internalError)

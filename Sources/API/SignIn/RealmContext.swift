@@ -8,7 +8,6 @@ public final class RealmContext: RouteContext {
     let place: Place
     let mint: TokenMint
     let keys: TokenKeys
-    let assertions: UsedAssertions
     let clients: KnownClients
     let remoteKeys: RemoteKeys
     let upstream: Upstream
@@ -22,7 +21,7 @@ public final class RealmContext: RouteContext {
     let passphrases: PassphraseWork
 
     init(
-        place: Place, mint: TokenMint, keys: TokenKeys, assertions: UsedAssertions,
+        place: Place, mint: TokenMint, keys: TokenKeys,
         clients: KnownClients, remoteKeys: RemoteKeys, upstream: Upstream, logos: ClientLogos,
         polls: DevicePolls, commands: any CommandPort, queries: any RealmQueries,
         limits: RateLimits, clock: Clock, passphrases: PassphraseWork
@@ -30,7 +29,6 @@ public final class RealmContext: RouteContext {
         self.place = place
         self.mint = mint
         self.keys = keys
-        self.assertions = assertions
         self.clients = clients
         self.remoteKeys = remoteKeys
         self.upstream = upstream

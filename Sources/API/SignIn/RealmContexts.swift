@@ -13,7 +13,6 @@ public struct RealmContexts: Sendable {
     private let commands: any CommandPort
     private let queries: any RealmQueries
     private let limits = RateLimits()
-    private let assertions = UsedAssertions()
     private let clients: KnownClients
     private let remoteKeys: RemoteKeys
     private let upstream: Upstream
@@ -70,6 +69,11 @@ public struct RealmContexts: Sendable {
         return request
     }
 
+    /// In whose look the page is that says there is none; nil where no realm is.
+    public func look(of request: Request) async -> PageLook? {
+        (try? await places.place(of: request)).map { PageLook($0, request) }
+    }
+
     /// Whatever else the realm has is not at a web app's place, where its scripts could reach for it:
     /// nothing is, but what pages are drawn with.
     public func context(of request: Request) async throws(Problem) -> RealmContext {
@@ -85,7 +89,7 @@ public struct RealmContexts: Sendable {
             try await self.mint(place.realm)
         }
         return RealmContext(
-            place: place, mint: mint, keys: keys, assertions: assertions, clients: clients,
+            place: place, mint: mint, keys: keys, clients: clients,
             remoteKeys: remoteKeys, upstream: upstream, logos: logos, polls: polls,
             commands: commands,
             queries: queries, limits: limits, clock: clock,

@@ -188,21 +188,23 @@ enum ProviderRoutes {
     ) { call throws(Problem) in
         try call.count(.provider)
         let refused = Problem(.invalidRequest, "The logout token is not valid.")
-        guard let (provider, subject, session) = try await call.loggedOut() else { throw refused }
+        guard let (provider, token) = try await call.loggedOut() else { throw refused }
         let mint = call.context.mint
-        if let session {
-            let rejection = try await call.attempt(
-                EndUpstreamSession(mint.upstreamSession(session, at: provider.issuer)),
-                as: "provider:\(provider.slug)")
-            if let rejection { throw rejection.problem }
-        } else if let subject,
+        var whom = LogOutByProvider.Whom.nobody
+        if let session = token.session {
+            whom = .session(mint.upstreamSession(session, at: provider.issuer))
+        } else if let subject = token.subject,
             let account = try await call.folded(
                 ProviderIdentity.self, mint.identity(subject, at: provider.issuer)
             ).account
         {
-            _ = try await call.attempt(
-                RotateSecurityStamp(account: account), as: "provider:\(provider.slug)")
+            whom = .account(account)
         }
+        let used = UsedLogoutToken(
+            issuer: provider.issuer, id: token.id, until: token.expiresAt)
+        let rejection = try await call.attempt(
+            LogOutByProvider(used, whom), as: "provider:\(provider.slug)")
+        if let rejection { throw rejection.problem }
         return Response(status: .ok)
     }
 }
@@ -210,7 +212,7 @@ enum ProviderRoutes {
 extension Call<RealmContext> {
     /// Who is logged out where, as a provider of ours says.
     fileprivate func loggedOut() async throws(Problem) -> (
-        provider: Provider, subject: String?, session: String?
+        provider: Provider, token: LogoutToken
     )? {
         let token = body["logout_token"]?.string ?? ""
         guard let issuer = try? SignedStatement.claimedIssuer(in: token) else { return nil }
@@ -220,7 +222,7 @@ extension Call<RealmContext> {
                 let found = await context.upstream.checkLogout(
                     token, of: provider, metadata, at: context.clock.now())
             else { continue }
-            return (provider, found.subject, found.session)
+            return (provider, found)
         }
         return nil
     }
@@ -248,11 +250,12 @@ extension UnlinkIdentity.Rejection: Refusal {
     }
 }
 
-extension EndUpstreamSession.Rejection: Refusal {
+extension LogOutByProvider.Rejection: Refusal {
     var problem: Problem {
         switch self {
         case .realmNotFound: Problem(.unknownHost)
         case .realmDisabled: Problem(.realmClosed)
+        case .used: Problem(.invalidRequest, "The logout token was used before.")
         }
     }
 }

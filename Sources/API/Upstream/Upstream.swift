@@ -175,12 +175,11 @@ public final class Upstream: Sendable {
     /// What a provider tells of a session that is over (OpenID Connect Back-Channel Logout 1.0).
     func checkLogout(
         _ token: String, of provider: Provider, _ metadata: ProviderMetadata, at now: Timestamp
-    ) async -> (subject: String?, session: String?)? {
+    ) async -> LogoutToken? {
         try? await keys.check(.address(metadata.keys)) { keys throws(TokenRejection) in
-            let claims = try LogoutToken.check(
+            try LogoutToken.check(
                 token, keys: keys, issuer: provider.issuer, clientID: provider.clientID, at: now,
                 algorithms: Self.algorithms)
-            return (claims.subject, claims.session)
         }
     }
 

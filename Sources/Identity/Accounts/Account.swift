@@ -8,6 +8,8 @@ public struct Account: StreamState {
     public private(set) var isDisabled = false
     /// It is deleted then, unless somebody calls it off. Until then its person is kept out.
     public private(set) var deletionDue: Timestamp?
+    /// By which its person calls that off, where the person asked for it.
+    private var keepLink: UUID?
     public private(set) var isDeleted = false
     /// Subjects beside the account itself under which data of its person is sealed: the mailboxes that
     /// it left, and once it is deleted, the one that it had.
@@ -36,16 +38,27 @@ public struct Account: StreamState {
             stamp += 1
         case .enabled: isDisabled = false
         case .stampRotated: stamp += 1
-        case .deletionScheduled(let due, _):
+        case .deletionScheduled(let due, let mail, let base):
             deletionDue = due
+            keepLink = base == nil ? nil : mail
             stamp += 1
-        case .deletionCancelled: deletionDue = nil
+        case .deletionCancelled:
+            deletionDue = nil
+            keepLink = nil
         case .deleted(let subjects):
             isDeleted = true
             self.subjects = subjects
             stamp += 1
         case .erased: isErased = true
         }
+    }
+}
+
+extension Account {
+    /// Whether a deletion is to come that this link calls off.
+    public func canBeKept(by link: UUID, at now: Timestamp) -> Bool {
+        guard let deletionDue, !isDeleted else { return false }
+        return keepLink == link && now < deletionDue
     }
 }
 

@@ -24,8 +24,9 @@ public enum AccountEvent: Event {
     case enabled
     /// Every session that was opened before is over.
     case stampRotated(mail: UUID? = nil)
-    /// Its person is kept out from now on.
-    case deletionScheduled(due: Timestamp, mail: UUID? = nil)
+    /// Its person is kept out from now on. `base` is what the link in the mail begins with by which the
+    /// person calls it off; nil where somebody else decided it.
+    case deletionScheduled(due: Timestamp, mail: UUID? = nil, base: String? = nil)
     case deletionCancelled
     /// There is no account any more. The keys of these subjects are to be destroyed, beside its own.
     case deleted(subjects: [UUID])
@@ -42,7 +43,7 @@ public enum AccountEvent: Event {
         EventShape("account.disabled", open: ["mail"]),
         EventShape("account.enabled"),
         EventShape("account.stamp_rotated", open: ["mail"]),
-        EventShape("account.deletion_scheduled", open: ["due", "mail"]),
+        EventShape("account.deletion_scheduled", open: ["due", "mail", "base"]),
         EventShape("account.deletion_cancelled"),
         EventShape("account.deleted", open: ["subjects"]),
         EventShape("account.erased"),
@@ -82,8 +83,10 @@ public enum AccountEvent: Event {
             ]) { $1 }
         case .personChanged(let person): person.fields
         case .disabled(let mail), .stampRotated(let mail): Self.mail(mail)
-        case .deletionScheduled(let due, let mail):
-            Self.mail(mail).merging(["due": .integer(due.seconds)]) { own, _ in own }
+        case .deletionScheduled(let due, let mail, let base):
+            Self.mail(mail)
+                .merging(base.map { ["base": .string($0)] } ?? [:]) { own, _ in own }
+                .merging(["due": .integer(due.seconds)]) { own, _ in own }
         case .deleted(let subjects): ["subjects": .texts(subjects.map(\.description))]
         case .mailboxConfirmed, .enabled, .deletionCancelled, .erased: [:]
         }
@@ -115,7 +118,8 @@ public enum AccountEvent: Event {
         case "account.stamp_rotated": self = .stampRotated(mail: fields.uuid("mail"))
         case "account.deletion_scheduled":
             guard let due = fields.instant("due") else { return nil }
-            self = .deletionScheduled(due: due, mail: fields.uuid("mail"))
+            self = .deletionScheduled(
+                due: due, mail: fields.uuid("mail"), base: fields["base"]?.string)
         case "account.deletion_cancelled": self = .deletionCancelled
         case "account.deleted":
             guard let subjects = fields.texts("subjects") else { return nil }

@@ -7,13 +7,19 @@ public struct ScheduleDeletion: Command {
     public var account: UUID
     /// The name of the mail that tells its person.
     public var mail: UUID?
+    /// What the link in it begins with by which the person calls it off: where the person asks.
+    public var keepBase: String?
     /// Without the realm's grace: for whoever answers for it.
     public var isAtOnce: Bool
     public var now: Timestamp
 
-    public init(account: UUID, mail: UUID? = nil, isAtOnce: Bool = false, now: Timestamp) {
+    public init(
+        account: UUID, mail: UUID? = nil, keepBase: String? = nil, isAtOnce: Bool = false,
+        now: Timestamp
+    ) {
         self.account = account
         self.mail = mail
+        self.keepBase = keepBase
         self.isAtOnce = isAtOnce
         self.now = now
     }
@@ -39,6 +45,9 @@ public struct ScheduleDeletion: Command {
         if let known = facts.thing.state.deletionDue, known <= due { return Decision() }
         // Of what is over in a moment nobody can be told any more.
         let mail = isAtOnce ? nil : facts.thing.mail(mail)
-        return Decision(AccountEvent.deletionScheduled(due: due, mail: mail), in: account)
+        // A link that nobody gets in time is none.
+        let base = mail == nil || grace == 0 ? nil : keepBase
+        return Decision(
+            AccountEvent.deletionScheduled(due: due, mail: mail, base: base), in: account)
     }
 }

@@ -34,6 +34,10 @@ public struct ClientMetadata: Sendable, Equatable {
     public internal(set) var idTokenSignature = TokenSignature.rs256
     /// The resources (RFC 8707) that this client speaks for: of tokens for them it may ask.
     public internal(set) var audiences: [String] = []
+    /// Where its tokens may be good (RFC 8707), if it was said: see `mayAsk(for:_:)`.
+    public internal(set) var resources: [String] = []
+    /// Where nobody said so, its tokens are good nowhere but here.
+    public internal(set) var needsListedResources = false
     /// Whether it may ask of every token of the realm.
     public internal(set) var introspectsAllTokens = false
     public internal(set) var consent = ConsentPolicy.needed
@@ -44,6 +48,8 @@ public struct ClientMetadata: Sendable, Equatable {
     public internal(set) var sectorURI: String?
     /// Of what user info is signed with, if it is.
     public internal(set) var userInfoSignature: String?
+    /// What answers about tokens are signed with, where it asks for signed ones.
+    public internal(set) var introspectionSignature: String?
     /// What its request objects are signed with, where it said so.
     public internal(set) var requestSignature: String?
     /// Where its logins can be begun from elsewhere (OpenID Connect Core section 4).

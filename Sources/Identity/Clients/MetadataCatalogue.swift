@@ -69,6 +69,13 @@ extension MetadataField {
                 "audiences", \.audiences, limit: 20, format: "uri",
                 "The resources that the client speaks for: it may introspect tokens for them",
                 rule: ResourceRule.check),
+            .texts(
+                "resources", \.resources, limit: 50, format: "uri",
+                "The resources that the client may ask tokens for; the realm's, where it has none",
+                rule: ResourceRule.check),
+            .flag(
+                "resources_listed_only", \.needsListedResources,
+                "Whether the client may ask for no resource where nobody listed any"),
             .flag(
                 "introspects_all_tokens", \.introspectsAllTokens,
                 "Whether the client may introspect every token of the realm"),
@@ -202,6 +209,12 @@ extension MetadataField {
         .text(
             "userinfo_signed_response_alg", \.userInfoSignature,
             "What user info is signed with; plain JSON without it"
+        ) { text throws(FieldFault.Reason) in
+            guard TokenSignature(rawValue: text) != nil else { throw .unsupported }
+        },
+        .text(
+            "introspection_signed_response_alg", \.introspectionSignature,
+            "What answers about tokens are signed with, where signed ones are asked for; else RS256"
         ) { text throws(FieldFault.Reason) in
             guard TokenSignature(rawValue: text) != nil else { throw .unsupported }
         },

@@ -18,9 +18,11 @@ public enum RedirectRule {
         guard let uri = AbsoluteURI(text) else { throw .malformed }
         guard !uri.hasFragment else { throw .hasFragment }
         guard !uri.hasUserInfo else { throw .hasUserInfo }
+        guard !AbsoluteURI.hasEscapedControl(text) else { throw .hasControl }
         switch uri.scheme {
         case "https":
-            guard uri.host != nil else { throw .malformed }
+            guard let host = uri.host else { throw .malformed }
+            guard WebHost.canBe(host) else { throw .impossibleHost }
         case "http":
             guard uri.host != nil else { throw .malformed }
             guard uri.isLoopback else { throw .unsafeScheme }
@@ -47,6 +49,7 @@ public enum RedirectRule {
             throw .malformed
         }
         guard !text.utf8.contains(0x23) else { throw .hasFragment }
+        guard !AbsoluteURI.hasEscapedControl(text) else { throw .hasControl }
         guard !runByBrowsers.contains(name) else { throw .unsafeScheme }
     }
 

@@ -10,3 +10,24 @@ public enum ResourceRule {
 
     public static func isResource(_ text: String) -> Bool { (try? check(text)) != nil }
 }
+
+extension ClientMetadata {
+    /// Whether the client may ask for a token that is good there: where its own list says so, else the
+    /// realm's. Without either, whoever registered the client answers for it; one that registered
+    /// itself has nobody who does.
+    public func mayAsk(for resource: String, _ settings: Settings) -> Bool {
+        guard ResourceRule.isResource(resource) else { return false }
+        if !resources.isEmpty { return resources.contains(resource) }
+        let known = settings[SettingCatalogue.resources]
+        return known.isEmpty ? !needsListedResources : known.contains(resource)
+    }
+}
+
+extension GrantDesk {
+    /// Each time that tokens are made: a list may have become shorter meanwhile.
+    func require(_ resources: [String]) throws(GrantRefusal) {
+        for resource in resources where !metadata.mayAsk(for: resource, settings) {
+            throw .invalidResource
+        }
+    }
+}

@@ -40,7 +40,7 @@ public struct RequestDevice: AnsweringCommand {
             request.proof.isGood(for: metadata.authenticationMethod, facts.client.state.secret)
         else { throw .invalidClient }
         guard metadata.grantTypes.contains(.deviceCode) else { throw .unauthorizedClient }
-        for resource in request.resources where !ResourceRule.isResource(resource) {
+        for resource in request.resources where !metadata.mayAsk(for: resource, facts.settings) {
             throw .invalidResource
         }
         let scope = try Scope.granted(request.scope, to: metadata)

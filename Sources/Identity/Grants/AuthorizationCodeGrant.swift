@@ -74,6 +74,7 @@ public struct AuthorizationCodeGrant: Grant {
         for resource in desk.request.resources where !code.resources.contains(resource) {
             throw .invalidResource
         }
+        if desk.request.resources.isEmpty { try desk.require(code.resources) }
         var narrowed = desk
         if desk.request.resources.isEmpty { narrowed.request.resources = code.resources }
         var settled = narrowed.open(

@@ -45,6 +45,7 @@ public struct DeviceGrant: Grant {
         // What was shown to the person is what there is; now is too late to ask for anything else.
         var request = desk.request
         request.resources = terms.resources
+        try desk.require(terms.resources)
         let asked = GrantDesk(
             request: request, settings: desk.settings, metadata: desk.metadata,
             method: desk.method)

@@ -110,13 +110,19 @@ public struct RedeemGrant<Shown: Grant>: AnsweringCommand {
         }
         guard metadata.grantTypes.contains(Shown.type) else { throw .unauthorizedClient }
         if metadata.bindsTokens, request.keyProof == nil { throw .proofNeeded }
-        for resource in request.resources where !ResourceRule.isResource(resource) {
-            throw .invalidResource
-        }
         var request = request
         request.session = grant.sessionName ?? request.session
-        return GrantDesk(
+        let desk = GrantDesk(
             request: request, settings: facts.settings, metadata: metadata, method: Shown.type)
+        // What an exchange may reach has a list of its own.
+        if Shown.type == .tokenExchange {
+            for resource in request.resources where !ResourceRule.isResource(resource) {
+                throw .invalidResource
+            }
+        } else {
+            try desk.require(request.resources)
+        }
+        return desk
     }
 
     private func record(_ refusal: GrantRefusal, _ facts: Facts) -> SessionEvent? {

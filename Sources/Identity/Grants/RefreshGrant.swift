@@ -43,11 +43,11 @@ public struct RefreshGrant: Grant {
             isFresh(session, desk), terms.key == nil || terms.key == desk.request.keyProof?.key
         else { throw .invalidRefreshToken }
         let scope = try narrowed(desk.request, terms)
+        let resources = try resources(desk, terms)
         let next = generation + 1
         let granted = GrantedTokens(
             session: session.stream, generation: next, terms: terms, scope: scope,
-            resources: desk.request.resources.isEmpty
-                ? terms.resources : desk.request.resources,
+            resources: resources,
             lifetime: desk.accessLifetime, style: TokenStyle(desk.metadata),
             key: desk.request.keyProof?.key)
         if generation == session.state.generation {
@@ -88,9 +88,19 @@ public struct RefreshGrant: Grant {
         _ request: GrantRequest, _ terms: SessionTerms
     ) throws(GrantRefusal) -> [String] {
         for scope in request.scope where !terms.scope.contains(scope) { throw .widerScope }
-        for resource in request.resources where !terms.resources.contains(resource) {
-            throw .invalidResource
-        }
         return request.scope.isEmpty ? terms.scope : request.scope
+    }
+
+    /// Of what the session has, what the client asks for, else what it may still have. Nothing left of it
+    /// would be a token for us: that is another one, and nobody asked for it.
+    private func resources(
+        _ desk: GrantDesk, _ terms: SessionTerms
+    ) throws(GrantRefusal) -> [String] {
+        let asked = desk.request.resources
+        for resource in asked where !terms.resources.contains(resource) { throw .invalidResource }
+        guard asked.isEmpty, !terms.resources.isEmpty else { return asked }
+        let left = terms.resources.filter { desk.metadata.mayAsk(for: $0, desk.settings) }
+        guard !left.isEmpty else { throw .invalidResource }
+        return left
     }
 }

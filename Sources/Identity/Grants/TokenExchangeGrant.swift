@@ -94,14 +94,13 @@ public struct TokenExchangeGrant: Grant {
     }
 
     private func resources(_ desk: GrantDesk) throws(GrantRefusal) -> [String] {
-        guard !desk.request.resources.isEmpty else { return subject.audience }
-        for resource in desk.request.resources
-        where !desk.metadata.exchangeTargets.contains(resource)
-            && !subject.audience.contains(resource)
-        {
-            throw .invalidResource
+        let targets = desk.metadata.exchangeTargets
+        let asked = desk.request.resources.isEmpty ? subject.audience : desk.request.resources
+        for resource in asked where !targets.contains(resource) {
+            guard subject.audience.contains(resource) else { throw .invalidResource }
+            try desk.require([resource])
         }
-        return desk.request.resources
+        return asked
     }
 
     /// Who acted before stays to be seen: no exchange washes it off.

@@ -31,7 +31,7 @@ public struct Passphrase: StreamState {
             self.derived = derived
             setAt = at
             wrongGuesses = 0
-        case .refused(let at):
+        case .refused(let at, _, _):
             wrongGuesses += 1
             lastGuess = at
         case .used: wrongGuesses = 0
@@ -57,6 +57,10 @@ extension Passphrase {
         let doublings = min(wrongGuesses - Self.guessesBeforeRest, 16)
         return now < lastGuess.adding(seconds: min(15 << Int64(doublings), Self.longestRest))
     }
+
+    /// With one wrong guess more none is taken for a while: its owner is told once, and not again until
+    /// he was in.
+    var isAboutToRest: Bool { wrongGuesses + 1 == Self.guessesBeforeRest }
 
     var wasGuessed: Bool { wrongGuesses > 0 }
 }

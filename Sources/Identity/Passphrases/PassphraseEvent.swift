@@ -8,8 +8,8 @@ public enum PassphraseEvent: Event {
     case set(hash: String?, account: UUID, mail: UUID, at: Timestamp)
     /// The same, where a device hashes it first: see `DerivedPassphrase`.
     case derived(DerivedPassphrase, account: UUID, mail: UUID, at: Timestamp)
-    /// Somebody guessed wrong.
-    case refused(at: Timestamp)
+    /// Somebody guessed wrong. Its owner is told by the mail, where guesses begin to rest.
+    case refused(at: Timestamp, account: UUID? = nil, mail: UUID? = nil)
     /// It was right, after guesses that were not.
     case used
     case removed(account: UUID, mail: UUID)
@@ -23,7 +23,7 @@ public enum PassphraseEvent: Event {
         EventShape(
             "passphrase.derived", open: ["account", "mail", "set_at", "rounds"],
             personal: ["hash", "hint", "key", "public_key", "private_key"]),
-        EventShape("passphrase.refused", open: ["refused_at"]),
+        EventShape("passphrase.refused", open: ["account", "mail", "refused_at"]),
         EventShape("passphrase.used"),
         EventShape("passphrase.removed", open: ["account", "mail"]),
         EventShape("passphrase.hint_changed", open: ["account"], personal: ["hint"]),
@@ -65,7 +65,11 @@ public enum PassphraseEvent: Event {
             fields["mail"] = .uuid(mail)
             fields["set_at"] = .integer(at.seconds)
             return fields
-        case .refused(let at): return ["refused_at": .integer(at.seconds)]
+        case .refused(let at, let account, let mail):
+            var fields: [String: JSON] = ["refused_at": .integer(at.seconds)]
+            fields["account"] = account.map { .uuid($0) }
+            fields["mail"] = mail.map { .uuid($0) }
+            return fields
         case .used: return [:]
         case .removed(let account, let mail):
             return ["account": .uuid(account), "mail": .uuid(mail)]
@@ -94,7 +98,7 @@ public enum PassphraseEvent: Event {
             self = .derived(derived, account: account, mail: mail, at: at)
         case "passphrase.refused":
             guard let at = fields.instant("refused_at") else { return nil }
-            self = .refused(at: at)
+            self = .refused(at: at, account: fields.uuid("account"), mail: fields.uuid("mail"))
         case "passphrase.used": self = .used
         case "passphrase.removed":
             guard let account = fields.uuid("account"), let mail = fields.uuid("mail") else {

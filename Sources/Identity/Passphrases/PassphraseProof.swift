@@ -17,11 +17,16 @@ public struct PassphraseProof: SignInProof {
     public var comparison: Comparison
     /// What was typed as a second factor, if anything.
     public var second: TypedFactor?
+    /// The name of the mail that tells of guesses, if there is one to be sent.
+    public var mail: UUID?
 
-    public init(mailbox: UUID, comparison: Comparison, second: TypedFactor? = nil) {
+    public init(
+        mailbox: UUID, comparison: Comparison, second: TypedFactor? = nil, mail: UUID? = nil
+    ) {
         self.mailbox = mailbox
         self.comparison = comparison
         self.second = second
+        self.mail = mail
     }
 
     public struct Facts: Sendable {
@@ -71,10 +76,13 @@ public struct PassphraseProof: SignInProof {
                 after: decision, orKeeping: decision, account: holder.account,
                 second: holder.second, second, scope: [], factors: [.passphrase])
         case .wrong(let hash) where hash == kept:
+            let told = holder.passphrase.state.isAboutToRest ? mail : nil
             return Settled(
                 Decision(
-                    PassphraseEvent.refused(at: now), in: holder.passphrase.stream,
-                    of: holder.account.stream), .failure(.invalidPassphrase))
+                    PassphraseEvent.refused(
+                        at: now, account: told.map { _ in holder.account.stream }, mail: told),
+                    in: holder.passphrase.stream, of: holder.account.stream),
+                .failure(.invalidPassphrase))
         // It was changed just now.
         case .right, .wrong, .nothing: throw .invalidPassphrase
         }

@@ -17,6 +17,8 @@ public struct Setting: Sendable {
         case domain
         /// Where passkeys may be used: pages and apps.
         case origins(limit: Int)
+        /// Where tokens may be good: see `ResourceRule`.
+        case resources(limit: Int)
         /// Some of these.
         case selection([String])
         /// Apps on phones: see `NativeApp`.
@@ -70,6 +72,10 @@ public struct Setting: Sendable {
             try check(value, limit) { text throws(FieldFault.Reason) in
                 try OriginRule.check(text)
             }
+        case .resources(let limit):
+            try check(value, limit) { text throws(FieldFault.Reason) in
+                try ResourceRule.check(text)
+            }
         case .selection(let choices):
             try check(value, choices.count) { text throws(FieldFault.Reason) in
                 guard choices.contains(text) else { throw .unsupported }
@@ -113,7 +119,8 @@ public struct Setting: Sendable {
             guard text.utf8.first == UInt8(ascii: "#"), digits.count == 6,
                 digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit })
             else { throw .malformed }
-        case .flag, .seconds, .count, .origins, .selection, .apps, .certificates, .rates,
+        case .flag, .seconds, .count, .origins, .resources, .selection, .apps, .certificates,
+            .rates,
             .mailWords, .issuers:
             break
         }
@@ -143,7 +150,7 @@ public struct Setting: Sendable {
             type = "string"
             schema["format"] = "email"
         case .hostName, .domain: type = "string"
-        case .origins(let limit), .apps(let limit), .certificates(let limit):
+        case .origins(let limit), .resources(let limit), .apps(let limit), .certificates(let limit):
             type = "array"
             schema["items"] = ["type": "string"]
             schema["maxItems"] = .integer(Int64(limit))
@@ -174,6 +181,7 @@ public struct Setting: Sendable {
             case .hostName: "host name"
             case .domain: "host name without a port"
             case .origins: "list of origins"
+            case .resources: "list of absolute addresses"
             case .selection(let choices): "list of \(choices.joined(separator: ", "))"
             case .apps: "list of ios:TEAMID.bundle and android:package:fingerprint"
             case .certificates: "list of certificates, PEM or base 64"

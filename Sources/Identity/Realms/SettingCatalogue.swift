@@ -101,6 +101,11 @@ public enum SettingCatalogue {
         "software_statement_issuers", .issuers(limit: TrustedIssuer.mostIssuers),
         "Whose statements about clients are believed: by issuer, with jwks or jwks_uri")
 
+    public static let resources = Declare.texts(
+        "resources", .resources(limit: 100),
+        "The resources that clients may ask tokens for which have no list of their own; any, where "
+            + "none is named")
+
     public static let proofNonces = Declare.flag(
         "dpop_nonces", false,
         "Whether proofs of a key must have a number in them that this server has given out")
@@ -177,7 +182,8 @@ public enum SettingCatalogue {
             magicLinkLifetime.setting, inviteLifetime.setting, recentSignIn.setting,
             accountDeletionGrace.setting, logoutEndsOffline.setting, rateLimits.setting,
             nativeApps.setting, mailWords.setting,
-            clientRegistration.setting, statementIssuers.setting, proofNonces.setting,
+            resources.setting, clientRegistration.setting, statementIssuers.setting,
+            proofNonces.setting,
             assertionIssuers.setting, deviceCodeLifetime.setting,
         ] + passkeys + pages + flagship
 

@@ -90,6 +90,8 @@ public struct RegisterOwnClient: Command {
             throw .refused(.invalid(error))
         }
         members["app_id"] = app.map { .uuid($0) }
+        // Resource servers that never heard of it take its tokens nowhere.
+        members["resources_listed_only"] = true
         let command = RegisterClient(
             id: id, clientID: clientID, metadata: members, secret: secret)
         let registered: Decision

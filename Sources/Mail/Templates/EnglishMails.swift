@@ -61,7 +61,8 @@ extension MailText {
                 closing: "{app} sent this to your devices. None of them took it, so it comes by "
                     + "mail.")
         case .passkeyEnrolled, .passkeyRemoved, .totpEnrolled, .totpRemoved, .passphraseSet,
-            .passphraseRemoved, .signedOutEverywhere, .accountDisabled, .accountDeletion:
+            .passphraseRemoved, .signedOutEverywhere, .accountDisabled, .accountDeletion,
+            .accountDeletionAsked, .passphraseGuessed:
             englishNotice(kind)
         case .providerConnected: englishProviderConnected
         case .deviceAdded: englishDeviceAdded
@@ -142,6 +143,8 @@ extension MailText {
                     + "to it, and all devices were signed out.",
                 closing: "If you think that this is a mistake, get in touch with us.")
         case .accountDeletion: englishDeletion
+        case .accountDeletionAsked: englishDeletionAsked
+        case .passphraseGuessed: englishPassphraseGuessed
         case .emailOtp, .secondFactorCode, .certificationCode, .magicLink, .emailVerification,
             .passphraseReset, .ownerInvitation, .passphraseHint, .addressChanged,
             .providerConnected, .deviceAdded, .deviceCertified, .notification:

@@ -31,7 +31,8 @@ extension MailText {
         case .emailOtp, .secondFactorCode, .certificationCode, .magicLink, .emailVerification,
             .passkeyEnrolled, .passkeyRemoved, .totpEnrolled, .totpRemoved, .passphraseSet,
             .passphraseRemoved, .addressChanged, .signedOutEverywhere, .accountDisabled,
-            .accountDeletion, .providerConnected, .deviceAdded, .deviceCertified, .notification:
+            .accountDeletion, .accountDeletionAsked, .passphraseGuessed, .providerConnected,
+            .deviceAdded, .deviceCertified, .notification:
             english(kind)
         }
     }
@@ -51,4 +52,27 @@ extension MailText {
             heading: "Your account will be deleted",
             introduction: "Your {product} account and all in it will be deleted on {time}.",
             closing: "Until then you can change your mind. If this was not you, tell us.")
+
+    static let englishDeletionAsked =
+        MailText(
+            subject: "Your {product} account is about to be deleted",
+            preview: "Until {time} you can change your mind.",
+            heading: "Your account will be deleted",
+            introduction: "Somebody who was signed in as you asked for it: your {product} account "
+                + "and all in it will be deleted on {time}. Until then the link calls it off.",
+            button: "Keep my account",
+            closing: "If this was you, there is nothing to do. If it was not, keep the account and "
+                + "then change how you sign in.")
+
+    static let englishPassphraseGuessed =
+        MailText(
+            subject: "Somebody guesses your {product} passphrase",
+            preview: "Nobody got in. Was this you?",
+            heading: "Wrong passphrases",
+            introduction: "On {time} somebody typed a wrong passphrase for your {product} account "
+                + "several times. Nobody got in by it, and for some minutes no guess is taken.",
+            closing:
+                "If this was you, wait a little, or choose another way to sign in. If it was not, "
+                + "there is nothing to do as long as your passphrase is long and used nowhere else."
+        )
 }

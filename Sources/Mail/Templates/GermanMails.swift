@@ -55,15 +55,10 @@ extension MailText {
                     + "E-Mail ignorieren: Ohne Ihre Bestätigung geschieht nichts.")
         case .passphraseReset, .ownerInvitation, .passphraseHint: germanPassphrase(kind)
         case .addressChanged: germanAddressChanged
-        case .notification:
-            MailText(
-                subject: "{title} ({product})", preview: "{app} hat Neues für Sie.",
-                heading: "{title}",
-                introduction: "{message}",
-                closing: "{app} hat das an Ihre Geräte geschickt. Keines hat es angenommen, "
-                    + "deshalb kommt es per E-Mail.")
+        case .notification: germanNotification
         case .passkeyEnrolled, .passkeyRemoved, .totpEnrolled, .totpRemoved, .passphraseSet,
-            .passphraseRemoved, .signedOutEverywhere, .accountDisabled, .accountDeletion:
+            .passphraseRemoved, .signedOutEverywhere, .accountDisabled, .accountDeletion,
+            .accountDeletionAsked, .passphraseGuessed:
             germanNotice(kind)
         case .providerConnected: germanProviderConnected
         case .deviceAdded: germanDeviceAdded
@@ -144,6 +139,8 @@ extension MailText {
                     + "anmelden, und alle Geräte wurden abgemeldet.",
                 closing: "Halten Sie das für einen Irrtum, wenden Sie sich an uns.")
         case .accountDeletion: germanDeletion
+        case .accountDeletionAsked: germanDeletionAsked
+        case .passphraseGuessed: germanPassphraseGuessed
         case .emailOtp, .secondFactorCode, .certificationCode, .magicLink, .emailVerification,
             .passphraseReset, .ownerInvitation, .passphraseHint, .addressChanged,
             .providerConnected, .deviceAdded, .deviceCertified, .notification:

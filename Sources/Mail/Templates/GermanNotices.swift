@@ -35,7 +35,8 @@ extension MailText {
         case .emailOtp, .secondFactorCode, .certificationCode, .magicLink, .emailVerification,
             .passkeyEnrolled, .passkeyRemoved, .totpEnrolled, .totpRemoved, .passphraseSet,
             .passphraseRemoved, .addressChanged, .signedOutEverywhere, .accountDisabled,
-            .accountDeletion, .providerConnected, .deviceAdded, .deviceCertified, .notification:
+            .accountDeletion, .accountDeletionAsked, .passphraseGuessed, .providerConnected,
+            .deviceAdded, .deviceCertified, .notification:
             german(kind)
         }
     }
@@ -55,4 +56,35 @@ extension MailText {
             heading: "Ihr Konto wird gelöscht",
             introduction: "Am {time} wird Ihr Konto bei {product} mit allem darin gelöscht.",
             closing: "Bis dahin können Sie es rückgängig machen. Sonst melden Sie sich bald.")
+
+    static let germanDeletionAsked =
+        MailText(
+            subject: "Ihr Konto bei {product} soll gelöscht werden",
+            preview: "Bis zum {time} können Sie es sich anders überlegen.",
+            heading: "Ihr Konto wird gelöscht",
+            introduction: "Jemand, der als Sie angemeldet war, hat es verlangt: Am {time} wird Ihr "
+                + "Konto bei {product} mit allem darin gelöscht. Bis dahin nimmt der Link das zurück.",
+            button: "Konto behalten",
+            closing: "Waren Sie das, ist nichts zu tun. Wenn nicht, behalten Sie das Konto und "
+                + "ändern Sie dann, wie Sie sich anmelden.")
+
+    static let germanPassphraseGuessed =
+        MailText(
+            subject: "Jemand rät Ihre Passphrase bei {product}",
+            preview: "Niemand kam hinein. Waren Sie das?",
+            heading: "Falsche Passphrasen",
+            introduction: "Am {time} wurde für Ihr Konto bei {product} mehrmals eine falsche "
+                + "Passphrase eingegeben. Niemand kam damit hinein, und einige Minuten lang wird "
+                + "keine angenommen.",
+            closing:
+                "Waren Sie das, warten Sie etwas, oder melden Sie sich anders an. Wenn nicht, ist "
+                + "nichts zu tun, solange Ihre Passphrase lang ist und nirgends sonst gilt.")
+
+    static let germanNotification =
+        MailText(
+            subject: "{title} ({product})", preview: "{app} hat Neues für Sie.",
+            heading: "{title}",
+            introduction: "{message}",
+            closing: "{app} hat das an Ihre Geräte geschickt. Keines hat es angenommen, "
+                + "deshalb kommt es per E-Mail.")
 }

@@ -21,6 +21,8 @@ public enum MailKind: Sendable, Hashable {
     case totpRemoved(at: Timestamp)
     case passphraseSet(at: Timestamp)
     case passphraseRemoved(at: Timestamp)
+    /// Somebody typed wrong ones, one after the other.
+    case passphraseGuessed(at: Timestamp)
     /// An app on a device was let in.
     case deviceAdded(device: String, at: Timestamp)
     /// It has everything from now on.
@@ -29,8 +31,10 @@ public enum MailKind: Sendable, Hashable {
     case addressChanged(at: Timestamp)
     case signedOutEverywhere(at: Timestamp)
     case accountDisabled(at: Timestamp)
-    /// The account is to be deleted; until then its owner can change his mind.
+    /// The account is to be deleted; until then whoever decided it can change his mind.
     case accountDeletion(at: Timestamp)
+    /// The same where its owner asked for it: by the link he keeps it.
+    case accountDeletionAsked(MailLink, at: Timestamp)
 
     /// What an app wanted to show on a device, and no device took.
     case notification(title: String, message: String, sender: String)
@@ -52,12 +56,14 @@ public enum MailKind: Sendable, Hashable {
         case totpRemoved = "TotpRemoved"
         case passphraseSet = "PassphraseSet"
         case passphraseRemoved = "PassphraseRemoved"
+        case passphraseGuessed = "PassphraseGuessed"
         case deviceAdded = "DeviceAdded"
         case deviceCertified = "DeviceCertified"
         case addressChanged = "AddressChanged"
         case signedOutEverywhere = "SignedOutEverywhere"
         case accountDisabled = "AccountDisabled"
         case accountDeletion = "AccountDeletion"
+        case accountDeletionAsked = "AccountDeletionAsked"
         case notification = "Notification"
     }
 
@@ -78,12 +84,14 @@ public enum MailKind: Sendable, Hashable {
         case .totpRemoved: .totpRemoved
         case .passphraseSet: .passphraseSet
         case .passphraseRemoved: .passphraseRemoved
+        case .passphraseGuessed: .passphraseGuessed
         case .deviceAdded: .deviceAdded
         case .deviceCertified: .deviceCertified
         case .addressChanged: .addressChanged
         case .signedOutEverywhere: .signedOutEverywhere
         case .accountDisabled: .accountDisabled
         case .accountDeletion: .accountDeletion
+        case .accountDeletionAsked: .accountDeletionAsked
         case .notification: .notification
         }
     }

@@ -61,12 +61,13 @@ public struct MailTemplates: Sendable {
             .certificationCode(let code, _):
             .code(singleLine(code, maximum: 64))
         case .magicLink(let link, _), .emailVerification(let link, _),
-            .passphraseReset(let link, _), .ownerInvitation(let link):
+            .passphraseReset(let link, _), .ownerInvitation(let link),
+            .accountDeletionAsked(let link, _):
             .link(link.url, button)
         case .passphraseHint(let hint): .code(singleLine(hint, maximum: 500))
         case .passkeyEnrolled, .passkeyRemoved, .providerConnected, .totpEnrolled, .totpRemoved,
             .passphraseSet,
-            .passphraseRemoved, .addressChanged, .signedOutEverywhere,
+            .passphraseRemoved, .passphraseGuessed, .addressChanged, .signedOutEverywhere,
             .accountDisabled, .accountDeletion, .deviceAdded, .deviceCertified, .notification:
             .none
         }
@@ -115,9 +116,13 @@ private struct MailValues {
             values[.time] = language.time(moment)
         case .totpEnrolled(let moment), .totpRemoved(let moment),
             .passphraseSet(let moment), .passphraseRemoved(let moment),
+            .passphraseGuessed(let moment),
             .addressChanged(let moment), .signedOutEverywhere(let moment),
             .accountDisabled(let moment),
             .accountDeletion(let moment):
+            values[.time] = language.time(moment)
+        case .accountDeletionAsked(let link, let moment):
+            values[.url] = link.url
             values[.time] = language.time(moment)
         case .notification(let title, let message, let sender):
             values[.title] = singleLine(title, maximum: 200)

@@ -12,12 +12,14 @@ public enum Placeholder: String, Sendable, Hashable, CaseIterable {
             known.formUnion(isSecret ? [.minutes] : [.minutes, .code])
         case .magicLink, .emailVerification, .passphraseReset:
             known.formUnion(isSecret ? [.minutes] : [.minutes, .url])
+        case .accountDeletionAsked: known.formUnion(isSecret ? [.time] : [.time, .url])
         case .ownerInvitation: known.formUnion(isSecret ? [] : [.url])
         case .passphraseHint: known.formUnion(isSecret ? [] : [.hint])
         case .passkeyEnrolled, .passkeyRemoved, .providerConnected, .deviceAdded,
             .deviceCertified:
             known.formUnion([.device, .time])
-        case .totpEnrolled, .totpRemoved, .passphraseSet, .passphraseRemoved, .addressChanged,
+        case .totpEnrolled, .totpRemoved, .passphraseSet, .passphraseRemoved, .passphraseGuessed,
+            .addressChanged,
             .signedOutEverywhere,
             .accountDisabled, .accountDeletion:
             known.insert(.time)

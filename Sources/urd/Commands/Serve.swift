@@ -1,4 +1,5 @@
 import API
+import HTTPClient
 import HTTPServer
 import Systemd
 import Telemetry
@@ -58,6 +59,8 @@ extension Service.Options {
         drain = settings[Settings.drain]
         readyLag = settings[Settings.readyLag]
         checkpointDirectory = settings[Settings.checkpointDirectory]
+        destinations = .publicOnly(except: settings.outgoingNetworks)
+        authorities = settings[Settings.outgoingAuthorities]
         breachedPassphrases = settings[Settings.breachedPassphrases]
         forwarding = Forwarding(
             trusted: settings[Settings.trustedProxies],

@@ -33,6 +33,7 @@ struct DevelopmentRun: DevelopmentSteps {
         options.forwarding = Forwarding(ports: [place.port])
         // Whoever develops has clients on the same machine.
         options.destinations = .any
+        options.authorities = settings[Settings.outgoingAuthorities]
         let lines = Log(threshold: .warning)
         options.outgoing = try OutgoingCalls(settings)
         options.mailCarrier = try SMTPCarrier(settings, lines)

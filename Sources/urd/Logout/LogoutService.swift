@@ -39,9 +39,10 @@ final class LogoutService: Sendable {
     }
 
     /// Clients are strangers: none of their addresses may lead into the own network.
-    static func configuration(_ destinations: Destinations) -> HTTPClient.Configuration {
+    static func configuration(_ options: Service.Options) -> HTTPClient.Configuration {
         var configuration = HTTPClient.Configuration()
-        configuration.destinations = destinations
+        configuration.destinations = options.destinations
+        configuration.caFile = options.authorities
         configuration.timeout = .seconds(5)
         configuration.connectTimeout = .seconds(3)
         configuration.maximumBodyBytes = 16 << 10

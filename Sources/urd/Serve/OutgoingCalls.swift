@@ -23,8 +23,7 @@ struct OutgoingCalls: Sendable {
         configuration.allowsHTTP = false
         configuration.caFile = settings[Settings.outgoingAuthorities]
         configuration.userAgent = "urd"
-        configuration.destinations = .publicOnly(
-            except: settings[Settings.outgoingNetworks].compactMap { AddressRange("\($0)") })
+        configuration.destinations = .publicOnly(except: settings.outgoingNetworks)
         do {
             client = try WebClient(configuration)
             configuration.threads = 2
@@ -105,5 +104,12 @@ struct OutgoingCalls: Sendable {
                 return .unreachable
             }
         }
+    }
+}
+
+extension Settings {
+    /// Networks that are called although they are not public.
+    var outgoingNetworks: [AddressRange] {
+        self[Self.outgoingNetworks].compactMap { AddressRange("\($0)") }
     }
 }

@@ -28,6 +28,8 @@ struct Service: Sendable {
         var forwarding = Forwarding()
         /// Where clients may be called that say where they want to be.
         var destinations = Destinations.publicOnly()
+        /// The file of those who vouch for them; the system's, if none is named.
+        var authorities: String?
         /// Calls those whom clients and realms name; without it nobody is called.
         var outgoing: OutgoingCalls?
         /// The file of those that nobody may set.
@@ -70,7 +72,7 @@ struct Service: Sendable {
                 }
                 group.addTask { try await DeletionService(store, models.queries).run() }
                 group.addTask { try await InstallationService(store).run() }
-                let web = try WebClient(LogoutService.configuration(options.destinations))
+                let web = try WebClient(LogoutService.configuration(options))
                 let logout = LogoutService(
                     store, letters: LogoutLetters(store, models.queries), web: web)
                 group.addTask { try await logout.run() }
@@ -123,7 +125,8 @@ struct Service: Sendable {
                 .init(API.webAppTable) { request throws(Problem) in
                     try await realms.context(ofWebApp: request)
                 },
-            ], log: store.lines, metrics: store.metrics, lead: { await realms.led($0) })
+            ], log: store.lines, metrics: store.metrics, lead: { await realms.led($0) },
+            look: { await realms.look(of: $0) })
         let open = try listen(options.listener) { await router.respond(to: $0) }
         guard let inner = options.privateListener else { return Servers(open: open, inner: nil) }
         var tables = [

@@ -286,4 +286,37 @@ import Values
         try await browser.askForCode()
         #expect(try await world.events().last == "account.deletion_scheduled")
     }
+
+    @Test func `are kept by the link in the mail, by its button alone and once`() async throws {
+        let (browser, world) = try await signedIn()
+        try await browser.get("/account/delete")
+        try await browser.submit("/account/delete")
+        let letter = try await world.lastLetter()
+        let place = try #require(letter.link.map(\.placeOnSite))
+        #expect(letter.text.contains("Keep my account") || letter.html.contains("Keep my account"))
+        #expect(place.hasPrefix("/keep-account?token="))
+        let other = PageBrowser(world)
+        for wrong in [
+            place + "0", place.dropLast() + "g", "/keep-account", "/keep-account?token=x",
+        ] {
+            try await other.get(String(wrong))
+            #expect(other.answer?.status == .badRequest, "\(wrong)")
+        }
+        // To look at it changes nothing.
+        try await other.get(place)
+        #expect(other.shows("Keep your account?"))
+        #expect(try await world.events().last == "account.deletion_scheduled")
+        let token = [(name: "token", value: other.value(of: "token") ?? "")]
+        // Nor does a form that no page of ours showed.
+        let forged = try await world.post("/keep-account", form: token)
+        #expect(forged.status == .forbidden)
+        _ = await other.together(50, "/keep-account", token)
+        #expect(try await world.events().count { $0 == "account.deletion_cancelled" } == 1)
+        try await other.get(place)
+        #expect(other.answer?.status == .badRequest && other.cookies["__Host-urd"] == nil)
+        world.clock.advance(seconds: 200)
+        try await other.signIn()
+        try await other.get("/account")
+        #expect(other.shows("ann@example.org"))
+    }
 }

@@ -168,6 +168,8 @@ extension PassphraseWork {
         #expect(other.answer?.status == .badRequest)
         #expect(
             try await world.events().filter { $0 == "passphrase.refused" }.count == 5)
+        let letter = try await world.lastLetter()
+        #expect(letter.to == "ann@example.org" && letter.text.contains("Nobody got in by it"))
         world.clock.advance(seconds: 901)
         try await signIn(Self.chosen, other)
         #expect(other.answer?.status == .seeOther)

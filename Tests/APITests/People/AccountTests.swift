@@ -43,7 +43,7 @@ extension World {
         #expect(made.response.headers["Location"] == "\(accounts)/\(id)")
         #expect(try await world.find("aDA@example.ORG")?.map { $0["id"] } == [.string(id)])
         #expect(try await world.find("nobody@example.org") == [])
-        #expect(try await world.find("a@localhost") == [], "That is no address.")
+        #expect(try await world.find("a@localhost") == nil, "That is no address.")
         #expect(try await world.send(.get, "\(accounts)/\(id)").json == made.json)
         let missing = try await world.send(.get, "\(accounts)/\(UUID.random())")
         #expect(missing.problem == .noSuchAccount)

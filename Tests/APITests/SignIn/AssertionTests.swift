@@ -98,6 +98,35 @@ private struct Signer: Sendable {
         #expect(after.json == ["active": false])
     }
 
+    @Test func `uses one up on every node, whatever it asks there, and where fifty come at once`()
+        async throws
+    {
+        let signer = try await Signer()
+        let first = try await signer.send(try signer.assertion())
+        let token = try #require(first.json["access_token"]?.string)
+        // A node that shares nothing with the first but the log.
+        let other = signer.world.otherNode()
+        for path in ["/connect/introspect", "/connect/revoke"] {
+            let assertion = try signer.assertion()
+            let form: [(name: String, value: String)] = [
+                ("client_assertion_type", bearerType), ("client_assertion", assertion),
+                ("token", token + "x"),
+            ]
+            let statuses = try await withThrowingTaskGroup(of: Status.self) { group in
+                for number in 0..<50 {
+                    group.addTask {
+                        number.isMultiple(of: 2)
+                            ? try await signer.world.post(path, form: form).status
+                            : await signer.world.post(path, form: form, at: other).status
+                    }
+                }
+                return try await group.reduce(into: [Status]()) { $0.append($1) }
+            }
+            #expect(statuses.count { $0 == .ok } == 1, "\(path)")
+            #expect(statuses.count { $0 == .unauthorized } == 49, "\(path)")
+        }
+    }
+
     @Test func `is refused whatever is wrong with its assertion`() async throws {
         let signer = try await Signer()
         let stranger = try SigningKey.generate(.es256)

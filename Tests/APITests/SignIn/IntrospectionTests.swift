@@ -1,5 +1,6 @@
 import HTTP
 import Identity
+import JOSE
 import JSON
 import Testing
 import Values
@@ -55,6 +56,55 @@ import Values
         return try await world.post(
             "/connect/token", form: form + resource.map { ("resource", $0) },
             basic: basic("backend"))
+    }
+
+    @Test(arguments: [("readers", Algorithm.rs256), ("signer", .es256)])
+    func `RFC 9701: is told in a signed answer where it asks for one, and to itself alone`(
+        name: String, algorithm: Algorithm
+    ) async throws {
+        let world = try await world()
+        for (name, more) in [
+            ("readers", [:]), ("signer", ["introspection_signed_response_alg": "ES256"]),
+        ] as [(String, [String: JSON])] {
+            try await world.register(
+                name,
+                more.merging([
+                    "grant_types": ["client_credentials"], "introspects_all_tokens": true,
+                ]) { $1 }, secret: "hush")
+        }
+        let tokens = try await signIn(world).json
+        func ask(_ token: String, _ accept: String?) async throws -> Answered {
+            var headers: Headers = [
+                "Host": "id.acme.example", "Content-Type": "application/x-www-form-urlencoded",
+                "Authorization": "Basic \(Base64.encode(Array("\(name):hush".utf8)))",
+            ]
+            headers["Accept"] = accept
+            return try await world.send(
+                Request(
+                    method: .post, path: "/connect/introspect", query: nil, headers: headers,
+                    body: Array(Form.encode([("token", token)]).utf8), source: "203.0.113.7",
+                    id: "request-14"))
+        }
+        let token = try #require(tokens["access_token"]?.string)
+        let plain = try await ask(token, nil).json
+        let type = "application/token-introspection+jwt"
+        for (token, expected) in [(token, plain), (token + "x", ["active": false])] {
+            let answer = try await ask(
+                token, "text/html, Application/Token-Introspection+JWT;q=0.5")
+            #expect(answer.status == .ok && answer.response.headers["Content-Type"] == type)
+            let verified = try JWS.verify(
+                String(decoding: answer.response.body, as: UTF8.self),
+                by: try await world.keySet(),
+                rules: JWS.Rules(
+                    algorithms: [algorithm], types: TokenTypes(["token-introspection+jwt"])))
+            let claims = try JSON.parse(verified.payload)
+            #expect(claims["aud"]?.string == name && claims["iss"] == "http://id.acme.example")
+            #expect(claims["token_introspection"] == expected && claims["iat"]?.integer != nil)
+            #expect(claims["sub"] == nil && claims["exp"] == nil, "It is no token (section 5).")
+        }
+        for accept in ["*/*", "application/*", "\(type);q=0", "application/json"] {
+            #expect(try await ask(token, accept).json == plain, "\(accept)")
+        }
     }
 
     @Test func `MOD-13: a client with a secret redeems codes with it, and not without`()

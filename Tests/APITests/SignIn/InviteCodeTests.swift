@@ -107,6 +107,48 @@ extension Answered {
                 == .badRequest)
     }
 
+    @Test func `are made once for a key that is sent again, and taken back once`() async throws {
+        let invites = try await InviteWorld()
+        let path = "/api/app/\(invites.app)/invite-codes"
+        func ask(
+            _ method: HTTP.Method = .post, _ place: String? = nil, as client: String = "shop",
+            key: String? = "k 1".replacing(" ", with: "-"), count: Int64 = 2
+        ) async throws -> Answered {
+            var headers: Headers = [
+                "Host": "id.acme.example",
+                "Authorization": "Bearer \(try await invites.token(client, "invite:write"))",
+            ]
+            headers["Idempotency-Key"] = key
+            if method == .post { headers["Content-Type"] = "application/json" }
+            let body: JSON = ["Count": .integer(count)]
+            return try await invites.world.send(
+                Request(
+                    method: method, path: place ?? path, query: nil, headers: headers,
+                    body: method == .post ? body.canonical() : [], source: "203.0.113.7",
+                    id: "request-6"))
+        }
+        let first = try await ask()
+        #expect(first.status == .ok && first.codes.count == 2)
+        #expect(try await ask().json == first.json)
+        #expect(try await invites.world.events().count { $0 == "invite.created" } == 2)
+        let reused = try await ask(count: 3)
+        #expect(reused.status == .unprocessable)
+        #expect(reused.json["title"] == "IdempotencyKeyReused")
+        // Another service's key is another key, and so is none.
+        #expect(try await ask(as: "house").json != first.json)
+        #expect(try await ask(key: nil).json != first.json)
+        let place = "\(path)/\(first.codes.first?["Id"]?.string ?? "")"
+        for _ in 0..<2 { #expect(try await ask(.delete, place, key: "d").status == .noContent) }
+        #expect(try await ask(.delete, place, key: "e").status == .notFound)
+        #expect(try await ask(key: "").status == .badRequest)
+        // Fifty at once with one key make what one makes.
+        let answers = try await withThrowingTaskGroup(of: JSON.self) { group in
+            for _ in 0..<50 { group.addTask { try await ask(key: "race").json } }
+            return try await group.reduce(into: Set<JSON>()) { $0.insert($1) }
+        }
+        #expect(answers.count == 1)
+    }
+
     @Test func `are no business of other apps, other scopes, or people`() async throws {
         let invites = try await InviteWorld()
         let id = try await invites.create().codes.first?["Id"]

@@ -6,6 +6,7 @@ import Testing
 import Values
 
 @testable import API
+@testable import SecurityKeysTesting
 
 @Suite struct `MOD-10 The passkeys of an account` {
     @Test func `MOD-10 are listed newest first, with the names that they were given`()
@@ -57,6 +58,31 @@ import Values
         #expect(removed.open["mail"]?.string.flatMap { UUID($0) } != nil, "Its owner is told.")
         #expect(removed.actor == "user:\(world.account)")
         #expect(try await world.events("passkey.removed").count == 1)
+    }
+
+    @Test func `MOD-10 are called by what made them, until their owner calls them something`()
+        async throws
+    {
+        let world = try await PasskeyWorld()
+        let google = try #require(UUID("ea9b8d66-4d01-1d21-3ce4-b6b48cb575d4"))
+        for model in [google.bytes, UUID.random().bytes] {
+            let enrolled = try await world.enroll(try SoftKey(of: world.account)) { draft in
+                draft.model = model
+            }
+            #expect(enrolled.status == .ok)
+        }
+        let names = { try await world.list().compactMap { $0["DisplayName"]?.string } }
+        #expect(try await names() == ["Passkey", "Google Password Manager"])
+        let (unknown, known) = (try await world.list()[0], try await world.list()[1])
+        #expect(try await world.world.lastLetter().text.contains("“Passkey”"))
+        let paths = [unknown, known].map { "/connect/passkey/\($0["Id"]?.string ?? "")" }
+        _ = try await world.send(.patch, paths[0], ["DisplayName": "Blue key"])
+        #expect(try await names() == ["Blue key", "Google Password Manager"])
+        for (path, name) in zip(paths, ["Blue key", "Google Password Manager"]) {
+            #expect(try await world.send(.delete, path).status == .noContent)
+            let letter = try await world.world.lastLetter()
+            #expect(letter.text.contains("“\(name)”"), "\(letter.text)")
+        }
     }
 
     @Test func `MOD-10 have names that can be shown`() async throws {

@@ -65,7 +65,8 @@ struct SignInWorld {
                 .init(API.webAppTable) { request throws(Problem) in
                     try await contexts.context(ofWebApp: request)
                 },
-            ], log: .silent, metrics: Metrics(), lead: { await contexts.led($0) })
+            ], log: .silent, metrics: Metrics(), lead: { await contexts.led($0) },
+            look: { await contexts.look(of: $0) })
         try await carryOut(CreateRealm(displayName: "Acme"), dispatcher)
         try await carryOut(SetRealmSettings(all), dispatcher)
         try await carryOut(

@@ -221,17 +221,29 @@ import Values
             provider.logoutToken(sid.merging(["events": .null]) { $1 }),
             provider.logoutToken(sid.merging(["aud": "somebody else"]) { $1 }),
             provider.logoutToken(["sub": .null]), provider.idToken(), "x",
+            provider.logoutToken(sid.merging(["jti": .null]) { $1 }),
+            provider.logoutToken(sid.merging(["exp": .null]) { $1 }),
         ] {
             #expect(try await logOut(bad) == .badRequest)
         }
         #expect(try await one.get("/account").status == .ok)
-        #expect(try await logOut(provider.logoutToken(sid)) == .ok)
+        let good = provider.logoutToken(sid)
+        #expect(try await logOut(good) == .ok)
+        // Once: else whoever saw it would do it again.
+        #expect(try await logOut(good) == .badRequest)
         #expect(try await one.get("/account").status == .seeOther)
         #expect(try await two.get("/account").status == .ok)
         // One of which nobody knows anything.
         #expect(try await logOut(provider.logoutToken(["sid": "s-9"])) == .ok)
         #expect(try await logOut(provider.logoutToken([:])) == .ok)
         #expect(try await two.get("/account").status == .seeOther)
+        let everywhere = provider.logoutToken([:])
+        let told = try await withThrowingTaskGroup(of: Status.self) { group in
+            for _ in 0..<50 { group.addTask { try await logOut(everywhere) } }
+            return try await group.reduce(into: [Status]()) { $0.append($1) }
+        }
+        #expect(told.count { $0 == .ok } == 1)
+        #expect(try await world.events().count { $0 == "account.stamp_rotated" } == 2)
     }
 }
 

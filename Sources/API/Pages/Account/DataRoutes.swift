@@ -183,8 +183,8 @@ enum DataRoutes {
                 HTML.element(.p) {
                     days > 0
                         ? say(
-                            "After \(days) days all that is personal is destroyed for good. Until then, write to whoever runs this site if you change your mind.",
-                            "Nach \(days) Tagen wird alles Persönliche endgültig zerstört. Bis dahin können Sie sich an den Betreiber wenden, wenn Sie es sich anders überlegen."
+                            "After \(days) days all that is personal is destroyed for good. Until then, a link in the mail that we send you keeps your account if you change your mind.",
+                            "Nach \(days) Tagen wird alles Persönliche endgültig zerstört. Bis dahin behalten Sie Ihr Konto über einen Link in der E-Mail, die wir Ihnen schicken, wenn Sie es sich anders überlegen."
                         )
                         : say(
                             "All that is personal is destroyed for good.",
@@ -206,7 +206,8 @@ enum DataRoutes {
     ) { call, frame throws(Problem) in
         let now = call.context.clock.now()
         try await call.carryOut(
-            ScheduleDeletion(account: frame.account, mail: call.newID(), now: now),
+            ScheduleDeletion(
+                account: frame.account, mail: call.newID(), keepBase: call.keepBase, now: now),
             for: frame.browser)
         let say = frame.say
         var response = frame.visit.page(say("Account deleted", "Konto gelöscht")) {

@@ -20,8 +20,8 @@ enum PassphraseLogin {
         let comparison = try await call.compare(
             call.body["passphrase"]?.string ?? "", for: mailbox)
         let end = try await call.signIn(
-            PassphraseProof(mailbox: mailbox, comparison: comparison), by: .passphrase,
-            page.visit, to: page.onward)
+            PassphraseProof(mailbox: mailbox, comparison: comparison, mail: call.newID()),
+            by: .passphrase, page.visit, to: page.onward)
         switch end {
         case .signedIn(let response): return response
         case .refused(.secondFactorRequired):

@@ -81,7 +81,8 @@ extension Call<RealmContext> {
             return step
         }
         let request = try grantRequest(of: client)
-        for resource in request.resources where !ResourceRule.isResource(resource) {
+        for resource in request.resources
+        where !client.metadata.mayAsk(for: resource, context.place.settings) {
             throw Problem(.invalidTarget)
         }
         let scope: [String]

@@ -1,11 +1,16 @@
+internal import Cryptography
+internal import EventSourcing
 internal import HTTP
 internal import Identity
 internal import JOSE
+internal import Values
 
 /// A statement that the client has signed (`private_key_jwt`), verified here and nowhere else: of the keys
 /// for it nothing old is good enough.
 struct SignedAssertion: ClientWay {
     let mayBeOld = false
+
+    private static let granting = [TokenRoutes.tokenPath, DeviceRoutes.path]
 
     private static let type = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 
@@ -32,13 +37,11 @@ struct SignedAssertion: ClientWay {
             return nil
         }
         let used = UsedAssertion(id: assertion.id, until: rules.lastUse(of: assertion))
-        // The token endpoint takes the assertion by a claim in the log, together with what it grants,
-        // so that a repeat finds it taken on every node. The others put nothing on record.
-        let isRemembered = claim.request.path != TokenRoutes.tokenPath
-        guard
-            context.assertions.isNew(
-                used, of: claim.clientID, in: context.place.realm, remember: isRemembered)
-        else { throw GrantRefusal.usedAssertion.problem }
+        // What is granted uses the assertion up in the same breath, so that a failure in between costs
+        // nobody one. Elsewhere it is used up here: in the log, so that every node knows of it.
+        if !Self.granting.contains(claim.request.path) {
+            try await context.use(used, of: claim.clientID)
+        }
         return .assertion(used)
     }
 
@@ -53,5 +56,26 @@ struct SignedAssertion: ClientWay {
             audiences.insert(place.issuer + TokenRoutes.tokenPath)
         }
         return ClientAssertion.Rules(audiences: audiences, longestLifetime: 300)
+    }
+}
+
+extension RealmContext {
+    fileprivate func use(
+        _ assertion: UsedAssertion, of clientID: String
+    ) async throws(Problem) {
+        var random = SystemRandom()
+        let now = clock.now()
+        do {
+            _ = try await commands.dispatch(
+                UseAssertion(assertion, by: clientID), in: place.realm,
+                id: .v7(at: now, using: &random), digest: [],
+                origin: Origin(actor: "client:\(clientID)", client: clientID, at: now))
+        } catch is UseAssertion.Rejection {
+            throw GrantRefusal.usedAssertion.problem
+        } catch let failure as LogFailure {
+            throw Problem(of: failure)
+        } catch {
+            throw Problem(.internalError)
+        }
     }
 }

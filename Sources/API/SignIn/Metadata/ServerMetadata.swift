@@ -56,6 +56,8 @@ enum ServerMetadata {
             "subject_types_supported": texts(SubjectType.allCases.map(\.rawValue)),
             "userinfo_signing_alg_values_supported": texts(
                 TokenSignature.allCases.map(\.rawValue)),
+            "introspection_signing_alg_values_supported": texts(
+                TokenSignature.allCases.map(\.rawValue)),
             "request_object_signing_alg_values_supported": texts(
                 ClientKeys.algorithms.map(\.rawValue)),
             "id_token_signing_alg_values_supported": texts(TokenSignature.allCases.map(\.rawValue)),
@@ -129,6 +131,7 @@ enum ServerMetadata {
         ("code_challenge_methods_supported", "How a code is bound to its client."),
         ("prompt_values_supported", "What a request can ask of the pages."),
         ("userinfo_signing_alg_values_supported", "What user info can be signed with."),
+        ("introspection_signing_alg_values_supported", "What answers about tokens can be."),
         ("request_object_signing_alg_values_supported", "What requests can be signed with."),
         ("scopes_supported", "Scopes that every realm knows."),
         ("subject_types_supported", "Whether all clients are told the same `sub`."),

@@ -110,15 +110,7 @@ extension DeletePasskey.Rejection: Refusal {
 extension Call<RealmContext> {
     /// It is personal, so that it is in the event alone.
     func name(of passkey: PasskeyView) async throws(Problem) -> String {
-        guard let version = passkey.named else { return "Passkey" }
-        let events = try await reading { () throws(LogFailure) in
-            try await context.commands.events.stream(
-                passkey.id, after: version - 1, in: context.place.realm)
-        }
-        guard let event = events.first.flatMap(PasskeyEvent.init),
-            case .renamed(let name?, _) = event
-        else { return "Passkey" }
-        return name
+        PasskeyName.of(try await recorded(passkey.id))
     }
 
     fileprivate func carryOut<C: Command>(

@@ -1,5 +1,5 @@
 /// The ASCII form of a label with other letters (RFC 3492), without the `xn--` in front.
-enum Punycode {
+public enum Punycode {
     private static let base: UInt32 = 36
     private static let thresholdMinimum: UInt32 = 1
     private static let thresholdMaximum: UInt32 = 26
@@ -8,7 +8,7 @@ enum Punycode {
     /// A label has at most 63 bytes: longer input is no label, and costs no time.
     private static let maximumLength = 63
 
-    static func encode(_ scalars: [Unicode.Scalar]) -> String? {
+    public static func encode(_ scalars: [Unicode.Scalar]) -> String? {
         guard scalars.count <= maximumLength else { return nil }
         var output = scalars.filter(\.isASCII).map { UInt8(truncatingIfNeeded: $0.value) }
         let basicCount = UInt32(output.count)
@@ -38,7 +38,7 @@ enum Punycode {
         return String(decoding: output, as: UTF8.self)
     }
 
-    static func decode(_ text: String) -> [Unicode.Scalar]? {
+    public static func decode(_ text: String) -> [Unicode.Scalar]? {
         let bytes = Array(text.utf8)
         guard bytes.count <= maximumLength, bytes.allSatisfy({ $0 < 0x80 }) else { return nil }
         let dash = bytes.lastIndex(of: UInt8(ascii: "-"))

@@ -1,0 +1,37 @@
+public import EventSourcing
+public import Values
+
+/// Calls off the deletion of an account that its person asked for, by the link that was mailed then. What
+/// somebody else decided is not undone by it, and what was signed in stays out.
+public struct KeepAccount: Command {
+    public var account: UUID
+    /// The mail that the link was in.
+    public var link: UUID
+    public var now: Timestamp
+
+    public init(account: UUID, link: UUID, now: Timestamp) {
+        self.account = account
+        self.link = link
+        self.now = now
+    }
+
+    public enum Rejection: Error, Equatable, Sendable {
+        case realmNotFound
+        case realmDisabled
+        /// Nothing is to be deleted by what the mail told of, or no more.
+        case linkOver
+    }
+
+    public func gather(_ streams: some StreamReader) async throws(LogFailure) -> InRealm<Account> {
+        try await .read(account, from: streams)
+    }
+
+    public func decide(_ facts: InRealm<Account>) throws(Rejection) -> Decision {
+        try facts.realm.requireOpen(
+            missing: Rejection.realmNotFound, disabled: .realmDisabled)
+        guard facts.thing.isAlive, facts.thing.state.canBeKept(by: link, at: now) else {
+            throw .linkOver
+        }
+        return Decision(AccountEvent.deletionCancelled, in: account)
+    }
+}

@@ -1,0 +1,194 @@
+import HTTP
+import Identity
+import JSON
+import Testing
+import Values
+
+@testable import API
+
+private let one = "https://one.example/api"
+private let two = "https://two.example/api"
+private typealias Site = AuthorizeWorld
+
+private func list(_ resources: String...) -> JSON { .array(resources.map { .string($0) }) }
+
+@Suite struct `RFC 8707: Where a client's tokens may be good` {
+    @Test func `is said by its list, at every place where it may ask`() async throws {
+        let site = try await Site(
+            ["native_grants": true],
+            web: ["resources": list(one), "audiences": list("https://web.example")])
+        try await site.signIn()
+        let refused = try await site.end(Site.request([("resource", two)]))
+        #expect(refused["error"] == "invalid_target" && refused["code"] == nil)
+        let pushed = try await site.world.post(
+            "/connect/par",
+            form: Site.request([("resource", two)]) + [("client_secret", SignInWorld.secret)])
+        #expect(pushed.status == .badRequest && pushed.json["error"] == "invalid_target")
+        // One of two that are asked for is not enough.
+        let mixed = try await site.end(Site.request([("resource", one), ("resource", two)]))
+        #expect(mixed["error"] == "invalid_target")
+        let code = try await site.code(Site.request([("resource", one)]))
+        let wider = try await site.redeem(code, [("resource", two)])
+        #expect(wider.json["error"] == "invalid_target")
+        let tokens = try await site.redeem(
+            try await site.code(Site.request([("resource", one)])), [("resource", one)])
+        #expect(tokens.status == .ok)
+        let token = try #require(tokens.json["access_token"]?.string)
+        #expect(try await site.world.introspect(token)["aud"] == .array([.string(one)]))
+        // Without a word of resources it is as it was.
+        #expect(try await site.redeem(try await site.code()).status == .ok)
+    }
+
+    @Test func `is said of apps, services, devices and challenges alike`() async throws {
+        let world = try await SignInWorld()
+        let only: [String: JSON] = ["resources": list(one)]
+        try await world.registerPhone("app", only)
+        #expect(try await world.signIn("app", resource: [two]).json["error"] == "invalid_target")
+        world.clock.advance(seconds: 200)
+        #expect(try await world.signIn("app", resource: [one]).status == .ok)
+        try await world.register(
+            "jobs",
+            only.merging(["grant_types": ["client_credentials"], "scope": "jobs"]) { $1 },
+            secret: "hush")
+        for (resource, status) in [(one, Status.ok), (two, .badRequest)] {
+            let answer = try await world.post(
+                "/connect/token",
+                form: [("grant_type", "client_credentials"), ("resource", resource)],
+                basic: "jobs:hush")
+            #expect(answer.status == status)
+            #expect(status == .ok || answer.json["error"] == "invalid_target")
+        }
+        try await world.register(
+            "television",
+            only.merging([
+                "token_endpoint_auth_method": "none",
+                "grant_types": ["urn:ietf:params:oauth:grant-type:device_code"],
+            ]) { $1 })
+        let device = try await world.post(
+            "/connect/deviceauthorization",
+            form: [("client_id", "television"), ("resource", two)])
+        #expect(device.json["error"] == "invalid_target")
+        try await world.registerPhone(
+            "own",
+            only.merging([
+                "grant_types": ["authorization_code", "urn:cocoar:otp"], "consent": "none",
+                "redirect_uris": ["org.example.own:/back"],
+            ]) { $1 })
+        let challenge = try await world.post(
+            "/connect/challenge",
+            form: [
+                ("client_id", "own"), ("resource", two), ("code_challenge", Site.challenge),
+                ("code_challenge_method", "S256"),
+            ])
+        #expect(challenge.json["error"] == "invalid_target")
+    }
+
+    @Test func `is the realm's to say of clients without a list of their own`() async throws {
+        let world = try await SignInWorld(
+            ["registration": "jit_on_otp", "resources": list(one)])
+        try await world.registerPhone("app", [:])
+        try await world.registerPhone("other", ["resources": list(two)])
+        #expect(try await world.signIn("app", resource: [two]).json["error"] == "invalid_target")
+        world.clock.advance(seconds: 200)
+        #expect(try await world.signIn("app", resource: [one]).status == .ok)
+        world.clock.advance(seconds: 200)
+        #expect(try await world.signIn("other", resource: [two]).status == .ok)
+        world.clock.advance(seconds: 200)
+        #expect(try await world.signIn("other", resource: [one]).json["error"] == "invalid_target")
+    }
+
+    @Test func `counts at each refresh, and is never widened to us`() async throws {
+        let world = try await SignInWorld()
+        try await world.registerPhone("app", [:])
+        let tokens = try await world.signIn("app", resource: [one, two]).json
+        try await world.carryOut(SetRealmSettings(["resources": list(two, "https://x.example")]))
+        let asked = try await world.refresh(tokens, "app", [("resource", one)])
+        #expect(asked.json["error"] == "invalid_target")
+        let left = try await world.refresh(tokens, "app")
+        let token = try #require(left.json["access_token"]?.string)
+        #expect(try await world.introspect(token)["aud"] == .array([.string(two)]))
+        try await world.carryOut(SetRealmSettings(["resources": list("https://x.example")]))
+        let none = try await world.refresh(left.json, "app")
+        #expect(none.json["error"] == "invalid_target" && none.json["access_token"] == nil)
+        // It ended nothing: the client may be given it back.
+        try await world.carryOut(SetRealmSettings(["resources": list(one)]))
+        #expect(try await world.refresh(left.json, "app").status == .ok)
+    }
+
+    @Test func `is nowhere for a client that registered itself, until somebody says so`()
+        async throws
+    {
+        let world = try await SignInWorld(["client_registration": "open"])
+        let made = try await world.registerItself(["token_endpoint_auth_method": "none"])
+        #expect(made.json["resources_listed_only"] == true)
+        let id = try #require(made.json["client_id"]?.string)
+        let bearer = try #require(made.json["registration_access_token"]?.string)
+        for name in ["resources", "resources_listed_only"] {
+            let value: JSON = name == "resources" ? list(two) : false
+            let own = try await world.registerItself([name: value])
+            #expect(own.json["error"] == "invalid_client_metadata", "\(name)")
+            let later = try await world.call(
+                .put, "/connect/register/\(id)", bearer: bearer,
+                [
+                    "client_id": .string(id), "redirect_uris": ["https://mine.example/back"],
+                    "token_endpoint_auth_method": "none", name: value,
+                ])
+            #expect(later.json["error"] == "invalid_client_metadata", "\(name)")
+        }
+        func ask(_ resource: String, in world: SignInWorld, as id: String) async throws -> JSON? {
+            try await world.post(
+                "/connect/par",
+                form: [
+                    ("client_id", id), ("response_type", "code"), ("resource", resource),
+                    ("redirect_uri", "https://mine.example/back"),
+                    ("code_challenge", Site.challenge), ("code_challenge_method", "S256"),
+                ]
+            ).json["error"]
+        }
+        #expect(try await ask(one, in: world, as: id) == "invalid_target")
+        let other = try await SignInWorld(
+            ["client_registration": "open", "resources": list(one)])
+        let there = try await other.registerItself(["token_endpoint_auth_method": "none"])
+        let name = try #require(there.json["client_id"]?.string)
+        #expect(try await ask(one, in: other, as: name) == nil)
+        #expect(try await ask(two, in: other, as: name) == "invalid_target")
+    }
+
+    @Test func `bounds what a token is exchanged for, beside the targets of exchanges`()
+        async throws
+    {
+        let world = try await SignInWorld()
+        let (here, there) = ("https://gateway.example", "https://orders.example")
+        let grant = "urn:ietf:params:oauth:grant-type:token-exchange"
+        try await world.registerPhone("app", [:])
+        try await world.register(
+            "gateway",
+            [
+                "grant_types": [.string(grant)], "token_exchange": "delegation",
+                "audiences": list(here), "exchange_targets": list(there), "resources": list(one),
+            ], secret: "hush")
+        let subject = try await world.signIn("app", scope: "openid", resource: [here, two]).json
+        func exchange(_ resources: String...) async throws -> Answered {
+            try await world.post(
+                "/connect/token",
+                form: [
+                    ("grant_type", grant),
+                    ("subject_token", subject["access_token"]?.string ?? ""),
+                    ("subject_token_type", "urn:ietf:params:oauth:token-type:access_token"),
+                ] + resources.map { ("resource", $0) }, basic: "gateway:hush")
+        }
+        #expect(try await exchange(there).status == .ok)
+        #expect(try await exchange(two).json["error"] == "invalid_target")
+        #expect(try await exchange(one).json["error"] == "invalid_target", "It reaches no further.")
+        #expect(try await exchange().json["error"] == "invalid_target")
+    }
+
+    @Test(arguments: ["x", "https://a.example/#b", "/api", "https://a.example/ b"])
+    func `is a list of absolute addresses`(_ text: String) async throws {
+        #expect(throws: FieldFault.self) { try ClientMetadata(["resources": [.string(text)]]) }
+        let world = try await SignInWorld()
+        await #expect(throws: SetRealmSettings.Rejection.self) {
+            try await world.carryOut(SetRealmSettings(["resources": [.string(text)]]))
+        }
+    }
+}
