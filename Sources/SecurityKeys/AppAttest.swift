@@ -118,6 +118,12 @@ public enum AppAttest {
         guard case .array(let elements)? = statement["x5c"],
             (2...CertificateChain.maximumCount).contains(elements.count)
         else { throw .certificates }
+        if elements.count == 2, let der = elements[0].bytes, let issuer = elements[1].bytes,
+            let leaf = try? Certificate(der: der),
+            issuers.vouch(for: leaf, issuer: issuer, roots: roots, at: time.seconds)
+        {
+            return try device(leaf)
+        }
         var certificates: [Certificate] = []
         for element in elements {
             guard let der = element.bytes, let certificate = try? Certificate(der: der) else {
@@ -136,9 +142,17 @@ public enum AppAttest {
             case .empty, .tooLong, .broken, .notAnAuthority: throw .chainBroken
             }
         }
-        // A leaf that may issue others is no device's.
-        guard certificates[0].isAuthority != true else { throw .chainBroken }
-        return certificates[0]
+        if certificates.count == 2 { issuers.remember(certificates[1], roots: roots) }
+        return try device(certificates[0])
+    }
+
+    /// Apple has one issuer at a time, or a few.
+    private static let issuers = KnownIssuers()
+
+    /// A leaf that may issue others is no device's.
+    private static func device(_ leaf: Certificate) throws(Flaw) -> Certificate {
+        guard leaf.isAuthority != true else { throw .chainBroken }
+        return leaf
     }
 
     private static func app(of hash: [UInt8], _ apps: [String]) -> String? {
