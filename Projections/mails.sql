@@ -76,20 +76,3 @@ create or replace view urd.mails as
     select m.realm, m.mail, m.position, m.kind, m.failed, m.attempts, m.due_at, m.code
     from urd.mails_{build} m;
 grant select on urd.mails to urd_app, urd_observer;
-
--- What a stretch of the log asks for, before it is a row here: whoever follows the log need not wait
--- for that. The planner can't know that stretches are short: it is told to plan once, by the index.
-create or replace function urd.mail_orders(p_realm text, p_after bigint, p_last bigint)
-returns table (o_position bigint, o_mail uuid)
-language plpgsql stable set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
-begin
-    return query
-        select e.position, coalesce(e.data ->> 'mail', e.data ->> 'otp')::uuid
-        from urd.event e
-        where e.realm = p_realm and e.position > p_after and e.position <= p_last
-            and e.type = any ({types}) and e.type not like 'mail.%'
-            and (e.type = 'otp.issued' or e.data ->> 'mail' is not null)
-        order by e.position;
-end $$;
-revoke all on function urd.mail_orders from public;
-grant execute on function urd.mail_orders to urd_app, urd_observer;

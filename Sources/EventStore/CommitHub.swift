@@ -9,8 +9,6 @@ public final class CommitHub: Sendable {
         var heads: [RealmID: Int64] = [:]
         var waiters: [RealmID: [UInt64: Waiter]] = [:]
         var nextID: UInt64 = 0
-        /// Of those who wait for whatever moves, in any realm.
-        var watchers: [CheckedContinuation<Void, Never>] = []
         var configurations: [RealmID: Int64] = [:]
         /// How often a realm's log was restored: what was known before is another log's.
         var restarts: [RealmID: Int64] = [:]
@@ -60,45 +58,12 @@ public final class CommitHub: Sendable {
         let woken: [CheckedContinuation<Void, Never>] = state.withLock {
             guard position > $0.heads[realm] ?? -1 else { return [] }
             $0.heads[realm] = position
-            let watchers = $0.watchers
-            if !watchers.isEmpty { $0.watchers = [] }
-            guard let waiters = $0.waiters[realm], !waiters.isEmpty else { return watchers }
+            guard let waiters = $0.waiters[realm], !waiters.isEmpty else { return [] }
             let woken = waiters.filter { $0.value.after < position }
             for id in woken.keys { $0.waiters[realm]?[id] = nil }
-            return watchers + woken.values.map(\.continuation)
+            return woken.values.map(\.continuation)
         }
         for continuation in woken { continuation.resume() }
-    }
-
-    /// Calls `move` whenever heads may have moved, until the task is cancelled: with all of them, so
-    /// that what moves while it works is in its next call.
-    public func watch(_ move: ([RealmID: Int64]) async -> Void) async {
-        var known: [RealmID: Int64] = [:]
-        while !Task.isCancelled {
-            let heads = state.withLock { $0.heads }
-            if heads != known {
-                known = heads
-                await move(heads)
-                continue
-            }
-            await withTaskCancellationHandler {
-                await withCheckedContinuation { continuation in
-                    let isDone = state.withLock { state -> Bool in
-                        if Task.isCancelled || state.heads != known { return true }
-                        state.watchers.append(continuation)
-                        return false
-                    }
-                    if isDone { continuation.resume() }
-                }
-            } onCancel: {
-                let watchers = state.withLock { state in
-                    defer { state.watchers = [] }
-                    return state.watchers
-                }
-                // The others look once too often.
-                for watcher in watchers { watcher.resume() }
-            }
-        }
     }
 
     /// Returns once the realm's head is past a position, or the task is cancelled.

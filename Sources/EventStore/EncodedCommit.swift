@@ -41,6 +41,19 @@ struct EncodedCommit: Sendable {
     let claims: [ClaimRow]
     let events: [EventRow]
     let size: Int
+
+    /// One of the events as a reader of the log finds it.
+    func recorded(_ index: Int, of commit: Commit, from first: Int64) -> Recorded {
+        let (new, row) = (commit.events[index], events[index])
+        let personal = new.personal.merging(personalFields(commit.origin)) { own, _ in own }
+        return Recorded(
+            realm: realm, position: first + Int64(index), stream: row.stream,
+            version: Int(row.version), name: row.type, revision: Int(row.revision), at: at,
+            command: command, subject: row.subject, actor: commit.origin.actor,
+            client: commit.origin.client, correlation: commit.origin.correlation, open: new.open,
+            personal: row.sealed != nil
+                ? .opened(personal) : personal.isEmpty ? .none : .erased)
+    }
 }
 
 /// Turns commits into what the database takes.

@@ -13,6 +13,11 @@ public final class PostgresLog: EventLog {
     private let encoder: CommitEncoder
     private let epochs = Epochs()
     private let configures: @Sendable (String) -> Bool
+    private let isNews: @Sendable (NewEvent) -> Bool
+    private let tell: AsyncStream<Recorded>.Continuation
+    /// What this node appends and somebody on it wants to hear of at once, to be taken by one reader. It
+    /// may miss some, and knows nothing of other nodes: the log has them all.
+    public let news: AsyncStream<Recorded>
 
     /// For the sessions that read. Whatever is read often is looked up by a key; but a plan that was
     /// cached while a table was small would read it from end to end until somebody counts it again, and
@@ -24,9 +29,12 @@ public final class PostgresLog: EventLog {
     public init(
         _ database: Database, keyring: Keyring, lanes: Int = 2, waiting: Int = 8192,
         hub: CommitHub = CommitHub(), metrics: Metrics = Metrics(), log: Log = .silent,
-        configures: @escaping @Sendable (String) -> Bool = { _ in true }
+        configures: @escaping @Sendable (String) -> Bool = { _ in true },
+        isNews: @escaping @Sendable (NewEvent) -> Bool = { _ in false }
     ) {
         self.configures = configures
+        self.isNews = isNews
+        (news, tell) = AsyncStream.makeStream(bufferingPolicy: .bufferingOldest(1024))
         self.database = database
         self.keyring = keyring
         self.hub = hub
@@ -40,6 +48,7 @@ public final class PostgresLog: EventLog {
     /// Answers whoever waits and lets the threads end.
     public func close() {
         committer.close()
+        tell.finish()
     }
 
     /// Commands that wait for their batch.
@@ -49,10 +58,13 @@ public final class PostgresLog: EventLog {
         let epoch = commit.epoch == 0 ? epochs.of(commit.realm) : commit.epoch
         let encoded = try await encoder.encode(commit, epoch: epoch)
         let outcome = try await committer.append(encoded).get()
-        if case .won(let positions) = outcome,
-            commit.events.contains(where: { configures($0.name) })
-        {
-            hub.publishConfiguration(positions.last, of: commit.realm)
+        if case .won(let positions) = outcome {
+            if commit.events.contains(where: { configures($0.name) }) {
+                hub.publishConfiguration(positions.last, of: commit.realm)
+            }
+            for (index, event) in commit.events.enumerated() where isNews(event) {
+                tell.yield(encoded.recorded(index, of: commit, from: positions.first))
+            }
         }
         return outcome
     }

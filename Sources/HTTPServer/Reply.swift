@@ -18,13 +18,19 @@ func queue(
     }
     guard let made = unsafe made else { return .NO }
     defer { unsafe MHD_destroy_response(made) }
-    for (name, value) in response.headers where !isOurs(name) {
-        // A name or value that would break the header apart is refused by the library, and left out.
-        _ = unsafe MHD_add_response_header(made, name, value)
+    func add(_ name: String, _ value: String) {
+        // Not by the shorter way, which copies both. A name or value that would break the header apart is
+        // refused by the library, and left out.
+        unsafe name.withCString { name in
+            unsafe value.withCString { value in
+                _ = unsafe MHD_add_response_header(made, name, value)
+            }
+        }
     }
-    _ = unsafe MHD_add_response_header(made, "X-Request-Id", id)
-    if let serverName { _ = unsafe MHD_add_response_header(made, "Server", serverName) }
-    if closing { _ = unsafe MHD_add_response_header(made, "Connection", "close") }
+    for (name, value) in response.headers where !isOurs(name) { add(name, value) }
+    add("X-Request-Id", id)
+    if let serverName { add("Server", serverName) }
+    if closing { add("Connection", "close") }
     return unsafe MHD_queue_response(connection, UInt32(code), made)
 }
 

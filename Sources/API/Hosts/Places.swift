@@ -12,7 +12,6 @@ public struct Places: Sendable {
     private let queries: any HostQueries
     private let forwarding: Forwarding
     private let leads: RevisionCache<RequestHost, Lead?>
-    private let tenancies: RevisionCache<Lead, Tenancy>
 
     /// `capacity`: how many hosts are kept, those that lead nowhere included.
     public init(
@@ -21,7 +20,6 @@ public struct Places: Sendable {
         self.queries = queries
         self.forwarding = forwarding
         leads = RevisionCache(capacity: capacity)
-        tenancies = RevisionCache(capacity: capacity)
     }
 
     public func place(of request: Request) async throws(Problem) -> Place {
@@ -59,13 +57,24 @@ public struct Places: Sendable {
 }
 
 /// Where a host leads to, before anything is known of what is there.
-private struct Lead: Sendable, Hashable {
+private final class Lead: Sendable {
     let realm: RealmID
     /// The name itself, or the one that it is under, was assigned.
     let isAssigned: Bool
     /// The directory has it with its port.
     let hasPort: Bool
     let host: RequestHost
+    /// What holds there, as long as the realm is as it was when that was read.
+    let tenancy = RevisionCache<Nothing, Tenancy>(capacity: 1)
+
+    struct Nothing: Hashable {}
+
+    init(realm: RealmID, isAssigned: Bool, hasPort: Bool, host: RequestHost) {
+        self.realm = realm
+        self.isAssigned = isAssigned
+        self.hasPort = hasPort
+        self.host = host
+    }
 }
 
 /// What holds at a host of a realm.
@@ -111,8 +120,8 @@ extension Places {
     private func tenancy(_ lead: Lead) async throws(Problem) -> Tenancy {
         let queries = queries
         return try await reading { () throws(LogFailure) in
-            try await tenancies.value(
-                of: lead, at: { queries.revision(of: lead.realm) },
+            try await lead.tenancy.value(
+                of: Lead.Nothing(), at: { queries.revision(of: lead.realm) },
                 read: { () throws(LogFailure) in try await Self.look(at: lead, in: queries) })
         }
     }

@@ -4,7 +4,7 @@ internal import JSON
 
 /// A request that has found its route, was let in, and whose parameters and body keep to what the
 /// route says of them.
-public struct Call<Context: RouteContext>: Sendable {
+public final class Call<Context: RouteContext>: Sendable {
     public let request: Request
     public let context: Context
     public let caller: Context.Caller
@@ -14,6 +14,19 @@ public struct Call<Context: RouteContext>: Sendable {
     /// By name, whatever the place.
     let parameters: [String: JSON]
     let body: JSON
+
+    init(
+        request: Request, context: Context, caller: Context.Caller, outline: Outline,
+        client: ClientCredentials?, parameters: [String: JSON], body: JSON
+    ) {
+        self.request = request
+        self.context = context
+        self.caller = caller
+        self.outline = outline
+        self.client = client
+        self.parameters = parameters
+        self.body = body
+    }
 
     func text(_ name: String) -> String? { parameters[name]?.string }
 

@@ -36,8 +36,10 @@ extension Route {
     fileprivate func answer(
         _ request: Request, _ holes: [String], in context: Context
     ) async throws(Problem) -> Response {
-        let holes = holes.map { Percent.decode($0) }
-        let realm = zip(outline.path.parameters, holes).first { $0.0 == "realm" }?.1
+        let holes = holes.isEmpty ? [] : holes.map { Percent.decode($0) }
+        let realm =
+            holes.isEmpty
+            ? nil : zip(outline.path.parameters, holes).first { $0.0 == "realm" }?.1
         var body: JSON?
         var client: ClientCredentials?
         if outline.right == .client {

@@ -2,8 +2,8 @@ internal import HTTP
 internal import JSON
 
 /// All of a route but what it does: from it requests are found and read, and `/openapi.json` is
-/// printed.
-public struct Outline: Sendable {
+/// printed. One object, for every request looks at it again and again.
+public final class Outline: Sendable {
     let method: Method
     let path: PathTemplate
     /// Names the operation, in the description and for programs made from it.
@@ -14,6 +14,8 @@ public struct Outline: Sendable {
     let right: Right
     let dialect: Dialect
     let parameters: [Parameter]
+    /// Those that a request may not leave out, but for the path's own.
+    let required: [Parameter]
     let body: Body?
     let answer: Answer
     /// What the operation itself may refuse, beside what every operation of its form may.
@@ -39,6 +41,7 @@ public struct Outline: Sendable {
         self.right = right
         self.dialect = dialect
         self.parameters = parameters
+        required = parameters.filter { $0.isRequired && $0.place != .path }
         self.body = body
         self.answer = answer
         self.refusals = refusals

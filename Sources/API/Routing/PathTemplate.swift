@@ -9,6 +9,8 @@ public struct PathTemplate: Sendable, Hashable, CustomStringConvertible,
 
     public let description: String
     let segments: [Segment]
+    /// The names of its holes.
+    let parameters: [String]
 
     public init(stringLiteral text: String) {
         precondition(text.utf8.first == UInt8(ascii: "/"), "A path begins with a slash.")
@@ -17,10 +19,7 @@ public struct PathTemplate: Sendable, Hashable, CustomStringConvertible,
             guard segment.hasPrefix("{"), segment.hasSuffix("}") else { return .literal(segment) }
             return .parameter(String(segment.dropFirst().dropLast()))
         }
-    }
-
-    var parameters: [String] {
-        segments.compactMap { segment in
+        parameters = segments.compactMap { segment in
             switch segment {
             case .literal: nil
             case .parameter(let name): name

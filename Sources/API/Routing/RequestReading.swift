@@ -6,6 +6,7 @@ extension Outline {
     /// A hole that does not decode names nothing that there could be.
     func pathParameters(_ holes: [String?]) throws(Problem) -> [String: JSON] {
         var values: [String: JSON] = [:]
+        guard !holes.isEmpty else { return values }
         for (name, text) in zip(path.parameters, holes) {
             guard let parameter = parameter(name, in: .path) else { throw Problem(.internalError) }
             guard let text else {
@@ -58,8 +59,8 @@ extension Outline {
     private func requireAll(
         in place: Parameter.Place, of values: [String: JSON]
     ) throws(Problem) {
-        for parameter in parameters
-        where parameter.place == place && parameter.isRequired && values[parameter.name] == nil {
+        for parameter in required
+        where parameter.place == place && values[parameter.name] == nil {
             throw Problem(
                 .missingParameter, "\(parameter.name) is required.", field: parameter.name)
         }

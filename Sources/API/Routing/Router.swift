@@ -27,7 +27,7 @@ public struct Router: Sendable {
 
     private let tree: RouteTree<Endpoint>
     private let log: Log
-    private let seconds: Family<Histogram>
+    private let seconds: RouteSeconds
     /// Whose first page it is, where that depends on the host.
     private let lead: @Sendable (Request) async -> Request
 
@@ -43,9 +43,10 @@ public struct Router: Sendable {
             "An operation's name stands for one route.")
         self.tree = RouteTree(endpoints)
         self.log = log
-        seconds = metrics.histogram(
-            "\(name)_request_seconds", help: "How long requests took, by route.",
-            labels: ["route", "method", "status"], maximumSeries: (endpoints.count + 2) * 8)
+        seconds = RouteSeconds(
+            metrics.histogram(
+                "\(name)_request_seconds", help: "How long requests took, by route.",
+                labels: ["route", "method", "status"], maximumSeries: (endpoints.count + 2) * 8))
     }
 
     public init<Context>(
@@ -115,8 +116,7 @@ public struct Router: Sendable {
         _ duration: Duration
     ) {
         let route = place?.template.description ?? "unmatched"
-        let status = "\(response.status.code / 100)xx"
-        seconds[route, request.method.rawValue, status].observe(duration)
+        seconds.of(route, request.method, response.status).observe(duration)
         let (whole, parts) = duration.components
         let microseconds = whole &* 1_000_000 &+ parts / 1_000_000_000_000
         log.forRequest(request.id).info(

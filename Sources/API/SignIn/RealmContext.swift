@@ -4,7 +4,7 @@ internal import Identity
 public import Values
 
 /// What the routes of a realm stand on: made for each request, for its host decides the realm.
-public struct RealmContext: RouteContext {
+public final class RealmContext: RouteContext {
     let place: Place
     let mint: TokenMint
     let keys: TokenKeys
@@ -19,7 +19,30 @@ public struct RealmContext: RouteContext {
     let limits: RateLimits
     let rates: RateTable
     let clock: Clock
-    var passphrases = PassphraseWork.none
+    let passphrases: PassphraseWork
+
+    init(
+        place: Place, mint: TokenMint, keys: TokenKeys, assertions: UsedAssertions,
+        clients: KnownClients, remoteKeys: RemoteKeys, upstream: Upstream, logos: ClientLogos,
+        polls: DevicePolls, commands: any CommandPort, queries: any RealmQueries,
+        limits: RateLimits, clock: Clock, passphrases: PassphraseWork
+    ) {
+        self.place = place
+        self.mint = mint
+        self.keys = keys
+        self.assertions = assertions
+        self.clients = clients
+        self.remoteKeys = remoteKeys
+        self.upstream = upstream
+        self.logos = logos
+        self.polls = polls
+        self.commands = commands
+        self.queries = queries
+        self.limits = limits
+        rates = place.rates
+        self.clock = clock
+        self.passphrases = passphrases
+    }
 
     /// The time, the time that only goes on, and the pause before an answer that must not tell by its
     /// speed what was found.

@@ -88,7 +88,7 @@ public struct RealmContexts: Sendable {
             place: place, mint: mint, keys: keys, assertions: assertions, clients: clients,
             remoteKeys: remoteKeys, upstream: upstream, logos: logos, polls: polls,
             commands: commands,
-            queries: queries, limits: limits, rates: place.rates, clock: clock,
+            queries: queries, limits: limits, clock: clock,
             passphrases: passphrases)
     }
 }

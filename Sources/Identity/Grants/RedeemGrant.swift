@@ -15,13 +15,25 @@ public struct RedeemGrant<Shown: Grant>: AnsweringCommand {
     public typealias Rejection = GrantRefusal
     public typealias Outcome = GrantOutcome
 
-    public struct Facts: Sendable {
+    /// One object: all of it is much to be handed from place to place.
+    public final class Facts: Sendable {
         let realm: Versioned<Realm>
         let settings: Settings
         let client: Versioned<Client>
         /// Whatever was shown has been shown before: to open this.
         let repeated: Versioned<Session>?
         let shown: Shown.Facts
+
+        init(
+            realm: Versioned<Realm>, settings: Settings, client: Versioned<Client>,
+            repeated: Versioned<Session>?, shown: Shown.Facts
+        ) {
+            self.realm = realm
+            self.settings = settings
+            self.client = client
+            self.repeated = repeated
+            self.shown = shown
+        }
     }
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {

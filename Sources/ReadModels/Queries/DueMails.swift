@@ -1,4 +1,5 @@
 public import EventSourcing
+public import JSON
 public import Postgres
 public import Values
 
@@ -11,9 +12,26 @@ public struct DueMails: Sendable {
         public let position: Int64
         /// How often it was tried since it was last put in the queue.
         public let attempts: Int
+
+        public init(realm: RealmID, mail: UUID, position: Int64, attempts: Int = 0) {
+            self.realm = realm
+            self.mail = mail
+            self.position = position
+            self.attempts = attempts
+        }
     }
 
     private let database: Database
+
+    /// The events that ask for a mail, where they name one.
+    private static let asking = Set(
+        (Projection.all.first { $0.name == "mails" }?.types ?? []).filter { !$0.hasPrefix("mail.") })
+
+    /// The mail that an event asks for, as the read model sees it.
+    public static func asked(by name: String, _ fields: [String: JSON]) -> UUID? {
+        guard asking.contains(name) else { return nil }
+        return (fields["mail"] ?? fields["otp"])?.string.flatMap { UUID($0) }
+    }
 
     public init(_ database: Database) {
         self.database = database
@@ -36,31 +54,8 @@ public struct DueMails: Sendable {
                 })
         }
     }
-
-    /// Those that a stretch of the log asks for, from behind `position` up to `last`.
-    public func ordered(
-        behind position: Int64, upTo last: Int64, in realm: RealmID
-    ) async throws(ReadFailure) -> [Entry] {
-        try await database.read { connection throws(Postgres.Failure) in
-            var parameters = Parameters(realm: realm.name)
-            parameters.add(position)
-            parameters.add(last)
-            let rows = try connection.execute(ordering, parameters)
-            return .success(
-                (0..<rows.count).map { row in
-                    Entry(
-                        realm: realm, mail: rows.identifier(row, 1), position: rows.int64(row, 0),
-                        attempts: 0)
-                })
-        }
-    }
 }
 
-private let ordering = Statement(
-    "mails_ordered",
-    """
-    select o.o_position, o.o_mail from urd.mail_orders($1, $2, $3) o
-    """)
 private let reading = Statement(
     "mails_due",
     """

@@ -20,8 +20,8 @@ final class Mailer: Sendable {
     private let leadership: Leadership
     private let record: DeliveryRecord
     private let taken = Mutex(Taken())
-    /// How far the log of each realm was looked through for mails.
-    private let looked = Mutex<[RealmID: Int64]>([:])
+    /// Whether it is this node that sends.
+    private let leads = Atomic(false)
 
     /// Mails under way, and those whose record the read model has not seen yet.
     private struct Taken {
@@ -42,8 +42,8 @@ final class Mailer: Sendable {
     private static let limit = 64
     /// The read model sees a record after this time at the latest, or the mail counts as not sent.
     private static let patience = Duration.seconds(60)
-    /// How often the read model is asked for what is due: mails that the log asked for just now are
-    /// found by following it.
+    /// How often the read model is asked for what is due: of the mails that this node is asked for it
+    /// hears at once.
     private static let round = Duration.milliseconds(100)
 
     init(_ store: Store, composer: MailComposer, carrier: any MailCarrier) {
@@ -61,21 +61,20 @@ final class Mailer: Sendable {
             group.addTask { await self.record.write() }
             group.addTask {
                 await withDiscardingTaskGroup { group in
-                    await self.store.log.hub.watch { heads in
-                        for order in await self.read(self.ordered(upTo: heads)) {
-                            group.addTask { await self.deliver(order) }
-                        }
+                    for await event in self.store.log.news {
+                        guard let order = self.fresh(event) else { continue }
+                        group.addTask { await self.deliver(order) }
                     }
                 }
             }
             while true {
                 try Task.checkCancellation()
-                guard await leadership.isHeld() else {
-                    looked.withLock { $0 = [:] }
+                let isLeading = await leadership.isHeld()
+                leads.store(isLeading, ordering: .relaxed)
+                guard isLeading else {
                     try await Task.sleep(for: .seconds(1))
                     continue
                 }
-                lead()
                 for order in await read(due()) {
                     group.addTask { await self.deliver(order) }
                 }
@@ -84,33 +83,14 @@ final class Mailer: Sendable {
         }
     }
 
-    /// From here on the log is followed. What it asked for before is due already.
-    private func lead() {
-        let hub = store.log.hub
-        looked.withLock { looked in
-            for realm in hub.realms where looked[realm] == nil {
-                looked[realm] = hub.head(of: realm)
-            }
-        }
-    }
-
-    /// New mails, on the node that leads. What is not found here, or has no room, is found due later.
-    private func ordered(upTo heads: [RealmID: Int64]) async -> [DueMails.Entry] {
-        let stretches = looked.withLock { looked in
-            var stretches: [(realm: RealmID, after: Int64, last: Int64)] = []
-            for (realm, head) in heads {
-                guard let after = looked[realm], after < head else { continue }
-                stretches.append((realm, after, head))
-                looked[realm] = head
-            }
-            return stretches
-        }
-        var found: [DueMails.Entry] = []
-        for (realm, after, last) in stretches {
-            found +=
-                (try? await queue.ordered(behind: after, upTo: last, in: realm)) ?? []
-        }
-        return taken.withLock { $0.take(found) }
+    /// A mail that this node was asked for just now, if it is the one that leads. What has no room is found
+    /// due later.
+    private func fresh(_ event: Recorded) -> Order? {
+        guard leads.load(ordering: .relaxed),
+            let mail = DueMails.asked(by: event.name, event.open)
+        else { return nil }
+        let entry = DueMails.Entry(realm: event.realm, mail: mail, position: event.position)
+        return taken.withLock { $0.take([entry]) }.first.map { Order(entry: $0, event: event) }
     }
 
     /// Due mails that are not under way, as many as there is room for.

@@ -3,6 +3,7 @@ import EventStore
 import Identity
 import JSON
 import Postgres
+import ReadModels
 import Telemetry
 import Values
 
@@ -53,7 +54,8 @@ struct Store: Sendable {
         keyring = Keyring(database, master: master, previous: previous)
         log = PostgresLog(
             database, keyring: keyring, lanes: lanes, waiting: commands, metrics: metrics,
-            log: lines, configures: EventCatalogue.isConfiguration)
+            log: lines, configures: EventCatalogue.isConfiguration,
+            isNews: { DueMails.asked(by: $0.name, $0.open) != nil })
         dispatcher = Dispatcher(log: log)
     }
 
