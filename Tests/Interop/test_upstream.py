@@ -261,7 +261,7 @@ class Upstream(unittest.TestCase):
         # The command line asks the provider itself.
         outgoing = {"URD_OUTGOING_NETWORKS": "127.0.0.0/8",
                     "URD_OUTGOING_CA_FILE": provider.ca_file}
-        words = ("provider", "code", SLUG, "--realm", FLAGSHIP, "--json", "--id-token")
+        words = ("provider", "code", SLUG, "--realm", "flagship", "--json", "--id-token")
         made = urd.command(*words, token, **outgoing)
         self.assertEqual(made.returncode, 0, made.stderr)
         self.assertEqual(json.loads(made.stdout)["sub"], self.subject)
