@@ -3,7 +3,7 @@
 -- Read by: introspection, user info, the admin API, `urd account`.
 --
 -- kind: inline
--- types: account.registered account.mailbox_confirmed account.mailbox_changed account.disabled account.enabled account.stamp_rotated account.deletion_scheduled account.deletion_cancelled account.deleted
+-- types: account.registered account.mailbox_confirmed account.mailbox_changed account.mailbox_moved account.disabled account.enabled account.stamp_rotated account.deletion_scheduled account.deletion_cancelled account.deleted
 
 -- section: tables
 
@@ -48,10 +48,12 @@ begin
     with page as (
         select e.stream, max(e.at) as changed_at, max(e.version) as version,
             max(((1000000000000000000 + e.position)::text || (e.data ->> 'mailbox')) collate "C")
-                filter (where e.type = 'account.mailbox_changed') as mailbox,
+                filter (where e.type in ('account.mailbox_changed', 'account.mailbox_moved'))
+                as mailbox,
             max(e.position * 2 + (e.type = 'account.mailbox_confirmed'
                 or e.data ->> 'confirmed' = 'true')::integer) filter (
-                where e.type in ('account.mailbox_confirmed', 'account.mailbox_changed'))
+                where e.type in ('account.mailbox_confirmed', 'account.mailbox_changed',
+                    'account.mailbox_moved'))
                 as confirmed,
             max(e.position * 2 + (e.type = 'account.disabled')::integer) filter (
                 where e.type in ('account.disabled', 'account.enabled')) as switched,

@@ -31,6 +31,7 @@ public enum API {
         + InstallationTokenRoutes.table + SessionCodeRoutes.table + OwnerSettingsRoutes.table
         + OwnerClientRoutes.table + OpenAppRoutes.table + NotificationRoutes.table
         + OwnerLinkRoutes.table + OwnerProviderRoutes.table + OwnerSessionRoutes.table
+        + OwnerEmailRoutes.table + InstanceRoutes.table
 
     /// Pages of such realms.
     public static let flagshipPageTable: [Route<RealmContext>] =
@@ -38,6 +39,7 @@ public enum API {
         + DevicePages.table + OwnerLinkRoutes.pageTable + OwnerResetRoutes.pageTable
         + OnboardingRoutes.pageTable + OwnerScript.table + OwnerProviderRoutes.pageTable
         + OwnerLoginRoutes.pageTable + OwnerSessionRoutes.pageTable
+        + OwnerEmailRoutes.pageTable
 
     /// What is at the place of a web app.
     public static let webAppTable: [Route<RealmContext>] = WebAppPageRoutes.placeTable

@@ -45,6 +45,15 @@ public final class Certificate: @unchecked Sendable {
             EVPKey(owning: X509_get_pubkey(pointer), from: "X509_get_pubkey", .malformed))
     }
 
+    /// The key as it stands there, without saying of what kind it is: for elliptic curves, a point.
+    public var publicKeyBytes: [UInt8] {
+        guard let bits = unsafe X509_get0_pubkey_bitstr(pointer),
+            let start = unsafe ASN1_STRING_get0_data(bits)
+        else { return [] }
+        let length = Int(unsafe ASN1_STRING_length(bits))
+        return unsafe Array(UnsafeBufferPointer(start: start, count: length))
+    }
+
     /// What its basic constraints say; nil when it has none.
     public var isAuthority: Bool? {
         var critical: Int32 = 0

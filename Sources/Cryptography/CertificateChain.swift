@@ -1,5 +1,3 @@
-import COpenSSL
-
 /// Certificates in the order in which each is issued by the next, leaf first.
 public struct CertificateChain: Sendable {
     /// Real chains have up to five.
@@ -31,38 +29,9 @@ public struct CertificateChain: Sendable {
     /// an intermediate certificate or the leaf itself, if that is what somebody chose to trust.
     public func checkTrust(roots: [Certificate], at seconds: Int64) throws(Flaw) {
         guard let leaf = certificates.first else { throw .empty }
-        let trusted = isVerified(leaf, roots: roots, at: seconds)
-        ERR_clear_error()
-        guard trusted else { throw .untrusted }
-    }
-
-    private func isVerified(_ leaf: Certificate, roots: [Certificate], at seconds: Int64) -> Bool {
-        guard let store = unsafe X509_STORE_new() else { return false }
-        defer { unsafe X509_STORE_free(store) }
-        for root in roots {
-            guard unsafe X509_STORE_add_cert(store, root.pointer) == 1 else { return false }
-        }
-        guard let between = unsafe shim_certificates_new() else { return false }
-        defer { unsafe shim_certificates_free(between) }
-        for certificate in certificates.dropFirst() {
-            guard unsafe shim_certificates_add(between, certificate.pointer) == 1 else {
-                return false
-            }
-        }
-        guard let context = unsafe X509_STORE_CTX_new() else { return false }
-        defer { unsafe X509_STORE_CTX_free(context) }
-        guard unsafe X509_STORE_CTX_init(context, store, leaf.pointer, between) == 1 else {
-            return false
-        }
-        let parameters = unsafe X509_STORE_CTX_get0_param(context)
-        unsafe X509_VERIFY_PARAM_set_time(parameters, time_t(seconds))
-        // No MD5, no SHA-1, no RSA below 2048 bits: whoever forges one of those is trusted.
-        unsafe X509_VERIFY_PARAM_set_auth_level(parameters, 2)
-        guard
-            unsafe X509_VERIFY_PARAM_set_flags(parameters, UInt(X509_V_FLAG_PARTIAL_CHAIN)) == 1
-        else { return false }
-        return withExtendedLifetime((roots, certificates)) {
-            unsafe X509_verify_cert(context) == 1
+        let store = TrustStore(roots)
+        guard store?.trusts(leaf, by: Array(certificates.dropFirst()), at: seconds) == true else {
+            throw .untrusted
         }
     }
 }

@@ -82,8 +82,10 @@ public enum AppAttest {
         guard AppleNonce.read(leaf) == SHA256.hash(signed + SHA256.hash(challenge)) else {
             throw .nonce
         }
-        guard let key = try? CredentialKey(credential.key), key.algorithm == .es256,
-            let point = key.point, let vouched = try? leaf.publicKey(), vouched == key.key
+        // That it is a point of the curve was seen when the certificate was read: it is the same.
+        guard let point = CredentialKey.point(ofES256: credential.key),
+            let vouched = try? leaf.publicKey(), vouched.kind == .p256,
+            leaf.publicKeyBytes == point
         else { throw .key }
         guard SHA256.hash(point) == keyID else { throw .keyID }
         guard let app = app(of: data.relyingPartyHash, rules.apps) else { throw .app }
@@ -118,6 +120,12 @@ public enum AppAttest {
         guard case .array(let elements)? = statement["x5c"],
             (2...CertificateChain.maximumCount).contains(elements.count)
         else { throw .certificates }
+        if elements.count == 2, let der = elements[0].bytes, let issuer = elements[1].bytes,
+            let leaf = try? Certificate(der: der),
+            issuers.vouch(for: leaf, issuer: issuer, roots: roots, at: time.seconds)
+        {
+            return try device(leaf)
+        }
         var certificates: [Certificate] = []
         for element in elements {
             guard let der = element.bytes, let certificate = try? Certificate(der: der) else {
@@ -136,9 +144,17 @@ public enum AppAttest {
             case .empty, .tooLong, .broken, .notAnAuthority: throw .chainBroken
             }
         }
-        // A leaf that may issue others is no device's.
-        guard certificates[0].isAuthority != true else { throw .chainBroken }
-        return certificates[0]
+        if certificates.count == 2 { issuers.remember(certificates[1], roots: roots) }
+        return try device(certificates[0])
+    }
+
+    /// Apple has one issuer at a time, or a few.
+    private static let issuers = KnownIssuers()
+
+    /// A leaf that may issue others is no device's.
+    private static func device(_ leaf: Certificate) throws(Flaw) -> Certificate {
+        guard leaf.isAuthority != true else { throw .chainBroken }
+        return leaf
     }
 
     private static func app(of hash: [UInt8], _ apps: [String]) -> String? {

@@ -37,6 +37,16 @@ struct CredentialKey {
         key.isValid(signature, for: message, scheme: algorithm.scheme)
     }
 
+    /// The point that a key of ES256 says, as 0x04, x, y. Nil for another one; whether it is on the curve
+    /// nobody has looked.
+    static func point(ofES256 map: CBOR) -> [UInt8]? {
+        guard map[3] == .integer(Int64(COSEAlgorithm.es256.rawValue)), map[1] == .integer(2),
+            map[-1] == .integer(1), let x = map[-2]?.bytes, let y = map[-3]?.bytes,
+            x.count == 32, y.count == 32
+        else { return nil }
+        return [0x04] + x + y
+    }
+
     private struct KeyFlaw: Error {}
 
     private typealias Parts = (VerifyingKey, [UInt8]?)

@@ -23,6 +23,7 @@ func browserSamples() throws -> [any Event] {
     terms.app = app
     terms.line = client
     terms.webApp = app
+    terms.isLong = true
     terms.from = place
     return [
         BrowserSessionEvent.opened(terms), BrowserSessionEvent.ended(.replaced),

@@ -65,6 +65,8 @@ private func signInSamples() throws -> [any Event] {
     let issued = IssuedCode(
         id: code, purpose: .registration, digest: try digest(3), app: app, issuedAt: noon,
         expiresAt: noon.adding(seconds: 600), person: person)
+    var moving = issued
+    moving.base = "https://id.example.org/move?token="
     var terms = SessionTerms(
         account: account, stamp: 1, client: client, clientID: "web", app: app, scope: ["openid"],
         resources: ["https://api.example.org"], factors: [.mailedCode], openedAt: noon,
@@ -92,7 +94,8 @@ private func signInSamples() throws -> [any Event] {
         AccountEvent.deletionCancelled,
         AccountEvent.deleted(subjects: [mailbox]), AccountEvent.erased,
         MailboxEvent.assigned(account), MailboxEvent.released(account, next: client),
-        MailboxEvent.codeIssued(issued), MailboxEvent.codeRefused(code, at: noon),
+        MailboxEvent.codeIssued(issued), MailboxEvent.codeIssued(moving),
+        MailboxEvent.codeRefused(code, at: noon),
         MailboxEvent.codeRedeemed(code), SessionEvent.opened(terms),
         SessionEvent.refreshed(generation: 1, at: noon), SessionEvent.ended(.reuse),
         SessionEvent.ended(
@@ -158,6 +161,11 @@ private func flagshipSamples() throws -> [any Event] {
         OwnerEvent.deviceAdded(
             AddedDevice(installation: client, clientName: "Phone", account: app, mail: client)),
         OwnerEvent.deviceRemoved(client),
+        OwnerEvent.moveRequested(PendingMove(mailbox: code, code: client)),
+        OwnerEvent.moveEnded(code: client),
+        OwnerEvent.mailboxVouched(TimedName(client, until: noon)),
+        OwnerEvent.browserTrusted(TimedName(client, until: noon)), OwnerEvent.termsSigned,
+        AccountEvent.mailboxMoved(mailbox: code, left: client, mail: app),
         AttestationEvent.accepted(installation: client, by: .playIntegrity, app: "org.example"),
         AttestationEvent.refused(installation: client, reason: "nonce"),
         AppKeyEvent.attested(AttestedKey(id: [1], publicKey: [4], app: "TEAM.org.example")),
@@ -198,6 +206,7 @@ private func webAppSamples() throws -> [any Event] {
         "kind": "app", "slug": "drive", "name": "Drive", "name_prefix": "Acme",
         "editor": "Acme", "icon": "icon.svg", "permissions": ["files"],
         "origin": "https://drive.example.org", "flags": ["beta": true],
+        "notifications": ["balance": ["stateful": true]],
     ])
     let konnector = try WebAppCard([
         "kind": "konnector", "slug": "bank", "name": "Bank",

@@ -70,6 +70,14 @@ private func givenDrive() throws -> Scenario {
             (["permissions": ["a b"]], FieldFault("permissions", .malformed, at: 0)),
             (["permissions": "a"], FieldFault("permissions", .wrongType(expected: .list))),
             (["flags": 1], FieldFault("flags", .wrongType(expected: .object))),
+            (
+                ["notifications": 1],
+                FieldFault("notifications", .wrongType(expected: .object))
+            ),
+            (
+                ["notifications": ["a": 1]],
+                FieldFault("notifications", .wrongType(expected: .object))
+            ),
             (["flags": ["a b": 1]], FieldFault("flags", .malformed)),
             (
                 ["start_url": "https://bank.example"],

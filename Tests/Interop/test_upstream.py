@@ -248,6 +248,14 @@ class Upstream(unittest.TestCase):
         self.assertEqual(urd.api.call("POST", path, {"id_token": token}, key="x")[0], 401)
         status, body, _ = urd.api.call("POST", path, {"id_token": token})
         self.assertEqual((status, body["sub"]), (200, self.subject))
+        # The command line asks the provider itself.
+        outgoing = {"URD_OUTGOING_NETWORKS": "127.0.0.0/8",
+                    "URD_OUTGOING_CA_FILE": provider.ca_file}
+        words = ("provider", "code", SLUG, "--realm", "flagship", "--json", "--id-token")
+        made = urd.command(*words, token, **outgoing)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        self.assertEqual(json.loads(made.stdout)["sub"], self.subject)
+        self.assertNotEqual(urd.command(*words, bent, **outgoing).returncode, 0)
         app = App(urd.values, "Pixel")
         app.register()
         self.assertEqual(app.certify_by_google()[0], 204)

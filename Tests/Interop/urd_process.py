@@ -65,11 +65,11 @@ class Urd:
         finally:
             connection.close()
 
-    def command(self, *words):
-        """A command of urd with everything that dev.env says."""
+    def command(self, *words, **more):
+        """A command of urd with everything that dev.env says, and with settings of its own."""
         names = ("DATABASE_URL", "DATABASE_OWNER_URL", "MASTER_KEY_FILE", "CHECKPOINT_DIRECTORY")
         settings = {f"URD_{name}": self.values[f"URD_{name}"] for name in names}
-        return run(*words, **settings)
+        return run(*words, **settings, **more)
 
     def sql(self, statement):
         """As the superuser, whom no trigger and no privilege stops."""

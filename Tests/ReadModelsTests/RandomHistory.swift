@@ -199,7 +199,7 @@ struct RandomHistory {
         case 5, 6: return happening("account.stamp_rotated", stream, told())
         case 7, 8:
             return happening(
-                "account.mailbox_changed", stream,
+                chance(50) ? "account.mailbox_changed" : "account.mailbox_moved", stream,
                 told(
                     #""confirmed":\#(chance(50)),"left":"\#(fresh())","mailbox":"\#(fresh())""#))
         case 9, 10:

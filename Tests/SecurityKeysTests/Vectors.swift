@@ -17,6 +17,9 @@ struct Vector: Sendable, CustomStringConvertible {
     /// What real devices made.
     static let devices = read(String(decoding: PackageResources.devices_txt, as: UTF8.self))
 
+    /// What real devices made of App Attest.
+    static let appAttest = read(String(decoding: PackageResources.appattest_txt, as: UTF8.self))
+
     private static func read(_ text: String) -> [Vector] {
         var vectors: [Vector] = []
         var name = ""

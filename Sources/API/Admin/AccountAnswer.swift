@@ -30,7 +30,7 @@ struct KnownPerson {
                 changedAt = recorded.at
                 isErased = recorded.personal == .erased
             case .mailboxChanged(_, let confirmed, _, _): isConfirmed = confirmed
-            case .mailboxConfirmed: isConfirmed = true
+            case .mailboxConfirmed, .mailboxMoved: isConfirmed = true
             case .deleted: return nil
             case .disabled, .enabled, .stampRotated, .deletionScheduled, .deletionCancelled,
                 .erased, nil:

@@ -7,7 +7,7 @@ internal import Values
 
 /// Whose a realm of the flagship profile is, and by which keys it hears what stores say.
 enum OwnerAdminRoutes {
-    static let table: [Route<AdminContext>] = [appoint, get, setKeys]
+    static let table: [Route<AdminContext>] = [appoint, get, vouch, setKeys]
 
     private static let appoint = Route<AdminContext>(
         .put, "/api/admin/realms/{realm}/owner/{account_id}", id: "appointOwner", tag: "Flagship",
@@ -77,6 +77,42 @@ enum OwnerAdminRoutes {
             ])
     }
 
+    private static let vouch = Route<AdminContext>(
+        .post, "/api/admin/realms/{realm}/owner/email-verified-code", id: "vouchForOwner",
+        tag: "Flagship", summary: "Says that a realm's owner reads his mails.",
+        detail: """
+            For whoever has just mailed him something himself: for a quarter of an hour the code \
+            stands for those that would be mailed to the owner when he signs in.
+            """,
+        right: .realm, parameters: [.realm, .idempotencyKey],
+        answer: Answer.written(
+            .created, "The code.",
+            .named(
+                "EmailVerifiedCode",
+                .object(
+                    .required("email_verified_code", .text(32...32), "Hand it to the person."),
+                    .required("expires_in", .integer(1...900), "Seconds."))),
+            example: [
+                "email_verified_code": "AZOg514MgACQAC9rHB2aEMKl1PNoSu3x", "expires_in": 900,
+            ]),
+        refusals: [.noSuchRealm, .realmDisabled, .noSuchAccount]
+    ) { call throws(Problem) in
+        let write = call.write(in: try call.realm)
+        let mint = try await reading { () throws(LogFailure) in
+            try await call.context.mint(write.realm)
+        }
+        let code = write.newID("email verified code")
+        let done = try await call.run(
+            VouchForMailbox(code: code, now: write.origin.at), as: write)
+        return Response.json(
+            .created,
+            [
+                "email_verified_code": .string(mint.emailVerifiedCode(code)),
+                "expires_in": .integer(VouchForMailbox.lifetime),
+            ]
+        ).at(done)
+    }
+
     private static let setKeys = Route<AdminContext>(
         .put, "/api/admin/realms/{realm}/integrity-keys", id: "setIntegrityKeys",
         tag: "Flagship", summary: "Says by which keys Google's word on apps is read.",
@@ -122,6 +158,16 @@ extension AppointOwner.Rejection: Refusal {
         case .realmDisabled: Problem(.realmDisabled)
         case .accountNotFound: Problem(.noSuchAccount)
         case .onboarded: Problem(.ownerOnboarded)
+        }
+    }
+}
+
+extension VouchForMailbox.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.noSuchRealm)
+        case .realmDisabled: Problem(.realmDisabled)
+        case .noOwner: Problem(.noSuchAccount, "The realm belongs to nobody.")
         }
     }
 }

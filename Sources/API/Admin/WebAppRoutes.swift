@@ -27,6 +27,10 @@ enum WebAppRoutes {
         ("reconnect_url", address, "Of a konnector: where they say so again."),
         ("manage_url", address, "Of a konnector: where they look after that."),
         ("flags", .openObject, "What its pages are told to do or leave."),
+        (
+            "notifications", .openObject,
+            "What it may have the owner told of: an object by the names of categories."
+        ),
     ]
 
     private static let create = Route<AdminContext>(

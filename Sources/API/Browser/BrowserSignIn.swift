@@ -15,7 +15,7 @@ extension Call<RealmContext> {
     /// Signs somebody in with this browser: with a new session and new secrets, whatever it had.
     func signIn<Shown: SignInProof>(
         _ shown: Shown, by method: BrowserMethod, _ visit: Visit, to onward: Onward,
-        most: Int64? = nil, place: String? = nil
+        most: Int64? = nil, isLong: Bool = false, place: String? = nil
     ) async throws(Problem) -> SignInEnd {
         let secret = BrowserSecret(for: newID())
         guard let digest = context.mint.digest(of: secret) else { throw Problem(.internalError) }
@@ -24,6 +24,7 @@ extension Call<RealmContext> {
             replaced: visit.browser?.id, app: context.place.app, from: signInPlace,
             now: context.clock.now())
         command.most = most
+        command.isLong = isLong
         command.webApp = context.place.webApp?.id
         let outcome: Result<OpenedBrowser, GrantRefusal>
         do throws(Problem) {

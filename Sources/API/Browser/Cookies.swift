@@ -26,6 +26,8 @@ enum PageCookie: String, CaseIterable {
     case form = "__Host-urd-form"
     /// Which provider somebody was sent to, and what for.
     case upstream = "__Host-urd-provider"
+    /// That its person typed a mailed code in it not long ago.
+    case trust = "__Host-urd-trust"
 
     /// `seconds`: nil until the browser is closed.
     func line(_ value: String, seconds: Int64? = nil) -> String {

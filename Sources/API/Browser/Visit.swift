@@ -12,12 +12,17 @@ struct Visit: Sendable {
     let browser: SignedInBrowser?
     private let secret: FormSecret
     private let mint: TokenMint
+    /// Clients of the flagship profile look for it under this name.
+    private let namesItTwice: Bool
+
+    static let otherName = "csrf_token"
 
     init(_ call: Call<RealmContext>, _ browser: SignedInBrowser?) {
         look = PageLook(call.context.place, call.request)
         self.browser = browser
         secret = FormSecret(call.request)
         mint = call.context.mint
+        namesItTwice = call.context.place.settings[SettingCatalogue.profile] == .flagship
     }
 
     var say: Words { look.say }
@@ -32,6 +37,7 @@ struct Visit: Sendable {
     ) -> HTML {
         HTML.element(.form, .method("post"), .action(action), attributes) {
             Parts.hidden("form", mint.formToken(secret, browser))
+            if namesItTwice { Parts.hidden(Self.otherName, mint.formToken(secret, browser)) }
             content()
         }
     }
@@ -65,8 +71,13 @@ extension Call<RealmContext> {
     /// Sending a form of a page.
     func submission() async throws(Problem) -> Visit {
         let visit = try await visit()
-        try visit.require(body["form"]?.string, request, at: context.place.host)
+        try visit.require(shownFormToken, request, at: context.place.host)
         return visit
+    }
+
+    /// What binds a form to its browser, under either name.
+    var shownFormToken: String? {
+        body["form"]?.string ?? body[Visit.otherName]?.string
     }
 
     /// Where somebody who has to be signed in is sent first.
@@ -90,8 +101,10 @@ extension Body {
     static func page(_ members: [Member]) -> Body {
         .form(
             .object(
-                [.optional("form", .text(0...200), "What binds the form to its browser.")]
-                    + members), example: [:])
+                [
+                    .optional("form", .text(0...200), "What binds the form to its browser."),
+                    .optional(Visit.otherName, .text(0...200), "The same, as some clients say it."),
+                ] + members), example: [:])
     }
 }
 

@@ -1,4 +1,5 @@
 internal import Cryptography
+internal import EventSourcing
 internal import HTTP
 internal import Identity
 internal import JSON
@@ -51,7 +52,7 @@ extension Call<RealmContext> {
             pairs.append((name, text))
             known[name] = text
         }
-        for name in ["state", "client_id", "redirect_uri", "response_type", "scope"]
+        for name in ["state", "client_id", "redirect_uri", "response_type"]
         where known[name] == nil {
             throw Problem(.invalidRequest, "The \(name) parameter is mandatory")
         }
@@ -66,6 +67,10 @@ extension Call<RealmContext> {
             client.metadata?.redirectURIs.contains(where: { $0.utf8.elementsEqual(redirect.utf8) })
                 == true
         else { throw Problem(.invalidRequest, "The redirect_uri parameter is invalid") }
+        if known["scope"] == nil, let linked = try await linkedScope(of: client) {
+            pairs.append(("scope", linked))
+            known["scope"] = linked
+        }
         guard let scope = Scope.parse(known["scope"] ?? ""), !scope.isEmpty else {
             throw Problem(.invalidRequest, "The scope parameter is invalid")
         }
@@ -75,6 +80,8 @@ extension Call<RealmContext> {
                 let digest = Base64URL.decode(text).flatMap({ SecretDigest($0) })
             else { throw Problem(.invalidRequest, "The code challenge is invalid") }
             challenge = digest
+        } else if known["code_challenge_method"] != nil {
+            throw Problem(.invalidRequest, "The code challenge is mandatory")
         }
         let asked = InstallationAuthorization(
             id: id, client: client, state: known["state"] ?? "", redirect: redirect, scope: scope,
@@ -84,6 +91,17 @@ extension Call<RealmContext> {
             throw Problem(.invalidRequest, "PKCE is mandatory")
         }
         return asked
+    }
+
+    /// What the web app may that an installation says it belongs to.
+    private func linkedScope(of client: Client) async throws(Problem) -> String? {
+        guard let slug = client.metadata?.softwareID.flatMap(NotificationScope.slug) else {
+            return nil
+        }
+        let found = try await reading { () throws(LogFailure) in
+            try await context.queries.webApp(slug: slug, kind: .app, in: context.place.realm)
+        }
+        return found.map { $0.card.permissions.joined(separator: " ") }
     }
 
     /// A code for what the owner allowed.
@@ -104,7 +122,7 @@ extension Call<RealmContext> {
 
     /// Mails the owner a code for an installation; what its page sends back with it.
     func requestCertification(of id: UUID) async throws(Problem) -> String {
-        try count(.ownerMail, target: Self.wholeRealm)
+        try count(.certification, target: Self.wholeRealm)
         let code = newID()
         let stream = MailedCode.stream(of: id, .certification)
         guard
@@ -121,7 +139,7 @@ extension Call<RealmContext> {
     func certify(
         _ id: UUID, token: String, digits: String
     ) async throws(Problem) -> Bool {
-        try count(.ownerSignIn, target: Self.wholeRealm)
+        try count(.certification, target: Self.wholeRealm)
         let stream = MailedCode.stream(of: id, .certification)
         guard let code = context.mint.readMailedCodeToken(token),
             let digest = context.mint.digest(ofMailedCode: digits, in: stream)

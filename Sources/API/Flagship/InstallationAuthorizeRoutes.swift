@@ -56,22 +56,33 @@ enum InstallationAuthorizeRoutes {
             } + [.optional("decision", .text(0...20), "What was decided.")]),
         answer: .page, refusals: refusals
     ) { call throws(Problem) in
+        // Whose session is over in the meantime hears of that, and not of his form.
+        if call.shownFormToken != nil, try await call.browser() == nil {
+            return notSignedIn(try await call.visit())
+        }
         let visit = try await call.submission()
         let asked = try await call.installationAuthorization { call.body[$0]?.string }
-        guard let browser = visit.browser else {
-            return .seeOther("/auth/login?" + Form.encode([("redirect", asked.place)]))
-        }
+        guard let browser = visit.browser else { return notSignedIn(visit) }
         try await call.requireOwner(browser)
         guard !asked.asksEverything || asked.client.certification != nil else {
             return .seeOther(asked.place)
         }
         if !asked.client.isAdopted, try await call.isFull() { return .seeOther(asked.place) }
-        guard call.body["decision"]?.string == "allow" else { return .found(asked.refusal) }
-        let link = asked.answer(code: try await call.authorizationCode(asked, browser))
-        if call.request.headers["Accept"] == "application/json" {
-            return .json(.ok, ["deeplink": .string(link)])
-        }
-        return .found(link)
+        // Clients of this profile send the form back as it is: that says yes.
+        let isDenied = call.body["decision"]?.string.map { $0 != "allow" } ?? false
+        let link =
+            isDenied
+            ? asked.refusal
+            : asked.answer(code: try await call.authorizationCode(asked, browser))
+        return call.wantsJSON ? .json(.ok, ["deeplink": .string(link)]) : .found(link)
+    }
+
+    private static func notSignedIn(_ visit: Visit) -> Response {
+        OwnerNotice.page(
+            visit, visit.say("Sign in first", "Zuerst anmelden"),
+            visit.say(
+                "Nobody is signed in here any more.", "Hier ist niemand mehr angemeldet."),
+            .unauthorized, link: (visit.say("Sign in", "Anmelden"), "/auth/login"))
     }
 
     private static let certify = Route<RealmContext>(
@@ -93,8 +104,15 @@ enum InstallationAuthorizeRoutes {
             throw Problem.said(.noSuchClient, "Client not found")
         }
         let token = call.body["token"]?.string ?? ""
-        let isCertified = try await call.certify(
-            id, token: token, digits: trimmed(call.body["code"]?.string ?? ""))
+        let isCertified: Bool
+        do throws(Problem) {
+            isCertified = try await call.certify(
+                id, token: token, digits: trimmed(call.body["code"]?.string ?? ""))
+        } catch {
+            // Of too many guesses such apps hear as of a wrong one.
+            guard error.kind == .rateLimited else { throw error }
+            isCertified = false
+        }
         guard let next = call.body["next"]?.string.flatMap({ ReturnPath($0) }),
             next.text.utf8.starts(with: "\(path)?".utf8)
         else {

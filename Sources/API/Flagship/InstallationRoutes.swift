@@ -54,6 +54,11 @@ enum InstallationRoutes {
         }
         var members = call.body.object ?? [:]
         try call.requireForeignRedirects(members)
+        if let software = members["software_id"]?.string, software.hasPrefix("registry://"),
+            NotificationScope.slug(software) == nil
+        {
+            throw Problem.registration("unapproved_software_id", "software_id names no app")
+        }
         let name = members["client_name"]?.string
         // Of two with one name the later one is told apart by a number.
         for number in 1...Self.mostOfOneName {

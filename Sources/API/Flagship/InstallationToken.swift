@@ -16,14 +16,20 @@ extension Call<RealmContext> {
 
     /// An installation, whatever it may. What it opened an app with is no token of its own.
     func installationToken() async throws(Problem) -> PresentedToken {
+        let token = try await profileToken()
+        guard token.session.terms.webApp == nil else {
+            throw Problem.said(.forbidden, "Not authorized")
+        }
+        return token
+    }
+
+    /// An installation, or what it opened a web app with.
+    func profileToken() async throws(Problem) -> PresentedToken {
         guard let text = try bearer() ?? queryToken() else {
             throw Problem.said(.invalidClient, "No token in request")
         }
         guard let token = try await context.present(text), token.session.terms.method == .flagship
         else { throw refusedToken(text) }
-        guard token.session.terms.webApp == nil else {
-            throw Problem.said(.forbidden, "Not authorized")
-        }
         return token
     }
 

@@ -45,11 +45,24 @@ extension Call<RealmContext> {
     func bearer() throws(Problem) -> String? {
         let lines = request.headers.all("Authorization")
         guard let line = lines.first, line != "null" else { return nil }
-        let scheme = "bearer "
-        guard lines.count == 1, line.utf8.count < 2048,
-            String(line.unicodeScalars.prefix(scheme.utf8.count)).lowercased() == scheme
-        else { return nil }
+        guard lines.count == 1, line.utf8.count < 4096 else { return nil }
+        return Self.rest(of: line, behind: "bearer ")
+            ?? Self.rest(of: line, behind: "basic ").flatMap(Self.password)
+    }
+
+    private static func rest(of line: String, behind scheme: String) -> String? {
+        guard String(line.unicodeScalars.prefix(scheme.utf8.count)).lowercased() == scheme else {
+            return nil
+        }
         return String(line.unicodeScalars.dropFirst(scheme.utf8.count))
+    }
+
+    /// Some clients show the token as a password; whose it is the token says.
+    private static func password(_ pair: String) -> String? {
+        guard let bytes = Base64.decode(pair), let colon = bytes.firstIndex(of: 0x3A) else {
+            return nil
+        }
+        return String(validating: bytes[bytes.index(after: colon)...], as: UTF8.self)
     }
 
     /// What is counted for the whole realm here; such apps hear of too much as of nothing there.

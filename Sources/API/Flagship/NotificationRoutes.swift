@@ -68,11 +68,18 @@ struct KnownSender: Sendable {
 extension Call<RealmContext> {
     /// Whoever shows a token that may send notifications.
     func notificationSender() async throws(Problem) -> KnownSender {
-        let token = try await installationToken()
+        let token = try await profileToken()
         let refused = Problem.said(.forbidden, "Not authorized")
         guard NotificationScope.allows(token.scope), let account = token.session.terms.account,
             let (id, client) = try await installation(token.session.terms.clientID)
         else { throw refused }
+        if let opened = token.session.terms.webApp {
+            guard let app = try await webApp(opened) else { throw refused }
+            return KnownSender(
+                sender: .webApp(opened, openedBy: id), account: account,
+                originator: app.card.kind.rawValue, name: app.card.name, slug: app.card.slug,
+                categories: .object(app.card.notifications))
+        }
         return KnownSender(
             sender: .installation(id), account: account, originator: "oauth",
             name: client.metadata?.clientName ?? "",
@@ -83,12 +90,10 @@ extension Call<RealmContext> {
     func notify(
         _ asked: AskedNotification, from known: KnownSender
     ) async throws(Problem) -> Response {
-        let sender: UUID =
-            switch known.sender {
-            case .installation(let id): id
-            }
         let mint = context.mint
-        let about = sender.bytes + Array("\(asked.category)\u{0}\(asked.content.categoryID)".utf8)
+        let about =
+            known.sender.stream.bytes
+            + Array("\(asked.category)\u{0}\(asked.content.categoryID)".utf8)
         let source = UUID.v8(mint.derive("notification source", about))
         guard
             let state = SecretDigest(
@@ -121,7 +126,7 @@ extension Call<RealmContext> {
             id: id, sender: known.sender, account: known.account, source: source,
             category: asked.category, content: content, state: state, priority: asked.priority,
             channels: asked.channels, due: asked.due, slug: known.slug, now: now)
-        switch try await refusable(command, for: sender) {
+        switch try await refusable(command, for: known.sender) {
         case .success(.requested):
             return .jsonAPI(.created, asked.document(id, known, now))
         case .success(.unchanged(let last)):
@@ -132,10 +137,15 @@ extension Call<RealmContext> {
 
     /// The outcome of a command, or why it was refused.
     private func refusable<C: AnsweringCommand>(
-        _ command: C, for installation: UUID
+        _ command: C, for sender: NotificationSender
     ) async throws(Problem) -> Result<C.Outcome, C.Rejection> {
+        let actor =
+            switch sender {
+            case .installation(let id): "client:\(RegisterInstallation.clientID(of: id))"
+            case .webApp(let id, openedBy: _): "web-app:\(id)"
+            }
         let origin = Origin(
-            actor: "client:\(RegisterInstallation.clientID(of: installation))",
+            actor: actor,
             address: context.place.address,
             userAgent: request.headers["User-Agent"].map { String($0.unicodeScalars.prefix(512)) },
             at: context.clock.now())

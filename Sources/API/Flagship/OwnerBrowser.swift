@@ -63,9 +63,19 @@ extension Call<RealmContext> {
     }
 
     /// What a program is told that signed a browser in: where to go, with the cookie.
-    func answerOfBrowser(_ response: Response, to redirect: OwnerRedirect) -> Response {
+    func answerOfBrowser(
+        _ response: Response, to redirect: OwnerRedirect, trust: String? = nil
+    ) -> Response {
+        var response = response
+        if let trust {
+            response.headers.append(
+                "Set-Cookie",
+                PageCookie.trust.line(trust, seconds: OwnerPassphraseProof.trust))
+        }
         guard wantsJSON else { return response }
-        var answer = Response.json(.ok, ["redirect": .string(redirect.target)])
+        var members: [String: JSON] = ["redirect": .string(redirect.target)]
+        members["two_factor_trusted_device_token"] = trust.map { .string($0) }
+        var answer = Response.json(.ok, .object(members))
         for line in response.headers.all("Set-Cookie") {
             answer.headers.append("Set-Cookie", line)
         }

@@ -56,7 +56,10 @@ enum OwnerLoginRoutes {
         body: .page(
             OwnerLinkRoutes.passphrase + [
                 .optional("redirect", .text(0...8192), "Where to go on to."),
-                .optional("long-run-session", .text(0...20), "Heard, and of no matter."),
+                .optional("long-run-session", .text(0...20), "That the browser is one's own."),
+                .optional(
+                    "trusted-device-token", .text(0...128), "That no code is to be mailed."),
+                .optional("email_verified_code", .text(0...128), "In the place of a mailed one."),
             ]), answer: .page, refusals: refusals
     ) { call throws(Problem) in
         let visit = try await call.submission()
@@ -66,18 +69,20 @@ enum OwnerLoginRoutes {
         let hash = try await call.deviceHash(
             call.body.object ?? [:], rounds: rounds ?? OwnerPassphraseForm.usualRounds)
         let comparison = try await call.compareOwner(hash ?? "")
-        let (_, next) = try await call.secondStep(of: [:], after: comparison)
+        let isLong = call.isOwnBrowser
+        let proof = try await call.passphraseProof(comparison)
+        let next = proof.next
         let end = try await call.signIn(
-            OwnerPassphraseProof(comparison: comparison, next: next), by: .ownerPassphrase,
-            visit, to: Onward(), place: target.target)
+            proof, by: .ownerPassphrase, visit, to: Onward(), isLong: isLong,
+            place: target.target)
         switch end {
         case .signedIn(let response): return call.answerOfBrowser(response, to: target)
         case .refused(.secondFactorRequired):
             guard case .right(let kept) = comparison else { throw Problem(.internalError) }
             let token = try call.stepToken(next.id, kept, visit)
-            let place =
-                "/auth/twofactor?"
-                + Form.encode([("two-factor-token", token), ("redirect", target.text)])
+            var pairs = [("two-factor-token", token), ("redirect", target.text)]
+            if isLong { pairs.append(("long-run-session", "true")) }
+            let place = "/auth/twofactor?" + Form.encode(pairs)
             if call.wantsJSON { return .json(.ok, ["redirect": .string(place)]) }
             return .seeOther(place)
         case .refused:
@@ -98,11 +103,15 @@ enum OwnerLoginRoutes {
     private static let askSecond = Route<RealmContext>(
         .get, "/auth/twofactor", id: "showOwnerSecondFactor", tag: "Flagship",
         summary: "Where an owner types the mailed code.", right: .nothing, dialect: .page,
-        parameters: [token, redirect], answer: .page, refusals: refusals
+        parameters: [
+            token, redirect,
+            Parameter("long-run-session", in: .query, .text(0...20), "As it was said before."),
+        ], answer: .page, refusals: refusals
     ) { call throws(Problem) in
         page(
             try await call.visit(), call.text("two-factor-token") ?? "",
-            OwnerRedirect(call.text("redirect"), call.context.place), isWrong: false)
+            OwnerRedirect(call.text("redirect"), call.context.place),
+            isLong: call.text("long-run-session") == "true", isWrong: false)
     }
 
     private static let second = Route<RealmContext>(
@@ -112,6 +121,10 @@ enum OwnerLoginRoutes {
             .optional("two-factor-token", .text(0...1024), "That the passphrase was right."),
             .optional("two-factor-passcode", .text(0...64), "Of the mail."),
             .optional("redirect", .text(0...8192), "Where to go on to."),
+            .optional("long-run-session", .text(0...20), "That the browser is one's own."),
+            .optional(
+                "two-factor-generate-trusted-device-token", .text(0...20),
+                "That no code is to be mailed here for a while."),
         ]), answer: .page, refusals: refusals
     ) { call throws(Problem) in
         let visit = try await call.submission()
@@ -127,11 +140,13 @@ enum OwnerLoginRoutes {
         guard let digest = call.context.mint.digest(ofMailedCode: digits, in: stream) else {
             throw Problem(.internalError)
         }
+        var proof = OwnerPassphraseProof(
+            comparison: .right(hash: kept),
+            typed: TypedMailedCode(id: code, digest: digest), next: (call.newID(), digest))
+        proof.trusting = call.isTrusting ? call.newID() : nil
         let end = try await call.signIn(
-            OwnerPassphraseProof(
-                comparison: .right(hash: kept),
-                typed: TypedMailedCode(id: code, digest: digest), next: (call.newID(), digest)),
-            by: .ownerPassphrase, visit, to: Onward(), place: target.target)
+            proof, by: .ownerPassphrase, visit, to: Onward(), isLong: call.isOwnBrowser,
+            place: target.target)
         guard case .signedIn(let response) = end else {
             if call.wantsJSON {
                 return .json(
@@ -141,17 +156,24 @@ enum OwnerLoginRoutes {
                             visit.say("The code is not right.", "Der Code ist nicht richtig."))
                     ])
             }
-            return page(visit, token, target, isWrong: true)
+            return page(visit, token, target, isLong: call.isOwnBrowser, isWrong: true)
         }
-        return call.answerOfBrowser(response, to: target)
+        let trust = proof.trusting.map { call.context.mint.trustToken($0, kept) }
+        return call.answerOfBrowser(response, to: target, trust: trust)
     }
 
     private static func page(
-        _ visit: Visit, _ token: String, _ redirect: OwnerRedirect, isWrong: Bool
+        _ visit: Visit, _ token: String, _ redirect: OwnerRedirect, isLong: Bool, isWrong: Bool
     ) -> Response {
-        OwnerCodePage(visit: visit, action: "/auth/twofactor", isWrong: isWrong).response {
+        let say = visit.say
+        var page = OwnerCodePage(visit: visit, action: "/auth/twofactor", isWrong: isWrong)
+        page.check = OwnerCheck.html(
+            "two-factor-generate-trusted-device-token",
+            say("Ask for no code here for 30 days", "Hier 30 Tage lang keinen Code verlangen"))
+        return page.response {
             Parts.hidden("two-factor-token", token)
             Parts.hidden("redirect", redirect.text)
+            if isLong { Parts.hidden("long-run-session", "true") }
         }
     }
 }
@@ -167,9 +189,11 @@ struct OwnerLoginPage {
 
     func response(_ status: Status = .ok) -> Response {
         let say = visit.say
-        let form = OwnerPassphraseForm(
+        var form = OwnerPassphraseForm(
             visit: visit, rounds: rounds ?? OwnerPassphraseForm.usualRounds, host: place.host,
             action: "/auth/login", button: say("Sign in", "Anmelden"), wrong: wrong)
+        form.check = OwnerCheck.html(
+            "long-run-session", say("Keep me signed in here", "Hier angemeldet bleiben"))
         let other = Onward(path: redirect.text).link("/login")
         return visit.page(
             say("Sign in", "Anmelden"), status: status, script: OwnerScript.path,
@@ -209,6 +233,38 @@ struct OwnerLoginPage {
 }
 
 extension Call<RealmContext> {
+    /// Its person says that the browser is his own.
+    fileprivate var isOwnBrowser: Bool { Self.isSet(body["long-run-session"]) }
+
+    fileprivate var isTrusting: Bool {
+        Self.isSet(body["two-factor-generate-trusted-device-token"])
+    }
+
+    private static func isSet(_ value: JSON?) -> Bool {
+        ["true", "1", "on"].contains(value?.string ?? "")
+    }
+
+    /// What was typed, with what may stand for a mailed code.
+    fileprivate func passphraseProof(
+        _ comparison: PassphraseProof.Comparison
+    ) async throws(Problem) -> OwnerPassphraseProof {
+        let members = body
+        var trusted: UUID?
+        if case .right(let kept) = comparison,
+            let shown = members["trusted-device-token"]?.string
+                ?? request.cookie(PageCookie.trust.rawValue)
+        {
+            trusted = context.mint.readTrustToken(shown, kept)
+        }
+        let isKnown = try await folded(Owner.self, Owner.stream).trusts(
+            trusted, at: context.clock.now())
+        let (_, next) = try await secondStep(of: members, after: isKnown ? .nothing : comparison)
+        var proof = OwnerPassphraseProof(comparison: comparison, next: next)
+        proof.vouched = vouched(members)
+        proof.trusted = trusted
+        return proof
+    }
+
     /// Seconds to look into the mailbox.
     private static var patience: Int64 { MailedCode.lifetime }
 

@@ -12,6 +12,8 @@ struct OwnerPassphraseForm {
     let button: String
     var isNew = false
     var wrong: String?
+    /// What can be ticked beside it.
+    var check: HTML?
 
     static let usualRounds: Int64 = 650_000
 
@@ -46,7 +48,23 @@ struct OwnerPassphraseForm {
                     )
                 ).html
             }
+            if let check { check }
             Parts.button(button)
+        }
+    }
+}
+
+/// A box that somebody ticks.
+enum OwnerCheck {
+    static func html(_ name: String, _ label: String) -> HTML {
+        HTML.element(.div, .class("field")) {
+            HTML.element(.label, .for(name)) {
+                HTML.element(
+                    .input, .id(name), .type("checkbox"), .name(name), .value("true"),
+                    .autocomplete("off"))
+                " "
+                label
+            }
         }
     }
 }

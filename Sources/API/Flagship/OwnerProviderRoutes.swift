@@ -8,7 +8,7 @@ internal import Values
 /// An owner who signs in by what a provider says of him.
 enum OwnerProviderRoutes {
     static let table: [Route<RealmContext>] = [tokens]
-    static let pageTable: [Route<RealmContext>] = [login]
+    static let pageTable: [Route<RealmContext>] = [login, franceConnect]
 
     private static let tokens = Route<RealmContext>(
         .post, "/oidc/access_token", id: "loginOwnerByProvider", tag: "Flagship",
@@ -45,6 +45,20 @@ enum OwnerProviderRoutes {
                 "error": "two factor needed",
                 "two_factor_token": .string(call.context.mint.mailedCodeToken(id)),
             ])
+    }
+
+    private static let franceConnect = Route<RealmContext>(
+        .get, "/oidc/franceconnect", id: "startAtFranceConnect", tag: "Flagship",
+        summary: "Sends somebody to the provider of this name.", right: .nothing, dialect: .page,
+        parameters: [
+            Parameter("redirect", in: .query, .text(0...4096), "The page to go on to.")
+        ], answer: .page, refusals: LoginRoutes.refusals + [.noSuchRoute]
+    ) { call throws(Problem) in
+        let slug = "franceconnect"
+        guard try await call.provider(slug) != nil else { throw Problem(.noSuchRoute) }
+        var pairs = [("provider", slug)]
+        if let redirect = call.text("redirect") { pairs.append(("redirect", redirect)) }
+        return .seeOther("/oidc/start?" + Form.encode(pairs))
     }
 
     private static let login = Route<RealmContext>(

@@ -36,6 +36,40 @@ extension TokenMint {
 
     func readDelegatedCode(_ text: String) -> UUID? { readNamed(text, "delegated code") }
 
+    /// By which an owner moves to another mailbox: what a mailed link has in it.
+    func ownerMove(_ code: UUID) -> String { named("owner move", code) }
+
+    func readOwnerMove(_ text: String) -> UUID? { readNamed(text, "owner move") }
+
+    /// What the log keeps of it.
+    func digest(ofOwnerMove code: UUID, to mailbox: UUID) -> SecretDigest? {
+        SecretDigest(derive("owner move digest", code.bytes + mailbox.bytes))
+    }
+
+    func address(ofMove code: IssuedCode) -> String { (code.base ?? "") + ownerMove(code.id) }
+
+    /// That its holder reads the owner's mails.
+    func emailVerifiedCode(_ id: UUID) -> String { named("email verified", id) }
+
+    func readEmailVerifiedCode(_ text: String) -> UUID? { readNamed(text, "email verified") }
+
+    /// What a trusted browser shows, as long as this is the passphrase.
+    func trustToken(_ id: UUID, _ kept: String) -> String {
+        Base64URL.encode(id.bytes + trustTag(id, kept))
+    }
+
+    func readTrustToken(_ text: String, _ kept: String) -> UUID? {
+        guard text.utf8.count == 43, let bytes = Base64URL.decode(text), bytes.count == 32,
+            let id = UUID(bytes: Array(bytes.prefix(16))),
+            constantTimeEqual(Array(bytes.dropFirst(16)), trustTag(id, kept))
+        else { return nil }
+        return id
+    }
+
+    private func trustTag(_ id: UUID, _ kept: String) -> [UInt8] {
+        Array(derive("trusted browser", id.bytes + Array(kept.utf8)).prefix(16))
+    }
+
     /// By which somebody sets another passphrase: whose, and which link it is. In hexadecimal digits.
     func resetToken(_ link: UUID, of account: UUID) -> String {
         Hex.encode(link.bytes + account.bytes + resetTag(link, account))

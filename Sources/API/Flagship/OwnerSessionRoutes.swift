@@ -46,7 +46,8 @@ enum OwnerSessionRoutes {
     private static func document(_ view: BrowserSessionView) -> JSON {
         var attributes: [String: JSON] = [
             // That it is there is all that a look at it shows.
-            "last_seen": .string(view.terms.openedAt.description), "long_run": false,
+            "last_seen": .string(view.terms.openedAt.description),
+            "long_run": .bool(view.terms.isLong),
             "method": .string(view.terms.method.rawValue),
         ]
         attributes["device"] = view.terms.from.device.map { .string($0) }

@@ -49,11 +49,15 @@ extension Call<RealmContext> {
         try count(.ownerSignIn, target: Self.wholeRealm)
         let comparison = try await compareOwner(members["passphrase"]?.string ?? "")
         let (typed, next) = try await secondStep(of: members, after: comparison)
-        return try await ask(
-            SignInOwner(
-                comparison: comparison, typed: asksAnew ? nil : typed, next: next,
-                request: request),
-            as: "anonymous")
+        var command = SignInOwner(
+            comparison: comparison, typed: asksAnew ? nil : typed, next: next, request: request)
+        command.vouched = vouched(members)
+        return try await ask(command, as: "anonymous")
+    }
+
+    /// The code that somebody showed who was given it for reading the owner's mails.
+    func vouched(_ members: JSON) -> UUID? {
+        members["email_verified_code"]?.string.flatMap(context.mint.readEmailVerifiedCode)
     }
 
     /// The mailed code that was typed, if one was, and the one that is mailed if none was.
@@ -69,7 +73,9 @@ extension Call<RealmContext> {
             let digest = context.mint.digest(ofMailedCode: context.mint.code(next), in: stream)
         else { throw Problem(.internalError) }
         let typed = try typedMailedCode(members, in: stream)
-        if typed == nil, case .right = comparison, owner.needsMailedCode {
+        if typed == nil, vouched(members) == nil, case .right = comparison,
+            owner.needsMailedCode
+        {
             try count(.ownerMail, target: Self.wholeRealm)
         }
         return (typed, (next, digest))

@@ -28,7 +28,8 @@ enum SessionCodeRoutes {
         }
         let refused = Problem.said(.invalidClient, "Not authorized")
         guard try call.bearer() != nil else { throw refused }
-        let token = try await call.everything()
+        let token = try await call.installationToken()
+        guard token.scope.contains(Installation.scope) else { throw refused }
         let code = call.newID()
         let refusal = try await call.carryOut(
             IssueSessionCode(

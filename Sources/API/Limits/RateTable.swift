@@ -26,6 +26,8 @@ public enum RatePolicy: String, CaseIterable, Sendable {
     case ownerSignIn = "owner-sign-in"
     /// Codes that are mailed to an owner.
     case ownerMail = "owner-mail"
+    /// Codes by which an owner certifies an app: mails and guesses together.
+    case certification
     /// Links to sign in by that are mailed to an owner.
     case ownerLink = "owner-link"
     /// Links of an owner that are none: apart from the mails, so that whoever guesses keeps nobody from
@@ -98,6 +100,7 @@ public struct RateTable: Sendable {
         table[.installation, .target] = Rate(50, per: hour)
         table[.ownerSignIn, .target] = Rate(1_000, per: hour)
         table[.ownerMail, .target] = Rate(20, per: hour)
+        table[.certification, .target] = Rate(30, per: hour)
         table[.ownerLink, .target] = Rate(30, per: hour)
         table[.ownerLinkCheck, .target] = Rate(30, per: hour)
         table[.provider, .source] = Rate(600, per: minute, burst: 200)

@@ -20,7 +20,7 @@ struct MailOrder {
         case "otp.issued", "link.issued": toWhoeverAsked(event, mint)
         case "account.disabled":
             MailOrder(kind: .accountDisabled(at: event.at), account: event.stream)
-        case "account.mailbox_changed":
+        case "account.mailbox_changed", "account.mailbox_moved":
             MailOrder(
                 kind: .addressChanged(at: event.at), account: event.stream,
                 isForTheOldAddress: true)
@@ -161,6 +161,12 @@ struct MailOrder {
 
     private static func toWhoeverAsked(_ event: Recorded, _ mint: TokenMint) -> MailOrder? {
         switch MailboxEvent(event) {
+        case .codeIssued(let code) where code.base != nil:
+            guard let link = MailLink(mint.address(ofMove: code)) else { return nil }
+            return MailOrder(
+                kind: .emailVerification(
+                    link, minutes: minutes(code.issuedAt, code.expiresAt)),
+                deadline: code.expiresAt)
         case .codeIssued(let code):
             return MailOrder(
                 kind: .emailOtp(

@@ -173,6 +173,8 @@ struct OwnerCodePage {
     let visit: Visit
     let action: String
     let isWrong: Bool
+    /// What can be ticked beside it.
+    var check: HTML?
 
     func response(@HTMLBuilder hidden: () -> HTML) -> Response {
         let say = visit.say
@@ -197,6 +199,7 @@ struct OwnerCodePage {
                                 "That code is not valid, or no longer.",
                                 "Dieser Code gilt nicht oder nicht mehr.") : nil
                     ).html
+                    if let check { check }
                     Parts.button(say("Continue", "Weiter"))
                 }
             }

@@ -32,6 +32,10 @@ public struct Account: StreamState {
             self.isConfirmed = isConfirmed
             subjects.append(left)
             stamp += 1
+        case .mailboxMoved(let mailbox, let left, _):
+            self.mailbox = mailbox
+            isConfirmed = true
+            subjects.append(left)
         case .personChanged: break
         case .disabled:
             isDisabled = true

@@ -18,6 +18,8 @@ public enum AccountEvent: Event {
     /// It has another mailbox. What was mailed to the one that it left is sealed under `left`; whoever
     /// reads there is told by this mail.
     case mailboxChanged(mailbox: UUID, isConfirmed: Bool, left: UUID, mail: UUID? = nil)
+    /// The same, where its person showed more than the mailbox: what is signed in stays so.
+    case mailboxMoved(mailbox: UUID, left: UUID, mail: UUID? = nil)
     case personChanged(Person)
     /// Its person is told by this mail, if by any; so with the others.
     case disabled(mail: UUID? = nil)
@@ -39,6 +41,7 @@ public enum AccountEvent: Event {
             personal: Person.fieldNames),
         EventShape("account.mailbox_confirmed"),
         EventShape("account.mailbox_changed", open: ["mailbox", "confirmed", "left", "mail"]),
+        EventShape("account.mailbox_moved", open: ["mailbox", "confirmed", "left", "mail"]),
         EventShape("account.person_changed", personal: Person.fieldNames),
         EventShape("account.disabled", open: ["mail"]),
         EventShape("account.enabled"),
@@ -54,6 +57,7 @@ public enum AccountEvent: Event {
         case .registered: "account.registered"
         case .mailboxConfirmed: "account.mailbox_confirmed"
         case .mailboxChanged: "account.mailbox_changed"
+        case .mailboxMoved: "account.mailbox_moved"
         case .personChanged: "account.person_changed"
         case .disabled: "account.disabled"
         case .enabled: "account.enabled"
@@ -80,6 +84,10 @@ public enum AccountEvent: Event {
         case .mailboxChanged(let mailbox, let isConfirmed, let left, let mail):
             Self.mail(mail).merging([
                 "mailbox": .uuid(mailbox), "confirmed": .bool(isConfirmed), "left": .uuid(left),
+            ]) { $1 }
+        case .mailboxMoved(let mailbox, let left, let mail):
+            Self.mail(mail).merging([
+                "mailbox": .uuid(mailbox), "confirmed": true, "left": .uuid(left),
             ]) { $1 }
         case .personChanged(let person): person.fields
         case .disabled(let mail), .stampRotated(let mail): Self.mail(mail)
@@ -112,6 +120,11 @@ public enum AccountEvent: Event {
             else { return nil }
             self = .mailboxChanged(
                 mailbox: mailbox, isConfirmed: isConfirmed, left: left, mail: fields.uuid("mail"))
+        case "account.mailbox_moved":
+            guard let mailbox = fields.uuid("mailbox"), let left = fields.uuid("left") else {
+                return nil
+            }
+            self = .mailboxMoved(mailbox: mailbox, left: left, mail: fields.uuid("mail"))
         case "account.person_changed": self = .personChanged(Person(fields: fields))
         case "account.disabled": self = .disabled(mail: fields.uuid("mail"))
         case "account.enabled": self = .enabled

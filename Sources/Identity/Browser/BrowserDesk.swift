@@ -12,6 +12,18 @@ struct BrowserDesk: Sendable {
     var most: Int64?
     /// The web app at whose place the page is.
     var webApp: UUID?
+    /// Its person says that it is his own.
+    var isLong = false
+
+    /// Seconds that the session lasts.
+    func lifetime(_ settings: Settings) -> Int64 {
+        let usual =
+            settings[
+                isLong
+                    ? SettingCatalogue.longSessionLifetime
+                    : SettingCatalogue.browserSessionLifetime]
+        return min(usual, most ?? usual)
+    }
 
     /// The session's event, behind whatever else was decided, and the end of the one before.
     func open(
@@ -19,13 +31,13 @@ struct BrowserDesk: Sendable {
         factors: [AuthenticationFactor], _ request: GrantRequest, _ settings: Settings
     ) -> Decision {
         var decision = decision
-        let usual = settings[SettingCatalogue.browserSessionLifetime]
-        let lifetime = min(usual, most ?? usual)
+        let lifetime = lifetime(settings)
         var terms = BrowserTerms(
             account: account.id, stamp: account.stamp, app: request.app, method: method,
             factors: factors, digest: digest, openedAt: request.now,
             expiresAt: request.now.adding(seconds: lifetime), from: request.from)
         terms.webApp = webApp
+        terms.isLong = isLong
         if let replaced, let known = replaced.state.terms, known.account == account.id,
             replaced.state.end == nil
         {

@@ -36,6 +36,8 @@ public struct BrowserTerms: Sendable, Equatable {
     public var line: UUID?
     /// The web app at whose place it was opened: it is good there, and nowhere else.
     public var webApp: UUID?
+    /// Its person says that the browser is his own.
+    public var isLong = false
 
     public init(
         account: UUID, stamp: Int, app: UUID? = nil, method: BrowserMethod,

@@ -14,7 +14,7 @@ public enum BrowserSessionEvent: Event {
             "browser.opened",
             open: [
                 "account", "stamp", "app", "method", "amr", "digest", "opened_at", "expires_at",
-                "source", "device", "line", "web_app",
+                "source", "device", "line", "web_app", "long_run",
             ]),
         EventShape("browser.ended", open: ["reason"]),
         EventShape(
@@ -72,6 +72,7 @@ extension BrowserTerms {
         fields["app"] = app.map { .uuid($0) }
         fields["line"] = line.map { .uuid($0) }
         fields["web_app"] = webApp.map { .uuid($0) }
+        fields["long_run"] = isLong ? true : nil
         return fields.merging(from.fields) { own, _ in own }
     }
 
@@ -90,6 +91,7 @@ extension BrowserTerms {
             from: SignInPlace(recorded: fields))
         line = fields.uuid("line")
         webApp = fields.uuid("web_app")
+        isLong = fields["long_run"]?.bool ?? false
     }
 }
 

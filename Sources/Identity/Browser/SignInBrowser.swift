@@ -20,6 +20,8 @@ public struct SignInBrowser<Shown: SignInProof>: AnsweringCommand {
     public var most: Int64?
     /// The web app at whose place the page is.
     public var webApp: UUID?
+    /// Its person says that the browser is his own: he stays signed in for long.
+    public var isLong = false
 
     public init(
         _ shown: Shown, by method: BrowserMethod, session: UUID, digest: SecretDigest,
@@ -108,7 +110,7 @@ public struct SignInBrowser<Shown: SignInProof>: AnsweringCommand {
             settings: facts.settings, metadata: metadata, method: .authorizationCode,
             browser: BrowserDesk(
                 method: method, digest: digest, replaced: facts.replaced, most: most,
-                webApp: webApp))
+                webApp: webApp, isLong: isLong))
     }
 
     private func record(_ refusal: GrantRefusal, _ facts: Facts) -> BrowserSessionEvent? {

@@ -22,9 +22,7 @@ public struct GrantDesk: Sendable {
         amending amend: (inout SessionTerms) -> Void = { _ in }
     ) -> Settled<GrantOutcome> {
         let lifetime =
-            settings[
-                browser == nil
-                    ? SettingCatalogue.sessionLifetime : SettingCatalogue.browserSessionLifetime]
+            browser?.lifetime(settings) ?? settings[SettingCatalogue.sessionLifetime]
         var terms = SessionTerms(
             account: account?.id, stamp: account?.stamp ?? 0, client: request.client,
             clientID: request.clientID, app: metadata.appID ?? request.app, scope: scope,

@@ -23,6 +23,8 @@ public struct IssuedCode: Sendable, Equatable {
     public let expiresAt: Timestamp
     /// To whom it is mailed, and whom an account is made for.
     public let person: Person
+    /// What a link begins with, where one is mailed in the place of the digits.
+    public var base: String?
 
     public init(
         id: UUID, purpose: Purpose, digest: SecretDigest, app: UUID?, issuedAt: Timestamp,
@@ -57,7 +59,8 @@ public enum MailboxEvent: Event {
         EventShape("mailbox.assigned", open: ["account"]),
         EventShape("mailbox.released", open: ["account", "next"]),
         EventShape(
-            "otp.issued", open: ["otp", "purpose", "digest", "app", "issued_at", "expires_at"],
+            "otp.issued",
+            open: ["otp", "purpose", "digest", "app", "issued_at", "expires_at", "base"],
             personal: Person.fieldNames),
         EventShape("otp.refused", open: ["otp", "refused_at"]),
         EventShape("otp.redeemed", open: ["otp"]),
@@ -100,6 +103,7 @@ public enum MailboxEvent: Event {
             fields["app"] = code.app.map { .uuid($0) }
             fields["issued_at"] = .integer(code.issuedAt.seconds)
             fields["expires_at"] = .integer(code.expiresAt.seconds)
+            fields["base"] = code.base.map { .string($0) }
             return fields
         case .codeRefused(let id, let at):
             return ["otp": .uuid(id), "refused_at": .integer(at.seconds)]
@@ -123,10 +127,11 @@ public enum MailboxEvent: Event {
                 let issuedAt = fields.instant("issued_at"),
                 let expiresAt = fields.instant("expires_at")
             else { return nil }
-            self = .codeIssued(
-                IssuedCode(
-                    id: id, purpose: purpose, digest: digest, app: fields.uuid("app"),
-                    issuedAt: issuedAt, expiresAt: expiresAt, person: Person(fields: fields)))
+            var code = IssuedCode(
+                id: id, purpose: purpose, digest: digest, app: fields.uuid("app"),
+                issuedAt: issuedAt, expiresAt: expiresAt, person: Person(fields: fields))
+            code.base = fields["base"]?.string
+            self = .codeIssued(code)
         case "otp.refused":
             guard let id = fields.uuid("otp"), let at = fields.instant("refused_at") else {
                 return nil

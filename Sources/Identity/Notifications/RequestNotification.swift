@@ -6,6 +6,22 @@ public import Values
 public enum NotificationSender: Sendable, Equatable {
     /// An installation. Its categories stand in its own metadata.
     case installation(UUID)
+    /// A web app or konnector that an installation opened. Its categories stand in the registry.
+    case webApp(UUID, openedBy: UUID)
+
+    /// Whose stream says that it may.
+    var installation: UUID {
+        switch self {
+        case .installation(let id), .webApp(_, openedBy: let id): id
+        }
+    }
+
+    /// By which it is told apart from others.
+    public var stream: UUID {
+        switch self {
+        case .installation(let id), .webApp(let id, openedBy: _): id
+        }
+    }
 }
 
 /// Has a realm's owner told of something, by an app that he let in.
@@ -77,6 +93,7 @@ public struct RequestNotification: AnsweringCommand {
     public struct Facts: Sendable {
         let realm: Versioned<Realm>
         let client: Versioned<Client>
+        let webApp: Versioned<WebApp>?
         let account: Versioned<Account>
         let owner: Versioned<Owner>
         let source: Versioned<NotificationSource>
@@ -90,13 +107,13 @@ public struct RequestNotification: AnsweringCommand {
         if let id = source.state.last {
             last = try await streams.read(Notification.self, id)
         }
-        let client: UUID =
-            switch sender {
-            case .installation(let id): id
-            }
+        var webApp: Versioned<WebApp>?
+        if case .webApp(let id, openedBy: _) = sender {
+            webApp = try await streams.read(WebApp.self, id)
+        }
         return Facts(
             realm: try await streams.read(Realm.self, Realm.stream),
-            client: try await streams.read(Client.self, client),
+            client: try await streams.read(Client.self, sender.installation), webApp: webApp,
             account: try await streams.read(Account.self, account),
             owner: try await streams.read(Owner.self, Owner.stream), source: source, last: last)
     }
@@ -107,7 +124,8 @@ public struct RequestNotification: AnsweringCommand {
         guard let metadata = facts.client.installation(at: now), facts.account.isWelcome,
             facts.owner.state.account == account
         else { throw .notAllowed }
-        guard let known = NotificationCategory(category, in: metadata.notifications) else {
+        let (originator, categories) = try said(facts, by: metadata)
+        guard let known = NotificationCategory(category, in: categories) else {
             throw .unknownCategory
         }
         try check()
@@ -116,7 +134,7 @@ public struct RequestNotification: AnsweringCommand {
         }
         let wanted = channels.isEmpty ? [.mobile] : channels
         let terms = NotificationTerms(
-            source: source, account: account, originator: "oauth", sender: facts.client.stream,
+            source: source, account: account, originator: originator, sender: sender.stream,
             slug: slug, category: category, priority: priority ?? known.defaultPriority,
             channels: wanted.contains(.mail) ? wanted : wanted + [.mail],
             isCollapsible: known.isCollapsible, due: max(due ?? now, now))
@@ -126,6 +144,18 @@ public struct RequestNotification: AnsweringCommand {
         }
         decision.append(NotificationSourceEvent.moved(to: id, state: state), in: source)
         return Settled(decision, .requested)
+    }
+
+    /// What kind of sender it is, in the words of such apps, and what it said of its notifications.
+    private func said(
+        _ facts: Facts, by metadata: ClientMetadata
+    ) throws(Rejection) -> (originator: String, categories: JSON?) {
+        switch sender {
+        case .installation: return ("oauth", metadata.notifications)
+        case .webApp:
+            guard let card = facts.webApp?.living else { throw .notAllowed }
+            return (card.kind.rawValue, .object(card.notifications))
+        }
     }
 
     private func check() throws(Rejection) {

@@ -13,6 +13,14 @@ public struct Owner: StreamState {
     /// The installations that were let in and are still there, in the order in which they were.
     public private(set) var devices: [UUID] = []
 
+    /// The address that he wants to move to, while he does.
+    public private(set) var move: PendingMove?
+    private var vouched: TimedName?
+    private var trusted: [TimedName] = []
+
+    /// More browsers than these nobody has; the oldest are forgotten.
+    static let mostTrusted = 20
+
     /// The same in every realm, so that it needs no look-up.
     public static let stream = UUID(high: 0x7572_6400_0000_8000, low: 0x8000_0000_0000_0003)
 
@@ -27,7 +35,15 @@ public struct Owner: StreamState {
         case .onboarded:
             isOnboarded = true
             token = nil
-        case .mailedCodesChanged(let isNeeded): needsMailedCode = isNeeded
+        case .mailedCodesChanged(let isNeeded):
+            needsMailedCode = isNeeded
+            trusted = []
+        case .moveRequested(let move): self.move = move
+        case .moveEnded: move = nil
+        case .mailboxVouched(let code): vouched = code
+        case .browserTrusted(let browser):
+            trusted = trusted.suffix(Self.mostTrusted - 1) + [browser]
+        case .termsSigned: break
         case .deviceAdded(let device): devices.append(device.installation)
         case .deviceRemoved(let installation): devices.removeAll { $0 == installation }
         }
@@ -35,6 +51,18 @@ public struct Owner: StreamState {
 }
 
 extension Owner {
+    /// Whether a code of this name stands for one that is mailed.
+    func isVouched(_ name: UUID?, at now: Timestamp) -> Bool {
+        guard let name, let vouched else { return false }
+        return vouched.name == name && now < vouched.expiresAt
+    }
+
+    /// Whether he typed a mailed code in the browser that shows this name, not long ago.
+    public func trusts(_ name: UUID?, at now: Timestamp) -> Bool {
+        guard let name else { return false }
+        return trusted.contains { $0.name == name && now < $0.expiresAt }
+    }
+
     /// Whether the realm lets in no more of them. What is counted is in the log, so that of two that come
     /// at once one is too many.
     public func isFull(_ settings: Settings) -> Bool {

@@ -15,6 +15,16 @@ public enum OwnerEvent: Event {
     /// An installation was let in.
     case deviceAdded(AddedDevice)
     case deviceRemoved(UUID)
+    /// A link was mailed to another address, to which he wants to move.
+    case moveRequested(PendingMove)
+    /// He moved by it, or wants it no more.
+    case moveEnded(code: UUID)
+    /// Somebody who may says that he reads the mailbox: a code of this name stands for a mailed one.
+    case mailboxVouched(TimedName)
+    /// A browser in which he typed a mailed code needs no other one for a while.
+    case browserTrusted(TimedName)
+    /// He agrees to the terms as they are.
+    case termsSigned
 
     public static let catalogue = [
         EventShape("owner.appointed", open: ["account", "token"]),
@@ -23,6 +33,11 @@ public enum OwnerEvent: Event {
         EventShape("owner.mailed_codes_changed", open: ["needed"]),
         EventShape("owner.device_added", open: ["client", "client_name", "account", "mail"]),
         EventShape("owner.device_removed", open: ["client"]),
+        EventShape("owner.move_requested", open: ["mailbox", "otp"]),
+        EventShape("owner.move_ended", open: ["otp"]),
+        EventShape("owner.mailbox_vouched", open: ["name", "expires_at"]),
+        EventShape("owner.browser_trusted", open: ["name", "expires_at"]),
+        EventShape("owner.terms_signed"),
     ]
 
     public var name: String {
@@ -33,6 +48,11 @@ public enum OwnerEvent: Event {
         case .mailedCodesChanged: "owner.mailed_codes_changed"
         case .deviceAdded: "owner.device_added"
         case .deviceRemoved: "owner.device_removed"
+        case .moveRequested: "owner.move_requested"
+        case .moveEnded: "owner.move_ended"
+        case .mailboxVouched: "owner.mailbox_vouched"
+        case .browserTrusted: "owner.browser_trusted"
+        case .termsSigned: "owner.terms_signed"
         }
     }
 
@@ -51,6 +71,11 @@ public enum OwnerEvent: Event {
             ]
         case .onboarded(let installation): ["client": .uuid(installation)]
         case .mailedCodesChanged(let isNeeded): ["needed": .bool(isNeeded)]
+        case .moveRequested(let move):
+            ["mailbox": .uuid(move.mailbox), "otp": .uuid(move.code)]
+        case .moveEnded(let code): ["otp": .uuid(code)]
+        case .mailboxVouched(let code), .browserTrusted(let code): code.fields
+        case .termsSigned: [:]
         }
     }
 
@@ -78,6 +103,18 @@ public enum OwnerEvent: Event {
         case "owner.mailed_codes_changed":
             guard let isNeeded = fields["needed"]?.bool else { return nil }
             self = .mailedCodesChanged(isNeeded: isNeeded)
+        case "owner.move_requested":
+            guard let mailbox = fields.uuid("mailbox"), let code = fields.uuid("otp") else {
+                return nil
+            }
+            self = .moveRequested(PendingMove(mailbox: mailbox, code: code))
+        case "owner.move_ended":
+            guard let code = fields.uuid("otp") else { return nil }
+            self = .moveEnded(code: code)
+        case "owner.mailbox_vouched", "owner.browser_trusted":
+            guard let code = TimedName(recorded: fields) else { return nil }
+            self = name == "owner.browser_trusted" ? .browserTrusted(code) : .mailboxVouched(code)
+        case "owner.terms_signed": self = .termsSigned
         default: return nil
         }
     }
@@ -114,5 +151,38 @@ public struct AddedDevice: Sendable, Equatable {
         self.init(
             installation: installation, clientName: name, account: account,
             mail: fields.uuid("mail"))
+    }
+}
+
+/// To which mailbox an owner wants to move, and by which mailed code.
+public struct PendingMove: Sendable, Equatable {
+    public var mailbox: UUID
+    public var code: UUID
+
+    public init(mailbox: UUID, code: UUID) {
+        self.mailbox = mailbox
+        self.code = code
+    }
+}
+
+/// What is good until a moment, by its name.
+public struct TimedName: Sendable, Equatable {
+    public var name: UUID
+    public var expiresAt: Timestamp
+
+    public init(_ name: UUID, until expiresAt: Timestamp) {
+        self.name = name
+        self.expiresAt = expiresAt
+    }
+
+    var fields: [String: JSON] {
+        ["name": .uuid(name), "expires_at": .integer(expiresAt.seconds)]
+    }
+
+    init?(recorded fields: [String: JSON]) {
+        guard let name = fields.uuid("name"), let expiresAt = fields.instant("expires_at") else {
+            return nil
+        }
+        self.init(name, until: expiresAt)
     }
 }

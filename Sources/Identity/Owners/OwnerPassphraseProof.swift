@@ -8,6 +8,15 @@ public struct OwnerPassphraseProof: SignInProof {
     public var typed: TypedMailedCode?
     /// The code that is mailed, if one is needed: its name and digest.
     public var next: (id: UUID, digest: SecretDigest)
+    /// The code that somebody was given who reads the owner's mails, if one was shown.
+    public var vouched: UUID?
+    /// The browser by the name under which it is trusted, if it is.
+    public var trusted: UUID?
+    /// The name under which it is to be trusted from now on.
+    public var trusting: UUID?
+
+    /// How long no other code is asked for in a trusted browser: thirty days.
+    public static let trust: Int64 = 2_592_000
 
     public init(
         comparison: PassphraseProof.Comparison, typed: TypedMailedCode? = nil,
@@ -58,11 +67,20 @@ public struct OwnerPassphraseProof: SignInProof {
         }
         guard account.isWelcome else { throw .accountBlocked }
         var factors = [AuthenticationFactor.passphrase]
-        if facts.owner.state.needsMailedCode {
+        let owner = facts.owner.state
+        if owner.isVouched(vouched, at: now) {
+            factors += [.mailedCode, .multiple]
+        } else if owner.needsMailedCode, !owner.trusts(trusted, at: now) {
             switch MailedStep(holder.code, typed, next: next, of: account.stream, at: now) {
             case .proved(let event):
                 decision.append(event, in: holder.code.stream, of: account.stream)
                 factors += [.mailedCode, .multiple]
+                if let trusting {
+                    decision.append(
+                        OwnerEvent.browserTrusted(
+                            TimedName(trusting, until: now.adding(seconds: Self.trust))),
+                        in: Owner.stream)
+                }
             case .missing(let event):
                 decision.append(event, in: holder.code.stream, of: account.stream)
                 return Settled(decision, .failure(.secondFactorRequired))

@@ -12,6 +12,8 @@ public struct SignInOwner: AnsweringCommand {
     /// The code that is mailed, if one is needed: its name and digest.
     public var next: (id: UUID, digest: SecretDigest)
     public var request: OwnerRequest
+    /// The code that somebody was given who reads the owner's mails, if one was shown.
+    public var vouched: UUID?
 
     public init(
         comparison: PassphraseProof.Comparison, typed: TypedMailedCode? = nil,
@@ -61,7 +63,9 @@ public struct SignInOwner: AnsweringCommand {
         }
         if request.target == .nobody { return Settled(decision, .done) }
         var factors = [AuthenticationFactor.passphrase]
-        if desk.owner.state.needsMailedCode {
+        if desk.owner.state.isVouched(vouched, at: now) {
+            factors += [.mailedCode, .multiple]
+        } else if desk.owner.state.needsMailedCode {
             switch MailedStep(secrets.code, typed, next: next, of: account.stream, at: now) {
             case .proved(let event):
                 decision.append(event, in: secrets.code.stream, of: account.stream)

@@ -44,6 +44,9 @@ extension SettingCatalogue {
     public static let ownerLinks = Declare.flag(
         "owner_links", false,
         "Whether the realm's owner may sign in by a link that is mailed to him")
+    public static let longSessionLifetime = Declare.seconds(
+        "long_session_lifetime", 3_650 * day, in: 3_600...(3_650 * day),
+        "How long an owner stays signed in with a browser that he says is his own")
     public static let defaultWebApp = Declare.text(
         "default_web_app", .label(limit: 63),
         "The web app that people come back to where nothing says another one, by its slug")

@@ -197,7 +197,7 @@ public enum SettingCatalogue {
 
     private static let pages = [
         loginCode.setting, loginLink.setting, loginPasskey.setting,
-        loginPassphrase.setting, browserSessionLifetime.setting,
+        loginPassphrase.setting, browserSessionLifetime.setting, longSessionLifetime.setting,
     ]
 
     public static func find(_ name: String) -> Setting? { byName[name] }

@@ -26,6 +26,8 @@ public struct WebAppCard: Sendable, Equatable {
     public var manageURL: String?
     /// What its pages are told to do or leave.
     public var flags: [String: JSON]
+    /// What it says of its notifications, by the names of their categories.
+    public var notifications: [String: JSON]
 
     public static let mostPermissions = 50
     public static let mostFlags = 50
@@ -55,13 +57,16 @@ public struct WebAppCard: Sendable, Equatable {
         try checkPermissions()
         try checkAddresses()
         try checkFlags()
+        try Self.check("notifications") { () throws(FieldFault.Reason) in
+            try NotificationCategories.check(.object(notifications))
+        }
     }
 
     private static let texts = [
         "kind", "slug", "name", "name_prefix", "editor", "icon", "origin", "start_url",
         "reconnect_url", "manage_url",
     ]
-    public static let names = Set(texts + ["permissions", "flags"])
+    public static let names = Set(texts + ["permissions", "flags", "notifications"])
 
     private static func check(
         _ field: String, _ rule: () throws(FieldFault.Reason) -> Void
@@ -86,8 +91,10 @@ public struct WebAppCard: Sendable, Equatable {
         if let list = members["permissions"], list.array?.allSatisfy({ $0.string != nil }) != true {
             return FieldFault("permissions", .wrongType(expected: .list))
         }
-        if let flags = members["flags"], flags.object == nil {
-            return FieldFault("flags", .wrongType(expected: .object))
+        for name in ["flags", "notifications"] {
+            if let value = members[name], value.object == nil {
+                return FieldFault(name, .wrongType(expected: .object))
+            }
         }
         return FieldFault("kind", .unsupported)
     }
@@ -200,6 +207,7 @@ extension WebAppCard {
         fields["reconnect_url"] = reconnectURL.map { .string($0) }
         fields["manage_url"] = manageURL.map { .string($0) }
         if !flags.isEmpty { fields["flags"] = .object(flags) }
+        if !notifications.isEmpty { fields["notifications"] = .object(notifications) }
         return fields
     }
 
@@ -226,7 +234,10 @@ extension WebAppCard {
         startURL = fields["start_url"]?.string
         reconnectURL = fields["reconnect_url"]?.string
         manageURL = fields["manage_url"]?.string
-        guard let flags = fields["flags"].map({ $0.object }) ?? [:] else { return nil }
+        guard let flags = fields["flags"].map({ $0.object }) ?? [:],
+            let notifications = fields["notifications"].map({ $0.object }) ?? [:]
+        else { return nil }
         self.flags = flags
+        self.notifications = notifications
     }
 }

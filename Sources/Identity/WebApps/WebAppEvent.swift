@@ -11,7 +11,7 @@ public enum WebAppEvent: Event {
 
     private static let card = [
         "kind", "slug", "name", "name_prefix", "editor", "icon", "permissions", "origin",
-        "start_url", "reconnect_url", "manage_url", "flags",
+        "start_url", "reconnect_url", "manage_url", "flags", "notifications",
     ]
 
     public static let catalogue = [

@@ -25,6 +25,8 @@ public struct AuditTrail: Sendable {
         case all
         case actor(String)
         case stream(UUID)
+        /// Who signed in with a client, or could not: whoever did it then was nobody yet.
+        case signIns(clientID: String)
     }
 
     private let database: Database
@@ -49,6 +51,9 @@ public struct AuditTrail: Sendable {
         case .stream(let stream):
             statement = listingByStream
             parameters.add(stream)
+        case .signIns(let clientID):
+            statement = listingOfSignIns
+            parameters.add(clientID)
         }
         return try await database.read { [parameters] connection throws(Postgres.Failure) in
             let rows = try connection.execute(statement, parameters)
@@ -102,4 +107,11 @@ private let listingByStream = Statement(
     select \(columns) from urd.event e
     join urd.audit_trail a on a.realm = $1 and a.position = e.position
     where e.realm = $1 and e.stream = $4 and e.position > $2 order by e.version limit $3
+    """)
+private let listingOfSignIns = Statement(
+    "audit_page_of_sign_ins",
+    """
+    select \(columns) from urd.login_history h
+    join urd.audit_trail a on a.realm = $1 and a.position = h.position
+    where h.realm = $1 and h.client_id = $4 and h.position > $2 order by h.position limit $3
     """)

@@ -24,7 +24,12 @@ struct RouteCommand: AnySubcommand {
                     $0.name.replacing("_", with: "-"),
                     $0.description + (isAccount($0) ? " A mail address will do." : ""))
             },
-            settings: Store.settings)
+            settings: Store.settings + (asksProviders ? Settings.outgoing : []))
+    }
+
+    /// What a provider signed is looked at with its own keys.
+    private var asksProviders: Bool {
+        ["createDelegatedCode", "delegateCode"].contains(operation.id)
     }
 
     private var inputs: [Operation.Input] {
@@ -35,14 +40,18 @@ struct RouteCommand: AnySubcommand {
 
     func run(_ call: Invocation) async throws -> ExitCode {
         var values = try values(call)
-        let store = try Store(call.settings())
+        let settings = try call.settings()
+        let store = try Store(settings)
         defer { store.close() }
         try await store.checkSchema()
         let models = try Models(store)
         let router = Router(
             API.table,
             context: AdminContext(
-                store: store, queries: models.queries, operator: Operator.name),
+                store: store, queries: models.queries,
+                upstream: asksProviders
+                    ? Upstream(calls: UpstreamCalls(try OutgoingCalls(settings))) : Upstream(),
+                operator: Operator.name),
             log: .silent, metrics: store.metrics)
         try await resolve(&values, router)
         let response = await router.respond(to: operation.request(values, id: "cli"))

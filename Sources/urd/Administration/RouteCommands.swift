@@ -34,6 +34,7 @@ enum RouteCommands {
         "revokeRegistrationToken": "registration-token revoke",
         "listAuditTrail": "audit list", "eraseSubject": "subject erase",
         "appointOwner": "owner appoint", "getOwner": "owner show",
+        "vouchForOwner": "owner vouch",
         "setIntegrityKeys": "integrity-keys set",
         "listProviders": "provider list", "configureProvider": "provider set",
         "removeProvider": "provider remove", "linkIdentity": "provider link",

@@ -62,6 +62,7 @@ extension DemoData {
                 // Whoever develops registers again and again.
                 "rate_limits": [
                     "installation": ["target": .null], "owner-mail": ["target": .null],
+                    "certification": ["target": .null],
                     "owner-sign-in": ["target": .null],
                 ],
             ])

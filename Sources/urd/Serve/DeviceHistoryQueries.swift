@@ -10,9 +10,10 @@ extension ReadModelQueries {
         after position: Int64, limit: Int
     ) async throws(LogFailure) -> [DeviceHistoryEntry] {
         let trail = AuditTrail(database)
+        let clientID = RegisterInstallation.clientID(of: installation)
         var selections: [AuditTrail.Selection] = [
             .stream(installation), .stream(AppKey.stream(of: installation)),
-            .actor("client:\(RegisterInstallation.clientID(of: installation))"),
+            .actor("client:\(clientID)"), .signIns(clientID: clientID),
         ]
         if let attestation { selections.append(.stream(attestation)) }
         var found: [Int64: DeviceHistoryEntry] = [:]

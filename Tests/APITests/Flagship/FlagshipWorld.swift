@@ -37,6 +37,7 @@ struct FlagshipWorld {
             "app_attest_roots": [.string(Base64.encode(apple.root))],
             "rate_limits": [
                 "installation": ["target": .null], "owner-mail": ["target": .null],
+                "certification": ["target": .null],
                 "owner-sign-in": ["target": .null], "oauth-token": ["source": .null],
             ],
         ]

@@ -114,6 +114,64 @@ import Values
         }
     }
 
+    @Test func `COZ-22 may be a web app, as far as the registry lets it`() async throws {
+        let world = try await FlagshipWorld()
+        let (_, access) = try await world.owned()
+        let card: [String: JSON] = [
+            "kind": "app", "slug": "banks", "name": "My banks",
+            "notifications": ["balance": ["stateful": true]],
+        ]
+        try await world.add(
+            card.merging(["permissions": ["io.cozy.notifications:POST", "files"]]) { $1 })
+        try await world.add(card.merging(["slug": "mute", "permissions": ["files"]]) { $1 })
+        try await world.add(
+            card.merging([
+                "kind": "konnector", "slug": "bank", "permissions": ["io.cozy.notifications"],
+            ]) { $1 })
+        func token(_ slug: String) async throws -> String {
+            let opened = try await world.open(slug, access)
+            return try #require(opened.json["data"]?["attributes"]?["Token"]?.string)
+        }
+        func notify(
+            _ token: String, _ category: String = "balance", _ members: JSON = [:]
+        ) async throws -> Answered {
+            try await world.send(
+                .post, "/notifications",
+                json: [
+                    "data": [
+                        "type": "io.cozy.notifications",
+                        "attributes": [
+                            "category": .string(category), "title": "Low", "data": members,
+                        ],
+                    ]
+                ], bearer: token)
+        }
+        let banks = try await token("banks")
+        let answer = try await notify(banks)
+        #expect(answer.status == .created)
+        let attributes = answer.json["data"]?["attributes"]
+        #expect(attributes?["originator"] == "app")
+        #expect(attributes?["slug"] == "banks")
+        #expect(attributes?["source_id"] == "cozy/app/banks/balance/")
+        let last = try #require(try await world.happened("notification.requested").last)
+        #expect(last.open["slug"] == "banks")
+        #expect(try await notify(banks, "other").status == .forbidden)
+        #expect(try await notify(try await token("mute")).status == .forbidden)
+        let konnector = try await world.send(
+            .post, "/auth/tokens/konnectors/bank", bearer: access
+        ).json.string
+        let fetched = try await notify(try #require(konnector))
+        #expect(fetched.json["data"]?["attributes"]?["originator"] == "konnector")
+        // It is a way to nothing else.
+        for (method, path) in [
+            (Method.get, "/settings/clients"), (.post, "/settings/synchronized"),
+            (.get, "/settings/instance"), (.post, "/auth/session_code"),
+        ] {
+            let refused = try await world.send(method, path, bearer: banks)
+            #expect([401, 403].contains(refused.status.code), "\(path)")
+        }
+    }
+
     private static let wrong: [([String: JSON], Status)] = [
         (["title": ""], Status.badRequest), (["category": .null], .badRequest),
         (["title": ["a"]], .unprocessable), (["message": "a\u{0}"], .unprocessable),
@@ -172,7 +230,7 @@ import Values
     @Test func `COZ-22 of a state is heard once, however many ask at once`() async throws {
         let notified = try await NotifiedWorld()
         let ids = try await withThrowingTaskGroup(of: JSON?.self) { group in
-            for _ in 0..<25 {
+            for _ in 0..<50 {
                 group.addTask {
                     let answer = try await notified.send(["category": "balance", "state": "low"])
                     return answer.json["data"]?["id"]

@@ -73,11 +73,13 @@ struct MemoryQueries: AdminQueries, Folding {
         of installation: UUID, certifiedBy attestation: UUID?, in realm: RealmID,
         after position: Int64, limit: Int
     ) async throws(LogFailure) -> [DeviceHistoryEntry] {
-        let actor = "client:\(RegisterInstallation.clientID(of: installation))"
+        let clientID = RegisterInstallation.clientID(of: installation)
+        let actor = "client:\(clientID)"
         let streams = [installation, AppKey.stream(of: installation), attestation]
         return Array(
             try await log.events(from: position + 1, limit: .max, in: realm).filter {
                 streams.contains($0.stream) || $0.actor == actor
+                    || ($0.name.hasPrefix("session.") && $0.open["client_id"] == .string(clientID))
             }.prefix(limit).map {
                 DeviceHistoryEntry(
                     position: $0.position, at: $0.at, type: $0.name, stream: $0.stream,

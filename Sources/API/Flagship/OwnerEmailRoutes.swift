@@ -1,0 +1,156 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// How an owner moves to another mail address, with the app.
+enum OwnerEmailRoutes {
+    static let table: [Route<RealmContext>] = [request, again, cancel]
+    static let pageTable: [Route<RealmContext>] = [confirm]
+
+    private static let refusals: [ProblemKind] =
+        Place.refusals + [.invalidRequest, .invalidClient, .forbidden, .rateLimited]
+    private static let done = Answer(
+        status: .noContent, description: "It is done.", content: .nothing)
+
+    private static let request = Route<RealmContext>(
+        .post, "/settings/email", id: "moveOwner", tag: "Flagship",
+        summary: "Mails a link to an address to which the owner wants to move.",
+        detail: "Whether somebody else has it nobody learns here.", right: .nothing,
+        dialect: .flagship,
+        body: Body(
+            schema: .openObject,
+            example: ["passphrase": "…", "email": "camille@example.com"],
+            maximumBytes: 16 * 1024),
+        answer: done, refusals: refusals
+    ) { call throws(Problem) in
+        let client = try await call.everything().session.terms.client
+        try call.count(.ownerSignIn, target: Call<RealmContext>.wholeRealm)
+        guard let address = call.typedAddress() else {
+            return .jsonAPIError(
+                .unprocessable, "Invalid Parameter", "email is not valid", parameter: "email")
+        }
+        let comparison = try await call.compareOwner(call.body["passphrase"]?.string ?? "")
+        return try await call.move(.passphrase(comparison), to: address, for: client)
+    }
+
+    private static let again = Route<RealmContext>(
+        .post, "/settings/email/resend", id: "resendOwnerMove", tag: "Flagship",
+        summary: "Mails the link once more.", right: .nothing, dialect: .flagship, answer: done,
+        refusals: refusals
+    ) { call throws(Problem) in
+        let client = try await call.everything().session.terms.client
+        guard let address = try await call.pendingMove()?.address else {
+            return .jsonAPIError(.badRequest, "Bad request", "no pending email")
+        }
+        return try await call.move(.again, to: address, for: client)
+    }
+
+    private static let cancel = Route<RealmContext>(
+        .delete, "/settings/email", id: "cancelOwnerMove", tag: "Flagship",
+        summary: "Has the owner stay where he is.", right: .nothing, dialect: .flagship,
+        answer: done, refusals: refusals
+    ) { call throws(Problem) in
+        let client = try await call.everything().session.terms.client
+        if let refusal = try await call.carryOut(CancelOwnerMove(), for: client) {
+            throw refusal.problem
+        }
+        return Response(status: .noContent)
+    }
+
+    private static let confirm = Route<RealmContext>(
+        .get, "/settings/email/confirm", id: "confirmOwnerMove", tag: "Flagship",
+        summary: "Where the mailed link leads.", right: .nothing, dialect: .page,
+        parameters: [Parameter("token", in: .query, .text(0...128), "What was mailed.")],
+        answer: .page, refusals: LoginRoutes.refusals
+    ) { call throws(Problem) in
+        let visit = try await call.visit()
+        let mint = call.context.mint
+        guard let code = call.text("token").flatMap(mint.readOwnerMove),
+            let (move, address) = try await call.pendingMove(), move.code == code,
+            let digest = mint.digest(ofOwnerMove: code, to: move.mailbox),
+            let account = try await call.folded(Owner.self, Owner.stream).account,
+            var person = KnownPerson(try await call.recorded(account))?.person
+        else { return try call.refuseLink(visit) }
+        person.email = address
+        let refusal = try await call.attempt(
+            ConfirmOwnerMove(
+                to: move.mailbox, code: code, digest: digest, person: person,
+                nextSubject: call.newID(), mail: call.newID(), now: call.context.clock.now()),
+            as: "anonymous")
+        switch refusal {
+        case nil: return .seeOther("/account/data")
+        case .linkOver?: return try call.refuseLink(visit)
+        case let refusal?: throw refusal.problem
+        }
+    }
+}
+
+extension Call<RealmContext> {
+    fileprivate func move(
+        _ proof: RequestOwnerMove.Proof, to address: String, for client: UUID
+    ) async throws(Problem) -> Response {
+        try count(.ownerMail, target: Self.wholeRealm)
+        let (mailbox, code) = (context.mint.mailbox(address), newID())
+        guard let digest = context.mint.digest(ofOwnerMove: code, to: mailbox) else {
+            throw Problem(.internalError)
+        }
+        let outcome = try await ask(
+            RequestOwnerMove(
+                proof, to: mailbox, person: Person(email: address, language: readersLanguage),
+                code: code, digest: digest,
+                base: "\(context.place.links)/settings/email/confirm?token=",
+                now: context.clock.now()),
+            as: "client:\(RegisterInstallation.clientID(of: client))")
+        switch outcome {
+        case .requested: return Response(status: .noContent)
+        case .wrongPassphrase:
+            return .jsonAPIError(.badRequest, "Bad request", "invalid passphrase")
+        }
+    }
+
+    /// Where the owner wants to move, while he does.
+    fileprivate func pendingMove() async throws(Problem) -> (move: PendingMove, address: String)? {
+        guard let move = try await folded(Owner.self, Owner.stream).move else { return nil }
+        for event in try await recorded(move.mailbox).reversed() {
+            guard case .codeIssued(let code)? = MailboxEvent(event), code.id == move.code,
+                let address = code.person.email
+            else { continue }
+            return (move, address)
+        }
+        return nil
+    }
+}
+
+extension RequestOwnerMove.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.unknownHost)
+        case .realmDisabled: Problem(.realmClosed)
+        case .noOwner: .said(.forbidden, "Not authorized")
+        case .noMove: .said(.invalidRequest, "no pending email")
+        case .invalid: .said(.invalidRequest, "email is not valid")
+        }
+    }
+}
+
+extension ConfirmOwnerMove.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.unknownHost)
+        case .realmDisabled: Problem(.realmClosed)
+        case .linkOver: Problem(.invalidRequest, "The link is over.")
+        case .invalid(let fault): Problem(of: fault)
+        }
+    }
+}
+
+extension CancelOwnerMove.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.unknownHost)
+        case .realmDisabled: Problem(.realmClosed)
+        }
+    }
+}

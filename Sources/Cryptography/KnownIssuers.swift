@@ -1,0 +1,64 @@
+internal import Synchronization
+
+/// Issuers that were once found to be good under a root.
+///
+/// What a signature over fixed bytes says does not change, so that it is looked at once for each issuer
+/// and root: whoever sends an issuer's certificate along sends the same bytes as all others do. What can
+/// change is looked at every time: what time it is, which roots count, and the leaf itself. Nothing is
+/// remembered of a chain that did not end at one of the roots, so that nobody fills this up who has no
+/// authority there.
+public final class KnownIssuers: Sendable {
+    private struct Entry {
+        let issuer: Certificate
+        let root: Certificate
+        let store: TrustStore
+    }
+
+    private let capacity: Int
+    /// By the digests of their bytes.
+    private let entries = Mutex<[[UInt8]: Entry]>([:])
+
+    public init(capacity: Int = 64) {
+        precondition(capacity > 0, "Something has to be remembered.")
+        self.capacity = capacity
+    }
+
+    /// Whether a leaf stands at the end of a good chain: it, an issuer that is known to be good under one
+    /// of these roots, and that root, at that time. False says nothing: then the chain is looked at as a
+    /// whole.
+    public func vouch(
+        for leaf: Certificate, issuer der: [UInt8], roots: [Certificate], at seconds: Int64
+    ) -> Bool {
+        let digest = SHA256.hash(der)
+        guard let known = entries.withLock({ $0[digest] }),
+            roots.contains(where: { $0.der == known.root.der }),
+            known.root.isValid(at: seconds), known.issuer.isValid(at: seconds)
+        else { return false }
+        return known.store.trusts(leaf, at: seconds)
+    }
+
+    /// To be told of the issuer of a chain of leaf and issuer that was verified up to one of the roots.
+    public func remember(_ issuer: Certificate, roots: [Certificate]) {
+        guard let root = roots.first(where: { issuer.isIssued(by: $0) }),
+            // What a root says of names below it would have to be looked at with each leaf.
+            !root.limitsNames,
+            let store = TrustStore([issuer])
+        else { return }
+        let digest = SHA256.hash(issuer.der)
+        entries.withLock { entries in
+            if entries.count >= capacity { entries.removeAll() }
+            entries[digest] = Entry(issuer: issuer, root: root, store: store)
+        }
+    }
+}
+
+extension Certificate {
+    /// Also where that cannot be read.
+    fileprivate var limitsNames: Bool {
+        do throws(Failure) {
+            return try self.extension("2.5.29.30") != nil
+        } catch {
+            return true
+        }
+    }
+}

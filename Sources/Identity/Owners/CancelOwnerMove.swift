@@ -1,0 +1,21 @@
+public import EventSourcing
+
+/// Has a realm's owner stay where he is: the link that was mailed to another address is worth nothing.
+public struct CancelOwnerMove: Command {
+    public init() {}
+
+    public enum Rejection: Error, Equatable, Sendable {
+        case realmNotFound
+        case realmDisabled
+    }
+
+    public func gather(_ streams: some StreamReader) async throws(LogFailure) -> InRealm<Owner> {
+        try await .read(Owner.stream, from: streams)
+    }
+
+    public func decide(_ facts: InRealm<Owner>) throws(Rejection) -> Decision {
+        try facts.realm.requireOpen(missing: Rejection.realmNotFound, disabled: .realmDisabled)
+        guard let move = facts.thing.state.move else { return Decision() }
+        return Decision(OwnerEvent.moveEnded(code: move.code), in: Owner.stream)
+    }
+}

@@ -1,0 +1,88 @@
+public import EventSourcing
+public import Values
+
+/// Moves a realm's owner to the mailbox from which he opened a link. He showed his passphrase when he asked
+/// for it: his apps stay signed in.
+public struct ConfirmOwnerMove: Command {
+    public var mailbox: UUID
+    public var code: UUID
+    public var digest: SecretDigest
+    /// With the new address.
+    public var person: Person
+    /// Whose will be what is mailed to the old mailbox from then on.
+    public var nextSubject: UUID
+    /// The name of the mail that tells whoever reads at the old address.
+    public var mail: UUID
+    public var now: Timestamp
+
+    public init(
+        to mailbox: UUID, code: UUID, digest: SecretDigest, person: Person, nextSubject: UUID,
+        mail: UUID, now: Timestamp
+    ) {
+        self.mailbox = mailbox
+        self.code = code
+        self.digest = digest
+        self.person = person
+        self.nextSubject = nextSubject
+        self.mail = mail
+        self.now = now
+    }
+
+    public enum Rejection: Error, Equatable, Sendable {
+        case realmNotFound
+        case realmDisabled
+        /// It was used, is too old, or he wants it no more; or somebody else has the address now.
+        case linkOver
+        case invalid(FieldFault)
+    }
+
+    public struct Facts: Sendable {
+        let owner: InRealm<Owner>
+        let account: Versioned<Account>?
+        let mailbox: Versioned<Mailbox>
+        let left: Versioned<Mailbox>?
+    }
+
+    public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
+        let owner: InRealm<Owner> = try await .read(Owner.stream, from: streams)
+        var account: Versioned<Account>?
+        var left: Versioned<Mailbox>?
+        if let id = owner.thing.state.account {
+            let found = try await streams.read(Account.self, id)
+            account = found
+            if let held = found.state.mailbox, held != mailbox {
+                left = try await streams.read(Mailbox.self, held)
+            }
+        }
+        return Facts(
+            owner: owner, account: account,
+            mailbox: try await streams.read(Mailbox.self, mailbox), left: left)
+    }
+
+    public func decide(_ facts: Facts) throws(Rejection) -> Decision {
+        let (realm, mailbox) = (facts.owner.realm, facts.mailbox)
+        try realm.requireOpen(missing: Rejection.realmNotFound, disabled: .realmDisabled)
+        do {
+            try person.check()
+        } catch {
+            throw .invalid(error)
+        }
+        let attempts = realm.state.settings[SettingCatalogue.otpAttempts]
+        guard facts.owner.thing.state.move == PendingMove(mailbox: mailbox.stream, code: code),
+            let account = facts.account, account.isWelcome, let left = facts.left,
+            let live = mailbox.state.liveCode(at: now, attempts: attempts), live.id == code,
+            live.purpose == .move, live.digest == digest, mailbox.state.account == nil
+        else { throw .linkOver }
+        var decision = Decision(
+            MailboxEvent.codeRedeemed(live.id), in: mailbox.stream, of: mailbox.subject)
+        decision.append(AccountEvent.personChanged(person), in: account.stream)
+        decision.append(
+            AccountEvent.mailboxMoved(
+                mailbox: mailbox.stream, left: left.subject, mail: account.mail(mail)),
+            in: account.stream)
+        decision.append(MailboxEvent.released(account.stream, next: nextSubject), in: left.stream)
+        decision.append(MailboxEvent.assigned(account.stream), in: mailbox.stream)
+        decision.append(OwnerEvent.moveEnded(code: code), in: Owner.stream)
+        return decision
+    }
+}

@@ -1,0 +1,105 @@
+public import EventSourcing
+public import Values
+
+/// Has a link mailed to an address to which a realm's owner wants to move. He shows his passphrase for it,
+/// but where he wants the same link once more.
+///
+/// Whether somebody else has the address nobody learns who asks.
+public struct RequestOwnerMove: AnsweringCommand {
+    public enum Proof: Sendable, Equatable {
+        case passphrase(PassphraseProof.Comparison)
+        /// He has shown it already, for this very address.
+        case again
+    }
+
+    public var proof: Proof
+    /// The stream of the new address.
+    public var mailbox: UUID
+    /// With the new address.
+    public var person: Person
+    public var code: UUID
+    public var digest: SecretDigest
+    /// What the link begins with: from the configuration, never from the request.
+    public var base: String
+    public var now: Timestamp
+
+    /// Who moves may have to find a device that reads the new mailbox.
+    public static let lifetime: Int64 = 3_600
+
+    public init(
+        _ proof: Proof, to mailbox: UUID, person: Person, code: UUID, digest: SecretDigest,
+        base: String, now: Timestamp
+    ) {
+        self.proof = proof
+        self.mailbox = mailbox
+        self.person = person
+        self.code = code
+        self.digest = digest
+        self.base = base
+        self.now = now
+    }
+
+    public enum Rejection: Error, Equatable, Sendable {
+        case realmNotFound
+        case realmDisabled
+        /// There is none who has taken the realm over and may sign in.
+        case noOwner
+        /// Nothing is under way that could be asked for again.
+        case noMove
+        case invalid(FieldFault)
+    }
+
+    public enum Outcome: Equatable, Sendable {
+        case requested
+        case wrongPassphrase
+    }
+
+    public struct Facts: Sendable {
+        let owner: OwnersPassphrase
+        let mailbox: Versioned<Mailbox>
+    }
+
+    public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
+        Facts(
+            owner: try await .read(from: streams),
+            mailbox: try await streams.read(Mailbox.self, mailbox))
+    }
+
+    public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
+        let owner = facts.owner
+        try owner.owner.realm.requireOpen(
+            missing: Rejection.realmNotFound, disabled: .realmDisabled)
+        guard let account = owner.account, account.isWelcome, let kept = owner.passphrase,
+            owner.owner.thing.state.isOnboarded
+        else { throw .noOwner }
+        do {
+            try person.check()
+        } catch {
+            throw .invalid(error)
+        }
+        var decision = Decision()
+        switch proof {
+        case .again:
+            guard owner.owner.thing.state.move?.mailbox == mailbox else { throw .noMove }
+        case .passphrase(let comparison):
+            switch kept.examine(comparison, of: account.stream, at: now) {
+            case .wrong(let guess): return Settled(guess, .wrongPassphrase)
+            case .right(let right): decision = right
+            }
+        }
+        let state = facts.mailbox.state
+        guard state.account == nil, !state.isResting(at: now) else {
+            return Settled(decision, .requested)
+        }
+        var issued = IssuedCode(
+            id: code, purpose: .move, digest: digest, app: nil, issuedAt: now,
+            expiresAt: now.adding(seconds: Self.lifetime), person: person)
+        issued.base = base
+        decision.append(
+            MailboxEvent.codeIssued(issued), in: mailbox, of: facts.mailbox.subject)
+        decision.append(
+            OwnerEvent.moveRequested(PendingMove(mailbox: mailbox, code: code)),
+            in: Owner.stream)
+        return Settled(decision, .requested)
+    }
+}

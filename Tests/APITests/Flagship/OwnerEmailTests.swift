@@ -1,0 +1,173 @@
+import EventSourcing
+import HTTP
+import Identity
+import JSON
+import Testing
+import Values
+
+@testable import API
+
+@Suite struct `An owner who moves to another mail address` {
+    private let email = "camille@example.net"
+
+    private func world() async throws -> (FlagshipWorld, TestInstallation, String) {
+        let world = try await FlagshipWorld()
+        let app = try await world.certified()
+        let access = try await world.onboard(app).json["access_token"]?.string
+        return (world, app, try #require(access))
+    }
+
+    private func ask(
+        _ world: FlagshipWorld, _ access: String?, _ members: JSON
+    ) async throws -> Answered {
+        try await world.send(.post, "/settings/email", json: members, bearer: access)
+    }
+
+    private func link(_ world: FlagshipWorld) async throws -> String {
+        let issued = try #require(try await world.happened("otp.issued").last)
+        let code = try #require(issued.open["otp"]?.string.flatMap { UUID($0) })
+        #expect(
+            issued.open["base"] == "http://id.acme.example/settings/email/confirm?token=")
+        return "/settings/email/confirm?token=\(world.world.mint.ownerMove(code))"
+    }
+
+    @Test func `COZ-24 shows his passphrase, and moves by the mailed link`() async throws {
+        let (world, app, access) = try await world()
+        let good: JSON = ["passphrase": .string(FlagshipWorld.hash), "email": .string(email)]
+        let wrong = try await ask(world, access, ["passphrase": "x", "email": .string(email)])
+        #expect(wrong.status == .badRequest)
+        #expect(wrong.json["errors"]?[0]?["detail"] == "invalid passphrase")
+        let none = try await ask(
+            world, access, ["passphrase": .string(FlagshipWorld.hash), "email": "x"])
+        #expect(none.status == .unprocessable)
+        #expect(try await ask(world, nil, good).status == .unauthorized)
+        #expect(try await world.happened("otp.issued").isEmpty)
+        #expect(try await ask(world, access, good).status == .noContent)
+        let first = try await link(world)
+        #expect(
+            try await world.send(.post, "/settings/email/resend", bearer: access).status
+                == .noContent)
+        let second = try await link(world)
+        #expect(first != second)
+        let browser = PageBrowser(world.world)
+        #expect(try await browser.get(first).status == .badRequest)
+        #expect(try await browser.get("\(second)x").status == .badRequest)
+        #expect(try await browser.get(second).status == .seeOther)
+        #expect(try await browser.get(second).status == .badRequest)
+        #expect(try await world.happened("account.mailbox_moved").count == 1)
+        // The app stays signed in, and the place of the owner has moved.
+        let found = try await world.send(.get, "/settings/instance", bearer: access)
+        #expect(found.json["data"]?["attributes"]?["email"] == .string(email))
+        #expect(try await world.login(app).status == .ok)
+    }
+
+    @Test func `COZ-24 may want it no more, and hears nothing of whose an address is`()
+        async throws
+    {
+        let (world, _, access) = try await world()
+        try await world.world.carryOut(
+            RegisterAccount(
+                account: .random(), mailbox: world.world.mint.mailbox("taken@example.org"),
+                person: Person(email: "taken@example.org"), isConfirmed: true))
+        let hash = JSON.string(FlagshipWorld.hash)
+        let taken = try await ask(
+            world, access, ["passphrase": hash, "email": "taken@example.org"])
+        #expect(taken.status == .noContent)
+        #expect(try await world.happened("otp.issued").isEmpty)
+        let early = try await world.send(.post, "/settings/email/resend", bearer: access)
+        #expect(early.status == .badRequest)
+        _ = try await ask(world, access, ["passphrase": hash, "email": .string(email)])
+        let place = try await link(world)
+        #expect(
+            try await world.send(.delete, "/settings/email", bearer: access).status == .noContent)
+        #expect(try await PageBrowser(world.world).get(place).status == .badRequest)
+        #expect(try await world.happened("account.mailbox_moved").isEmpty)
+    }
+
+    @Test func `COZ-24 moves once where fifty open the link at once`() async throws {
+        let (world, _, access) = try await world()
+        _ = try await ask(
+            world, access,
+            ["passphrase": .string(FlagshipWorld.hash), "email": .string(email)])
+        let place = try await link(world)
+        let parts = place.split(separator: "?").map(String.init)
+        let router = world.world.router
+        let statuses = await withTaskGroup(of: Int.self) { group in
+            for _ in 0..<50 {
+                group.addTask {
+                    await router.respond(
+                        to: Request(
+                            method: .get, path: parts[0], query: parts[1],
+                            headers: ["Host": "id.acme.example"], body: [],
+                            source: "203.0.113.7", id: "r")
+                    ).status.code
+                }
+            }
+            return await group.reduce(into: [Int]()) { $0.append($1) }
+        }
+        #expect(statuses.count { $0 == 303 } == 1)
+        #expect(try await world.happened("account.mailbox_moved").count == 1)
+    }
+}
+
+@Suite struct `What an app calls the instance` {
+    private func world() async throws -> (FlagshipWorld, String) {
+        let world = try await FlagshipWorld()
+        let access = try await world.onboard(try await world.certified()).json["access_token"]
+        return (world, try #require(access?.string))
+    }
+
+    private func change(
+        _ world: FlagshipWorld, _ access: String, _ attributes: JSON
+    ) async throws -> Answered {
+        try await world.send(
+            .put, "/settings/instance",
+            json: ["data": ["type": "io.cozy.settings", "attributes": attributes]],
+            bearer: access)
+    }
+
+    @Test func `COZ-24 says who the owner is, and how he signs in`() async throws {
+        let (world, access) = try await world()
+        let found = try await world.send(.get, "/settings/instance", bearer: access)
+        #expect(found.response.headers["Content-Type"] == "application/vnd.api+json")
+        #expect(
+            found.json["data"]?["attributes"] == [
+                "locale": "en", "email": "camille@example.org", "public_name": "Camille",
+                "auth_mode": "basic", "password_defined": true, "context": "default",
+                "onboarding_finished": true,
+            ])
+        try await world.world.carryOut(DemandMailedCodes())
+        let asked = try await world.send(.get, "/settings/instance", bearer: access)
+        #expect(asked.json["data"]?["attributes"]?["auth_mode"] == "two_factor_mail")
+        #expect(try await world.send(.get, "/settings/instance").status == .unauthorized)
+    }
+
+    @Test func `COZ-24 takes another name and language, and no mail address`() async throws {
+        let (world, access) = try await world()
+        let changed = try await change(
+            world, access,
+            ["public_name": "Camille B", "locale": "de", "email": "camille@example.org"])
+        #expect(changed.status == .ok)
+        #expect(changed.json["data"]?["attributes"]?["public_name"] == "Camille B")
+        #expect(changed.json["data"]?["attributes"]?["locale"] == "de")
+        #expect(try await world.happened("account.person_changed").count == 1)
+        for wrong: JSON in [
+            ["email": "eve@example.org"], ["locale": "xx"],
+            ["public_name": .string(String(repeating: "a", count: 200))],
+        ] {
+            #expect(try await change(world, access, wrong).status == .unprocessable)
+        }
+        #expect(try await change(world, access, .null).status == .badRequest)
+        #expect(try await world.happened("account.person_changed").count == 1)
+    }
+
+    @Test func `COZ-24 hears that he agrees to the terms`() async throws {
+        let (world, access) = try await world()
+        let signed = try await world.send(
+            .put, "/settings/instance/sign_tos", bearer: access)
+        #expect(signed.status == .noContent)
+        #expect(try await world.happened("owner.terms_signed").count == 1)
+        #expect(
+            try await world.send(.put, "/settings/instance/sign_tos").status == .unauthorized)
+    }
+}

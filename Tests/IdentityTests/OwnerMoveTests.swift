@@ -1,0 +1,197 @@
+import EventSourcing
+import Identity
+import LogTesting
+import Testing
+import Values
+
+private let owner = Owned.owner
+private let other = UUID(high: 71, low: 1)
+private let moveLink = UUID(high: 71, low: 2)
+private let next = UUID(high: 71, low: 3)
+private let moved = Person(email: "camille@example.net", firstName: "Camille")
+private let base = "https://id.example.org/settings/email/confirm?token="
+private let now = Owned.now
+
+private func request(
+    _ proof: RequestOwnerMove.Proof = .passphrase(.right(hash: "scrypt"))
+) throws -> RequestOwnerMove {
+    RequestOwnerMove(
+        proof, to: other, person: moved, code: moveLink, digest: try digest(1), base: base, now: now
+    )
+}
+
+private func mailed() throws -> MailboxEvent {
+    var issued = IssuedCode(
+        id: moveLink, purpose: .move, digest: try digest(1), app: nil, issuedAt: now,
+        expiresAt: now.adding(seconds: RequestOwnerMove.lifetime), person: moved)
+    issued.base = base
+    return .codeIssued(issued)
+}
+
+private let pending = OwnerEvent.moveRequested(PendingMove(mailbox: other, code: moveLink))
+
+@Suite struct `An owner who wants to move to another mailbox` {
+    @Test func `is mailed a link there for his passphrase`() async throws {
+        var expected = Decision(try mailed(), in: other, of: other)
+        expected.append(pending, in: Owner.stream)
+        try await givenOwner().when(request()).then(expected)
+        let wrong = try await givenOwner().when(
+            request(.passphrase(.wrong(hash: "scrypt")))
+        ).result.get()
+        #expect(wrong.events.map(\.name) == ["passphrase.refused"])
+        let unset = try await givenOwner().when(request(.passphrase(.nothing))).result.get()
+        #expect(unset.events.isEmpty)
+    }
+
+    @Test func `is mailed it once more while he wants it, and to no other address`() async throws {
+        let waiting = try await givenOwner(Owned.onboarded + [pending])
+        let again = try await waiting.when(request(.again)).result.get()
+        #expect(again.events.map(\.name) == ["otp.issued", "owner.move_requested"])
+        try await givenOwner().when(request(.again)).thenRejected(.noMove)
+        var elsewhere = try request(.again)
+        elsewhere.mailbox = Owned.mailbox
+        try await waiting.when(elsewhere).thenRejected(.noMove)
+    }
+
+    @Test func `hears nothing of whose an address is`() async throws {
+        let taken = try await givenOwner().given(MailboxEvent.assigned(client), in: other)
+        try await taken.when(request()).thenNothing()
+    }
+
+    @Test func `is refused where the realm is closed, he is none, or the address is none`()
+        async throws
+    {
+        try await given().when(request()).thenRejected(.realmNotFound)
+        try await givenDisabledRealm().when(request()).thenRejected(.realmDisabled)
+        try await givenRealm().when(request()).thenRejected(.noOwner)
+        try await givenOwner([.appointed(owner, token: Owned.token)]).when(request())
+            .thenRejected(.noOwner)
+        var wrong = try request()
+        wrong.person.email = "x"
+        try await givenOwner().when(wrong).thenRejected(.invalid(FieldFault("email", .malformed)))
+    }
+}
+
+@Suite struct `An owner who opens the link to another mailbox` {
+    private func confirm(_ byte: UInt8 = 1, at moment: Timestamp = now) throws -> ConfirmOwnerMove {
+        ConfirmOwnerMove(
+            to: other, code: moveLink, digest: try digest(byte), person: moved, nextSubject: next,
+            mail: Owned.mail, now: moment)
+    }
+
+    private func waiting(_ more: OwnerEvent...) async throws -> Scenario {
+        try await givenOwner(Owned.onboarded + [pending] + more).given(try mailed(), in: other)
+            .given(MailboxEvent.assigned(owner), in: Owned.mailbox)
+    }
+
+    @Test func `moves there, and what is signed in stays so`() async throws {
+        let decision = try await waiting().when(confirm()).result.get()
+        #expect(
+            decision.events.map(\.name) == [
+                "otp.redeemed", "account.person_changed", "account.mailbox_moved",
+                "mailbox.released", "mailbox.assigned", "owner.move_ended",
+            ])
+        var account = Account()
+        account.apply(
+            .registered(
+                mailbox: Owned.mailbox, isConfirmed: true, origin: .administrator,
+                person: Person(email: "c@example.org")))
+        let stamp = account.stamp
+        account.apply(.mailboxMoved(mailbox: other, left: Owned.mailbox))
+        #expect(account.mailbox == other && account.stamp == stamp && account.isConfirmed)
+    }
+
+    @Test func `stays where the link is over`() async throws {
+        try await waiting(.moveEnded(code: moveLink)).when(confirm()).thenRejected(.linkOver)
+        try await waiting().when(confirm(2)).thenRejected(.linkOver)
+        let late = now.adding(seconds: RequestOwnerMove.lifetime)
+        try await waiting().when(confirm(at: late)).thenRejected(.linkOver)
+        try await waiting().given(MailboxEvent.assigned(client), in: other).when(confirm())
+            .thenRejected(.linkOver)
+        try await waiting().given(AccountEvent.disabled(), in: owner).when(confirm())
+            .thenRejected(.linkOver)
+        let newer = OwnerEvent.moveRequested(PendingMove(mailbox: next, code: moveLink))
+        try await waiting(newer).when(confirm()).thenRejected(.linkOver)
+        try await given().when(confirm()).thenRejected(.realmNotFound)
+        try await givenDisabledRealm().when(confirm()).thenRejected(.realmDisabled)
+        var wrong = try confirm()
+        wrong.person.email = nil
+        try await waiting().when(wrong).thenRejected(.invalid(FieldFault("email", .missing)))
+    }
+
+    @Test func `may want it no more`() async throws {
+        try await waiting().when(CancelOwnerMove()).then(
+            OwnerEvent.moveEnded(code: moveLink), in: Owner.stream)
+        try await givenOwner().when(CancelOwnerMove()).thenNothing()
+        try await given().when(CancelOwnerMove()).thenRejected(.realmNotFound)
+        try await givenDisabledRealm().when(CancelOwnerMove()).thenRejected(.realmDisabled)
+    }
+}
+
+@Suite struct `What stands for a mailed code` {
+    private let needed = Owned.onboarded + [.mailedCodesChanged(isNeeded: true)]
+    private let code = TimedName(moveLink, until: now.adding(seconds: VouchForMailbox.lifetime))
+
+    private func signIn(_ vouched: UUID?, at moment: Timestamp = now) throws -> SignInOwner {
+        var request = try Owned.request()
+        request.now = moment
+        var command = SignInOwner(
+            comparison: .right(hash: "scrypt"), next: (Owned.mail, try digest(9)),
+            request: request)
+        command.vouched = vouched
+        return command
+    }
+
+    @Test func `is given out where there is an owner`() async throws {
+        let vouch = VouchForMailbox(code: moveLink, now: now)
+        try await givenOwner().when(vouch).then(
+            OwnerEvent.mailboxVouched(code), in: Owner.stream)
+        try await givenRealm().when(vouch).thenRejected(.noOwner)
+        try await given().when(vouch).thenRejected(.realmNotFound)
+        try await givenDisabledRealm().when(vouch).thenRejected(.realmDisabled)
+    }
+
+    @Test func `is good for its time, by its own name, until there is another`() async throws {
+        let vouched = OwnerEvent.mailboxVouched(code)
+        func names(_ command: SignInOwner, _ events: [OwnerEvent]) async throws -> [String] {
+            try await givenOwner(events, client: Owned.certified).when(command).result.get()
+                .events.map(\.name)
+        }
+        #expect(try await names(signIn(moveLink), needed + [vouched]).last == "session.opened")
+        // It can be used again.
+        #expect(try await names(signIn(next), needed + [vouched]) == ["mailed_code.issued"])
+        #expect(try await names(signIn(nil), needed + [vouched]) == ["mailed_code.issued"])
+        let late = try signIn(moveLink, at: now.adding(seconds: VouchForMailbox.lifetime))
+        #expect(try await names(late, needed + [vouched]) == ["mailed_code.issued"])
+        let newer = OwnerEvent.mailboxVouched(TimedName(next, until: code.expiresAt))
+        #expect(
+            try await names(signIn(moveLink), needed + [vouched, newer]) == ["mailed_code.issued"])
+    }
+
+    @Test func `is a browser that is trusted, while codes are asked for`() async throws {
+        var trusted = Owner()
+        for event in needed { trusted.apply(event) }
+        trusted.apply(.browserTrusted(code))
+        #expect(trusted.trusts(moveLink, at: now))
+        #expect(!trusted.trusts(next, at: now) && !trusted.trusts(nil, at: now))
+        #expect(!trusted.trusts(moveLink, at: code.expiresAt))
+        var off = trusted
+        off.apply(.mailedCodesChanged(isNeeded: false))
+        #expect(!off.trusts(moveLink, at: now))
+        for number in 0..<20 {
+            trusted.apply(
+                .browserTrusted(
+                    TimedName(UUID(high: 72, low: UInt64(number)), until: code.expiresAt)))
+        }
+        #expect(!trusted.trusts(moveLink, at: now))
+    }
+}
+
+@Suite struct `Agreeing to the terms` {
+    @Test func `is put on record for an owner alone`() async throws {
+        try await givenOwner().when(SignTerms()).then(OwnerEvent.termsSigned, in: Owner.stream)
+        try await givenRealm().when(SignTerms()).thenRejected(.noOwner)
+        try await given().when(SignTerms()).thenRejected(.realmNotFound)
+        try await givenDisabledRealm().when(SignTerms()).thenRejected(.realmDisabled)
+    }
+}

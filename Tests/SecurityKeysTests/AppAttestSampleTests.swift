@@ -1,0 +1,111 @@
+import Cryptography
+import Testing
+import Values
+
+@testable import SecurityKeys
+
+/// Through the same code as production, under Apple's own root.
+@Suite struct `What real devices made of App Attest` {
+    private static func verify(
+        _ vector: Vector, _ change: (inout [UInt8]) -> Void = { _ in },
+        environment: AppAttest.Environment = .development, app: String? = nil,
+        at time: Timestamp? = nil, root: Certificate? = AppAttest.appleRoot
+    ) throws -> AppAttest.Attested {
+        var attestation = vector.value("attestation")
+        change(&attestation)
+        let rules = AppAttest.Rules(
+            apps: [app ?? String(decoding: vector.value("app"), as: UTF8.self)],
+            roots: [try #require(root)], environment: environment)
+        return try AppAttest.verify(
+            attestation: attestation, keyID: vector.value("keyID"),
+            challenge: vector.value("clientData"), rules: rules,
+            at: time ?? `What real devices made`.time(vector))
+    }
+
+    private static let attested = Vector.appAttest.filter { !$0.value("attestation").isEmpty }
+
+    @Test func `are there`() {
+        #expect(Self.attested.count == 1)
+        #expect(Vector.appAttest.count == 2)
+    }
+
+    @Test(arguments: attested) func `COZ-06 are believed on their day`(_ vector: Vector) throws {
+        let key = try Self.verify(vector)
+        #expect(key.publicKey == vector.value("publicKey"))
+        #expect(key.keyID == vector.value("keyID"))
+        // Also where their issuer is known already.
+        #expect(try Self.verify(vector) == key)
+    }
+
+    @Test(arguments: attested) func `COZ-06 are not believed on another day`(
+        _ vector: Vector
+    ) throws {
+        let day = `What real devices made`.time(vector)
+        _ = try Self.verify(vector)
+        for moment in [day.adding(seconds: 3 * 86_400), day.adding(seconds: -3 * 86_400)] {
+            #expect(throws: AppAttest.Flaw.chainOutOfDate) { try Self.verify(vector, at: moment) }
+        }
+    }
+
+    @Test(arguments: attested) func `COZ-06 are those of one app, world, challenge and root`(
+        _ vector: Vector
+    ) throws {
+        _ = try Self.verify(vector)
+        #expect(throws: AppAttest.Flaw.environment) {
+            try Self.verify(vector, environment: .production)
+        }
+        #expect(throws: AppAttest.Flaw.app) { try Self.verify(vector, app: "6MURL8TA57.other") }
+        let other = try Certificate(der: Vector.root)
+        #expect(throws: AppAttest.Flaw.chainUntrusted) { try Self.verify(vector, root: other) }
+    }
+
+    @Test(arguments: attested) func `COZ-06 are not believed where a byte differs`(
+        _ vector: Vector
+    ) throws {
+        let receipt = try #require(
+            CBOR.decode(vector.value("attestation"))["attStmt"]?["receipt"]?.bytes)
+        let whole = vector.value("attestation")
+        let start = try #require(
+            whole.indices.first { whole[$0...].starts(with: receipt.prefix(64)) })
+        // What Apple's receipt says is for Apple's own servers, and signed apart.
+        let inside = start..<(start + receipt.count)
+        for index in whole.indices where !inside.contains(index) {
+            for bit: UInt8 in [0x01, 0x80] {
+                #expect(throws: AppAttest.Flaw.self, "byte \(index)") {
+                    try Self.verify(vector) { $0[index] ^= bit }
+                }
+            }
+        }
+        for length in [0, 1, 100, whole.count - 1] {
+            #expect(throws: AppAttest.Flaw.self) {
+                try Self.verify(vector) { $0 = Array($0.prefix(length)) }
+            }
+        }
+        #expect(throws: AppAttest.Flaw.self) { try Self.verify(vector) { $0.append(0) } }
+    }
+
+    private static func count(
+        _ vector: Vector, _ change: (inout [UInt8]) -> Void = { _ in }, app: String? = nil,
+        clientData: [UInt8]? = nil
+    ) throws -> UInt32 {
+        var assertion = vector.value("assertion")
+        change(&assertion)
+        return try AppAttest.verify(
+            assertion: assertion, publicKey: vector.value("publicKey"),
+            clientData: clientData ?? vector.value("clientData"),
+            app: app ?? String(decoding: vector.value("app"), as: UTF8.self))
+    }
+
+    @Test(arguments: Vector.appAttest) func `COZ-06 sign later, with a number that grows`(
+        _ vector: Vector
+    ) throws {
+        #expect(try Self.count(vector) == 1)
+        #expect(throws: AppAttest.Flaw.app) { try Self.count(vector, app: "6MURL8TA57.other") }
+        #expect(throws: AppAttest.Flaw.signature) { try Self.count(vector, clientData: [1]) }
+        for index in vector.value("assertion").indices {
+            #expect(throws: AppAttest.Flaw.self, "byte \(index)") {
+                try Self.count(vector) { $0[index] ^= 1 }
+            }
+        }
+    }
+}
