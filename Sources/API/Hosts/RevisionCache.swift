@@ -11,8 +11,7 @@ final class RevisionCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     typealias Reading = @Sendable () async throws(LogFailure) -> Value
     private typealias Running = Task<Result<Value, LogFailure>, Never>
 
-    /// Changed under the lock of all of them.
-    private final class Entry: @unchecked Sendable {
+    private struct Entry: Sendable {
         var value: (revision: Int64, value: Value)?
         var running: (revision: Int64, task: Running)?
         /// Has not begun: it counts for whatever is the revision then.
@@ -36,10 +35,9 @@ final class RevisionCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         of key: Key, at revision: @escaping Revision, read: @escaping Reading
     ) async throws(LogFailure) -> Value {
         let step: Step = entries.withLock { entries in
-            let known = entries.value(of: key)
-            let entry = known ?? Entry()
+            var entry = entries.value(of: key) ?? Entry()
             let now = revision()
-            if let found = entry.value, found.revision == now { return .done(found.value) }
+            if let known = entry.value, known.revision == now { return .done(known.value) }
             if let running = entry.running, running.revision == now { return .wait(running.task) }
             if let next = entry.next { return .wait(next) }
             let task: Running
@@ -53,7 +51,7 @@ final class RevisionCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
                 task = Task { await self.run(now, key, read) }
                 entry.running = (now, task)
             }
-            if known == nil { entries.set(entry, for: key) }
+            entries.set(entry, for: key)
             return .wait(task)
         }
         switch step {
@@ -67,9 +65,10 @@ final class RevisionCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         entries.withLock { entries in
             let now = revision()
             // It may have been forgotten; then it serves those that wait for it, and nobody else.
-            guard let entry = entries.value(of: key), let task = entry.next else { return now }
+            guard var entry = entries.value(of: key), let task = entry.next else { return now }
             entry.running = (now, task)
             entry.next = nil
+            entries.set(entry, for: key)
             return now
         }
     }
@@ -84,7 +83,7 @@ final class RevisionCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
             result = .failure(error)
         }
         entries.withLock { entries in
-            guard let entry = entries.value(of: key), entry.running?.revision == revision else {
+            guard var entry = entries.value(of: key), entry.running?.revision == revision else {
                 return
             }
             entry.running = nil
@@ -93,6 +92,7 @@ final class RevisionCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
             case .success(let value): entry.value = (revision, value)
             case .failure: entry.value = nil
             }
+            entries.set(entry, for: key)
         }
         return result
     }
