@@ -1,5 +1,6 @@
 """What the tests of the front door share: starting `urd`, and looking at what it left."""
 
+import itertools
 import json
 import os
 import pathlib
@@ -21,11 +22,15 @@ FIRST_PORT = 20_000 + PORTS * int(os.environ.get("FRONT_DOOR_RUN", "39"))
 PATIENCE = 90  # a slow machine under load; a test never waits longer than it must
 
 
+turn = itertools.count(random.SystemRandom().randrange(PORTS))
+
+
 def free_port():
     """From a range that is this run's own, and not from where the system takes ports for
-    connections that go out: nobody else has it by the time that it is listened on again."""
+    connections that go out: nobody else has it by the time that it is listened on again. One
+    after the other, so that two who ask before they listen never get the same."""
     while True:
-        port = FIRST_PORT + random.SystemRandom().randrange(PORTS)
+        port = FIRST_PORT + next(turn) % PORTS
         with socket.socket() as listener:
             try:
                 listener.bind(("127.0.0.1", port))
