@@ -50,8 +50,9 @@ begin
             max(((1000000000000000000 + e.position)::text || (e.data ->> 'mailbox')) collate "C")
                 filter (where e.type in ('account.mailbox_changed', 'account.mailbox_moved'))
                 as mailbox,
-            max(e.position * 2 + (e.type = 'account.mailbox_confirmed'
-                or e.data ->> 'confirmed' = 'true')::integer) filter (
+            -- Whoever moves to a mailbox has proved it; who is given one need not have.
+            max(e.position * 2 + (e.type <> 'account.mailbox_changed'
+                or e.data ->> 'confirmed' is not distinct from 'true')::integer) filter (
                 where e.type in ('account.mailbox_confirmed', 'account.mailbox_changed',
                     'account.mailbox_moved'))
                 as confirmed,
