@@ -47,7 +47,7 @@ final class LogoutService: Sendable {
 
     /// Runs until it is cancelled.
     func run() async throws {
-        try await rounds.run(first: { await self.endLapsed() }) { await self.deliver($0) }
+        try await rounds.run(first: { await self.endLapsed() }, { await self.deliver($0) })
     }
 
     /// Sessions that ended with their account, or that somebody logged out of everywhere, have no word of
