@@ -38,6 +38,21 @@ import Values
         }
     }
 
+    @Test func `says what a setting must be whose schema does not say it`() async throws {
+        let world = try await World()
+        for (name, expected) in [
+            ("native_apps", "native_apps must list apps as ios:TEAMID.bundle or android:"),
+            ("passkey_origins", "passkey_origins must list origins such as https://"),
+            ("resources", "resources must list absolute addresses"),
+            ("app_attest_roots", "app_attest_roots must list X.509 certificates"),
+        ] {
+            let answer = try await world.send(
+                .patch, "/api/admin/realms/acme/settings", body: [name: ["no such thing"]])
+            #expect(answer.problem == .invalidField)
+            #expect(answer.json["detail"]?.string?.hasPrefix(expected) == true, "\(answer.json)")
+        }
+    }
+
     @Test func `takes settings by name and gives defaults back for null`() async throws {
         let world = try await World()
         let path = "/api/admin/realms/acme/settings"

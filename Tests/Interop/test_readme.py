@@ -29,13 +29,18 @@ class Readme(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             os.symlink(os.path.join(urd.folder, "data"), os.path.join(folder, ".dev"))
             os.symlink(ROOT / ".build", os.path.join(folder, ".build"))
-            result = subprocess.run(
-                ["bash", "-c", "set -e\n" + "\necho ----\n".join(blocks)], cwd=folder,
-                capture_output=True, text=True, timeout=PATIENCE, stdin=subprocess.DEVNULL)
-        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
-        tokens, history = result.stdout.split("----", 1)
-        self.assertIn('"refresh_token":"', tokens)
-        self.assertIn("urn:cocoar:otp", history)
+            # Once more with older mails in the inbox, for which nobody waits two minutes here.
+            impatient = (
+                "set -a; . .dev/dev.env; set +a\n"
+                ".build/debug/urd realm set --otp-resend-delay 0 >/dev/null\n")
+            for first in ("", impatient):
+                result = subprocess.run(
+                    ["bash", "-c", "set -e\n" + first + "\necho ----\n".join(blocks)], cwd=folder,
+                    capture_output=True, text=True, timeout=PATIENCE, stdin=subprocess.DEVNULL)
+                self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+                tokens, history = result.stdout.split("----", 1)
+                self.assertIn('"refresh_token":"', tokens)
+                self.assertIn("urn:cocoar:otp", history)
 
     def test_the_first_command_and_those_after_it(self):
         text = (ROOT / "README.md").read_text()

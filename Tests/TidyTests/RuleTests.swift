@@ -96,6 +96,9 @@ struct RuleTests {
         #expect(SQLRules.file(path: "Schema/1.sql", text: "select 1;\n").count == 2)
         // What a comment says is no statement.
         #expect(SQLRules.file(path: "Schema/a.sql", text: "-- from urd.event;\n").isEmpty)
+        let long = "-- Why.\n" + String(repeating: "\n", count: 400)
+        #expect(SQLRules.file(path: "Schema/a.sql", text: long).map(\.line) == [400])
+        #expect(SQLRules.file(path: "Schema/a.sql", text: String(long.dropLast())).isEmpty)
     }
 
     @Test func `strings and comments are told from code`() {

@@ -52,6 +52,13 @@ enum SQLRules {
                     path: path, line: 1, what: "SQL without a word on why it exists",
                     remedy: "Begin with a comment: -- …"))
         }
+        let lineCount = text.split(separator: "\n", omittingEmptySubsequences: false).count - 1
+        if lineCount > Rules.longestFile {
+            findings.append(
+                Finding(
+                    path: path, line: Rules.longestFile, what: "\(lineCount) lines in a file",
+                    remedy: "One concept each: split it below \(Rules.longestFile)"))
+        }
         let name = path.split(separator: "/").last ?? ""
         if name.first?.isLetter != true {
             findings.append(

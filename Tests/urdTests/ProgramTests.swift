@@ -104,6 +104,13 @@ struct ProgramTests {
         #expect(unknown.code == .usage)
     }
 
+    @Test func `what begins with one word stands together`() {
+        let commands: [any AnySubcommand] = [ClientRegister(), Echo(), ClientList()]
+        let lines = HelpText.list(of: commands, under: [], program: "urd")
+            .split(separator: "\n").filter { $0.hasPrefix("  ") }
+        #expect(lines.map { $0.split(separator: " ").first } == ["client", "client", "echo"])
+    }
+
     @Test func `every command of urd has its own words and its own page`() {
         let names = Commands.all.map(\.form.name)
         #expect(Set(names).count == names.count)

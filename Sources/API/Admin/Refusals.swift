@@ -18,7 +18,8 @@ extension Problem {
                 .notFound, .missesPlaces, .notPerApp, .reserved:
                 .invalidField
             }
-        self.init(kind, "\(field) \(fault.reason.sentence).", field: field)
+        let form = fault.reason == .malformed ? SettingCatalogue.form(of: fault.field) : nil
+        self.init(kind, "\(field) \(form ?? fault.reason.sentence).", field: field)
     }
 }
 

@@ -41,7 +41,28 @@ enum SettingSchema {
             }))
 }
 
+extension SettingCatalogue {
+    static func form(of name: String) -> String? { all.first { $0.name == name }?.form }
+}
+
 extension Setting {
+    /// What a value must be, where its schema says less. Goes on after the setting's name.
+    var form: String? {
+        switch kind {
+        case .apps:
+            "must list apps as ios:TEAMID.bundle or android:package:fingerprint, which is SHA-256 of "
+                + "the signing certificate in hexadecimal digits"
+        case .origins:
+            "must list origins such as https://shop.example or android:apk-key-hash:…, which is a "
+                + "digest of the signing certificate in base64url"
+        case .resources: "must list absolute addresses without a fragment"
+        case .certificates: "must list X.509 certificates as PEM or in base 64"
+        case .flag, .seconds, .count, .choice, .label, .webAddress, .mailAddress, .hostName,
+            .domain, .selection, .colour, .mailWords, .issuers, .rates:
+            nil
+        }
+    }
+
     /// What a value of it looks like. Where the domain asks for more than a schema can say, the
     /// schema says less.
     fileprivate var shape: Schema {

@@ -54,6 +54,20 @@ struct Visit: Sendable {
         return response
     }
 
+    /// A page that says one thing, and where to go on from there.
+    func notice(
+        _ title: String, _ text: String, _ status: Status = .ok,
+        link: (text: String, place: String)? = nil
+    ) -> Response {
+        page(title, status: status) {
+            Page.card {
+                HTML.element(.h1) { title }
+                HTML.element(.p) { text }
+                if let link { Parts.link(link.text, to: link.place, look: "button") }
+            }
+        }
+    }
+
     /// Throws what was not sent by a form that this browser was shown.
     fileprivate func require(_ token: String?, _ request: Request, at host: String) throws(Problem)
     {

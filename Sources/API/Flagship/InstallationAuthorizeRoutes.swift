@@ -78,8 +78,8 @@ enum InstallationAuthorizeRoutes {
     }
 
     private static func notSignedIn(_ visit: Visit) -> Response {
-        OwnerNotice.page(
-            visit, visit.say("Sign in first", "Zuerst anmelden"),
+        visit.notice(
+            visit.say("Sign in first", "Zuerst anmelden"),
             visit.say(
                 "Nobody is signed in here any more.", "Hier ist niemand mehr angemeldet."),
             .unauthorized, link: (visit.say("Sign in", "Anmelden"), "/auth/login"))

@@ -71,30 +71,17 @@ enum OwnerCheck {
 
 /// Pages that say one thing.
 enum OwnerNotice {
-    static func page(
-        _ visit: Visit, _ title: String, _ text: String, _ status: Status = .ok,
-        link: (text: String, place: String)? = nil
-    ) -> Response {
-        visit.page(title, status: status) {
-            Page.card {
-                HTML.element(.h1) { title }
-                HTML.element(.p) { text }
-                if let link { Parts.link(link.text, to: link.place, look: "button") }
-            }
-        }
-    }
-
     static func mailed(_ visit: Visit) -> Response {
-        page(
-            visit, visit.say("Check your mail", "Posteingang prüfen"),
+        visit.notice(
+            visit.say("Check your mail", "Posteingang prüfen"),
             visit.say(
                 "If there is anything to send, it is on its way to the owner of this place.",
                 "Falls es etwas zu senden gibt, ist es unterwegs zum Inhaber dieses Ortes."))
     }
 
     static func linkOver(_ visit: Visit) -> Response {
-        page(
-            visit, visit.say("This link is over", "Dieser Link gilt nicht mehr"),
+        visit.notice(
+            visit.say("This link is over", "Dieser Link gilt nicht mehr"),
             visit.say(
                 "It was used, it is too old, or a newer one was mailed.",
                 "Er wurde benutzt, ist zu alt, oder es kam ein neuerer."), .badRequest,

@@ -70,40 +70,22 @@ extension TokenMint {
         Array(derive("trusted browser", id.bytes + Array(kept.utf8)).prefix(16))
     }
 
-    /// By which somebody sets another passphrase: whose, and which link it is. In hexadecimal digits.
+    /// By which somebody sets another passphrase: whose, and which link it is.
     func resetToken(_ link: UUID, of account: UUID) -> String {
-        Hex.encode(link.bytes + account.bytes + resetTag(link, account))
+        mailed(link, of: account, "passphrase reset")
     }
 
     func readResetToken(_ text: String) -> (link: UUID, account: UUID)? {
-        guard text.utf8.count == 96, let bytes = Hex.decode(text), Hex.encode(bytes) == text,
-            let link = UUID(bytes: Array(bytes[..<16])),
-            let account = UUID(bytes: Array(bytes[16..<32])),
-            constantTimeEqual(Array(bytes[32...]), resetTag(link, account))
-        else { return nil }
-        return (link, account)
+        readMailed(text, "passphrase reset")
     }
 
     /// By which somebody calls off the deletion of his account: whose, and by which mail.
     func keepToken(_ mail: UUID, of account: UUID) -> String {
-        Hex.encode(mail.bytes + account.bytes + keepTag(mail, account))
+        mailed(mail, of: account, "keep account")
     }
 
     func readKeepToken(_ text: String) -> (link: UUID, account: UUID)? {
-        guard text.utf8.count == 96, let bytes = Hex.decode(text), Hex.encode(bytes) == text,
-            let mail = UUID(bytes: Array(bytes[..<16])),
-            let account = UUID(bytes: Array(bytes[16..<32])),
-            constantTimeEqual(Array(bytes[32...]), keepTag(mail, account))
-        else { return nil }
-        return (mail, account)
-    }
-
-    private func keepTag(_ mail: UUID, _ account: UUID) -> [UInt8] {
-        Array(derive("keep account", mail.bytes + account.bytes).prefix(16))
-    }
-
-    private func resetTag(_ link: UUID, _ account: UUID) -> [UInt8] {
-        Array(derive("passphrase reset", link.bytes + account.bytes).prefix(16))
+        readMailed(text, "keep account")
     }
 
     /// What is mailed.
@@ -127,5 +109,21 @@ extension TokenMint {
                 Array(derive(purpose, id.bytes).prefix(Self.tagLength)))
         else { return nil }
         return id
+    }
+
+    /// 96 hexadecimal digits: what a link in a mail has in it that is for one account.
+    private func mailed(_ link: UUID, of account: UUID, _ purpose: String) -> String {
+        let name = link.bytes + account.bytes
+        return Hex.encode(name + derive(purpose, name).prefix(16))
+    }
+
+    private func readMailed(_ text: String, _ purpose: String) -> (link: UUID, account: UUID)? {
+        guard text.utf8.count == 96, let bytes = Hex.decode(text), Hex.encode(bytes) == text,
+            let link = UUID(bytes: Array(bytes[..<16])),
+            let account = UUID(bytes: Array(bytes[16..<32])),
+            constantTimeEqual(
+                Array(bytes[32...]), Array(derive(purpose, Array(bytes[..<32])).prefix(16)))
+        else { return nil }
+        return (link, account)
     }
 }

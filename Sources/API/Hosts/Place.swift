@@ -44,6 +44,14 @@ public struct Place: Sendable {
     }
 }
 
+extension Place {
+    /// Where people are at home who were not sent here for anything else.
+    var home: String? {
+        webApp == nil && settings[SettingCatalogue.profile] == .standard
+            ? OverviewRoutes.path : nil
+    }
+}
+
 /// The place of a web app.
 public struct WebAppPlace: Sendable, Hashable {
     public let id: UUID

@@ -124,20 +124,11 @@ enum ConsentRoutes {
 
     private static func over(_ visit: Visit) -> Response {
         let say = visit.say
-        return visit.page(
-            say("This page is over", "Diese Seite gilt nicht mehr"), status: .badRequest
-        ) {
-            Page.card {
-                HTML.element(.h1) {
-                    say("This request is over", "Diese Anfrage gilt nicht mehr")
-                }
-                HTML.element(.p) {
-                    say(
-                        "It was open for too long. Go back to the app and begin again.",
-                        "Sie war zu lange offen. Gehen Sie zurück zur App und beginnen Sie noch einmal."
-                    )
-                }
-            }
-        }
+        return visit.notice(
+            say("This request is over", "Diese Anfrage gilt nicht mehr"),
+            say(
+                "It was open for too long. Go back to the app and begin again.",
+                "Sie war zu lange offen. Gehen Sie zurück zur App und beginnen Sie noch einmal."),
+            .badRequest)
     }
 }

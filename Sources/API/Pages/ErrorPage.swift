@@ -14,6 +14,11 @@ extension Problem {
                 if kind == .invalidRequest, !detail.isEmpty {
                     HTML.element(.p, .class("note bad small"), .fixed("lang", "en")) { detail }
                 }
+                if kind.status == .notFound, let home = look.home {
+                    HTML.element(.p, .class("links")) {
+                        Parts.link(look.say("To your account", "Zu Ihrem Konto"), to: home)
+                    }
+                }
                 HTML.element(.p, .class("soft small break")) {
                     look.say("Reference: \(request.id)", "Vorgang: \(request.id)")
                 }

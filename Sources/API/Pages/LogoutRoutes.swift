@@ -52,16 +52,11 @@ enum LogoutRoutes {
     ) { call throws(Problem) in
         let visit = try await call.visit()
         let say = visit.say
-        return visit.page(say("Signed out", "Abgemeldet")) {
-            Page.card {
-                HTML.element(.h1) { say("You are signed out", "Sie sind abgemeldet") }
-                HTML.element(.p) {
-                    say(
-                        "If this is not your own device, close the browser now.",
-                        "Wenn das nicht Ihr eigenes Gerät ist, schließen Sie jetzt den Browser.")
-                }
-                Parts.link(say("Sign in again", "Wieder anmelden"), to: "/login", look: "button")
-            }
-        }
+        return visit.notice(
+            say("You are signed out", "Sie sind abgemeldet"),
+            say(
+                "If this is not your own device, close the browser now.",
+                "Wenn das nicht Ihr eigenes Gerät ist, schließen Sie jetzt den Browser."),
+            link: (say("Sign in again", "Wieder anmelden"), "/login"))
     }
 }

@@ -9,6 +9,7 @@ public struct PageLook: Sendable {
     let name: String
     let logo: String?
     let accent: Accent
+    let home: String?
 
     init(_ place: Place, _ request: Request) {
         let settings = place.settings
@@ -20,6 +21,7 @@ public struct PageLook: Sendable {
             URLParts.parse($0)?.scheme == "https" ? $0 : nil
         }
         accent = settings[SettingCatalogue.accentColour].flatMap { Accent($0) } ?? .usual
+        home = place.home
     }
 
     /// Where nothing is known of the realm.
@@ -28,6 +30,7 @@ public struct PageLook: Sendable {
         name = ""
         logo = nil
         accent = .usual
+        home = nil
     }
 }
 

@@ -87,7 +87,7 @@ enum StyleSheet {
         .or{display:flex;align-items:center;gap:1rem;margin:1.25rem 0;color:var(--soft);
         font-size:.875rem}
         .or::before,.or::after{content:"";flex:1;border-top:1px solid var(--line)}
-        .links{display:flex;flex-wrap:wrap;gap:.25rem 1.25rem;margin:1.25rem 0 0;font-size:.9375rem}
+        .links{display:flex;flex-wrap:wrap;align-items:baseline;gap:.25rem 1.25rem;margin:1.25rem 0 0;font-size:.9375rem}
         .links form{display:inline}
         .links>a{min-height:1.625rem}
 

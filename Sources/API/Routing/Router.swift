@@ -138,8 +138,8 @@ public struct Router: Sendable {
 }
 
 extension Request {
-    /// A browser in front of somebody, at a path that nothing knows: it gets a page about it.
-    fileprivate var isOfSomebodyWhoReads: Bool {
+    /// A browser in front of somebody: at a path that nothing knows it gets a page about it.
+    var isOfSomebodyWhoReads: Bool {
         method == .get && headers["Accept"].map { $0.lowercased().contains("text/html") } == true
     }
 }

@@ -59,13 +59,15 @@ public struct RealmContexts: Sendable {
         return context
     }
 
-    /// The first page of a web app's place has a name of its own: everybody else's is the welcome.
+    /// The first page of a web app's place has a name of its own, and somebody who reads comes to the own
+    /// account: everybody else's is the welcome.
     public func led(_ request: Request) async -> Request {
         guard request.path == "/", let place = try? await places.place(of: request),
-            place.webApp != nil
+            let first = place.webApp != nil
+                ? WebAppPageRoutes.indexPath : request.isOfSomebodyWhoReads ? place.home : nil
         else { return request }
         var request = request
-        request.path = WebAppPageRoutes.indexPath
+        request.path = first
         return request
     }
 

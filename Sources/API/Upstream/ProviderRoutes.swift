@@ -86,8 +86,8 @@ enum ProviderRoutes {
             switch rejection {
             case nil: return .seeOther(.security, .providerConnected)
             case .linkedElsewhere?:
-                return OwnerNotice.page(
-                    visit, visit.say("Connected elsewhere", "Anderswo verbunden"),
+                return visit.notice(
+                    visit.say("Connected elsewhere", "Anderswo verbunden"),
                     visit.say(
                         "It signs in to another account here.",
                         "Damit wird hier ein anderes Konto angemeldet."), .badRequest,

@@ -131,8 +131,8 @@ extension Call<RealmContext> {
                 until: context.clock.now().adding(seconds: UpstreamStep.lifetime))
             return try secondPage(visit, step, isWrong: false)
         case .refused(.unknownIdentity):
-            return OwnerNotice.page(
-                visit, visit.say("Not connected yet", "Noch nicht verbunden"),
+            return visit.notice(
+                visit.say("Not connected yet", "Noch nicht verbunden"),
                 visit.say(
                     "Nobody here is signed in to by this. Sign in in another way first, and connect it in your account, under Security.",
                     "Damit wird hier noch niemand angemeldet. Melden Sie sich erst anders an und verbinden Sie es in Ihrem Konto unter „Sicherheit“."
@@ -159,8 +159,8 @@ extension Call<RealmContext> {
     }
 
     func upstreamFailed(_ visit: Visit) -> Response {
-        OwnerNotice.page(
-            visit, visit.say("That did not work", "Das hat nicht geklappt"),
+        visit.notice(
+            visit.say("That did not work", "Das hat nicht geklappt"),
             visit.say(
                 "Please begin once more. Nobody was signed in.",
                 "Bitte beginnen Sie noch einmal. Niemand wurde angemeldet."), .badRequest,

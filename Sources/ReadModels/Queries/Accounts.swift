@@ -23,9 +23,9 @@ public struct Accounts: Sendable {
     }
 
     public func find(_ id: UUID, in realm: RealmID) async throws(ReadFailure) -> Entry? {
-        var parameters = Parameters(realm: realm.name)
-        parameters.add(id)
-        return try await CurrentRows.read(finding, parameters, from: database, Entry.init).first
+        try await CurrentRows.read(
+            finding, Parameters(in: realm, id), from: database, Entry.init
+        ).first
     }
 
     public func find(mailbox: UUID, in realm: RealmID) async throws(ReadFailure) -> Entry? {
@@ -40,10 +40,8 @@ public struct Accounts: Sendable {
     public func page(
         in realm: RealmID, after: UUID? = nil, limit: Int
     ) async throws(ReadFailure) -> [Entry] {
-        var parameters = Parameters(realm: realm.name)
-        parameters.add(after ?? .zero)
-        parameters.add(Int64(limit))
-        return try await CurrentRows.read(listing, parameters, from: database, Entry.init)
+        try await CurrentRows.read(
+            listing, Parameters(in: realm, after: after, limit: limit), from: database, Entry.init)
     }
 }
 

@@ -22,17 +22,16 @@ public struct AdminKeys: Sendable {
     }
 
     public func find(_ id: UUID) async throws(ReadFailure) -> Entry? {
-        var parameters = Parameters(realm: RealmID.system.name)
-        parameters.add(id)
-        return try await CurrentRows.read(finding, parameters, from: database, Entry.init).first
+        try await CurrentRows.read(
+            finding, Parameters(in: .system, id), from: database, Entry.init
+        ).first
     }
 
     /// In the order of their ids, from behind `after` on.
     public func page(after: UUID? = nil, limit: Int) async throws(ReadFailure) -> [Entry] {
-        var parameters = Parameters(realm: RealmID.system.name)
-        parameters.add(after ?? .zero)
-        parameters.add(Int64(limit))
-        return try await CurrentRows.read(listing, parameters, from: database, Entry.init)
+        try await CurrentRows.read(
+            listing, Parameters(in: .system, after: after, limit: limit), from: database, Entry.init
+        )
     }
 }
 

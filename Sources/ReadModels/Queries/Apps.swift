@@ -24,27 +24,24 @@ public struct Apps: Sendable {
     }
 
     public func find(_ id: UUID, in realm: RealmID) async throws(ReadFailure) -> Entry? {
-        var parameters = Parameters(realm: realm.name)
-        parameters.add(id)
-        return try await CurrentRows.read(finding, parameters, from: database, Entry.init).first
+        try await CurrentRows.read(
+            finding, Parameters(in: realm, id), from: database, Entry.init
+        ).first
     }
 
     /// By its sub-domain.
     public func find(slug: String, in realm: RealmID) async throws(ReadFailure) -> Entry? {
-        var parameters = Parameters(realm: realm.name)
-        parameters.add(slug)
-        return try await CurrentRows.read(findingBySlug, parameters, from: database, Entry.init)
-            .first
+        try await CurrentRows.read(
+            findingBySlug, Parameters(in: realm, slug), from: database, Entry.init
+        ).first
     }
 
     /// In the order of their ids, from behind `after` on.
     public func page(
         in realm: RealmID, after: UUID? = nil, limit: Int
     ) async throws(ReadFailure) -> [Entry] {
-        var parameters = Parameters(realm: realm.name)
-        parameters.add(after ?? .zero)
-        parameters.add(Int64(limit))
-        return try await CurrentRows.read(listing, parameters, from: database, Entry.init)
+        try await CurrentRows.read(
+            listing, Parameters(in: realm, after: after, limit: limit), from: database, Entry.init)
     }
 }
 

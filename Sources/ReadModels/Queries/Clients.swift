@@ -46,9 +46,9 @@ public struct Clients: Sendable {
     }
 
     public func find(_ id: UUID, in realm: RealmID) async throws(ReadFailure) -> Entry? {
-        var parameters = Parameters(realm: realm.name)
-        parameters.add(id)
-        return try await CurrentRows.read(findingByID, parameters, from: database, Entry.init).first
+        try await CurrentRows.read(
+            findingByID, Parameters(in: realm, id), from: database, Entry.init
+        ).first
     }
 
     /// The clients with a grant, in the order of their ids.
@@ -66,10 +66,8 @@ public struct Clients: Sendable {
     public func page(
         in realm: RealmID, after: UUID? = nil, limit: Int
     ) async throws(ReadFailure) -> [Entry] {
-        var parameters = Parameters(realm: realm.name)
-        parameters.add(after ?? .zero)
-        parameters.add(Int64(limit))
-        return try await CurrentRows.read(listing, parameters, from: database, Entry.init)
+        try await CurrentRows.read(
+            listing, Parameters(in: realm, after: after, limit: limit), from: database, Entry.init)
     }
 }
 

@@ -18,18 +18,18 @@ public struct Consents: Sendable {
     }
 
     public func find(_ id: UUID, in realm: RealmID) async throws(ReadFailure) -> Entry? {
-        var parameters = Parameters(realm: realm.name)
-        parameters.add(id)
-        return try await CurrentRows.read(finding, parameters, from: database, Entry.init).first
+        try await CurrentRows.read(
+            finding, Parameters(in: realm, id), from: database, Entry.init
+        ).first
     }
 
     /// All of an account.
     public func all(
         of account: UUID, in realm: RealmID
     ) async throws(ReadFailure) -> [Entry] {
-        var parameters = Parameters(realm: realm.name)
-        parameters.add(account)
-        return try await CurrentRows.read(listing, parameters, from: database, Entry.init)
+        try await CurrentRows.read(
+            listing, Parameters(in: realm, account), from: database, Entry.init
+        )
     }
 }
 

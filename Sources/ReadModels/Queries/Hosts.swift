@@ -20,9 +20,9 @@ public struct Hosts: Sendable {
     }
 
     public func find(_ host: String) async throws(ReadFailure) -> Entry? {
-        var parameters = Parameters(realm: RealmID.system.name)
-        parameters.add(host)
-        return try await CurrentRows.read(finding, parameters, from: database, Entry.init).first
+        try await CurrentRows.read(
+            finding, Parameters(in: .system, host), from: database, Entry.init
+        ).first
     }
 
     /// The hosts that lead to a realm, in the order of their names, from behind `after` on.

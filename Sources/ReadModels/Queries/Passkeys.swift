@@ -46,9 +46,9 @@ public struct Passkeys: Sendable {
     public func all(
         of account: UUID, in realm: RealmID
     ) async throws(ReadFailure) -> [Entry] {
-        var parameters = Parameters(realm: realm.name)
-        parameters.add(account)
-        return try await CurrentRows.read(listing, parameters, from: database, Entry.init)
+        try await CurrentRows.read(
+            listing, Parameters(in: realm, account), from: database, Entry.init
+        )
     }
 }
 

@@ -23,10 +23,8 @@ public struct RegistrationTokens: Sendable {
     public func page(
         in realm: RealmID, after: UUID? = nil, limit: Int
     ) async throws(ReadFailure) -> [Entry] {
-        var parameters = Parameters(realm: realm.name)
-        parameters.add(after ?? .zero)
-        parameters.add(Int64(limit))
-        return try await CurrentRows.read(listing, parameters, from: database, Entry.init)
+        try await CurrentRows.read(
+            listing, Parameters(in: realm, after: after, limit: limit), from: database, Entry.init)
     }
 }
 

@@ -1,8 +1,27 @@
+import EventSourcing
 import JSON
 import Postgres
 import Values
 
 extension Parameters {
+    /// What one row, or the rows of one thing, are found by.
+    init(in realm: RealmID, _ id: UUID) {
+        self.init(realm: realm.name)
+        add(id)
+    }
+
+    init(in realm: RealmID, _ name: String) {
+        self.init(realm: realm.name)
+        add(name)
+    }
+
+    /// A page of what stands in the order of ids.
+    init(in realm: RealmID, after: UUID?, limit: Int) {
+        self.init(realm: realm.name)
+        add(after ?? .zero)
+        add(Int64(limit))
+    }
+
     init(realm: String) {
         self.init()
         add(realm)

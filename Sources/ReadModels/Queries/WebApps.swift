@@ -22,9 +22,9 @@ public struct WebApps: Sendable {
     }
 
     public func find(_ id: UUID, in realm: RealmID) async throws(ReadFailure) -> Entry? {
-        var parameters = Parameters(realm: realm.name)
-        parameters.add(id)
-        return try await CurrentRows.read(finding, parameters, from: database, Entry.init).first
+        try await CurrentRows.read(
+            finding, Parameters(in: realm, id), from: database, Entry.init
+        ).first
     }
 
     public func find(
@@ -40,20 +40,17 @@ public struct WebApps: Sendable {
     /// By the host and port of its origin.
     public func find(originHost host: String, in realm: RealmID) async throws(ReadFailure) -> Entry?
     {
-        var parameters = Parameters(realm: realm.name)
-        parameters.add(host)
-        return try await CurrentRows.read(findingByOrigin, parameters, from: database, Entry.init)
-            .first
+        try await CurrentRows.read(
+            findingByOrigin, Parameters(in: realm, host), from: database, Entry.init
+        ).first
     }
 
     /// In the order of their ids, from behind `after` on.
     public func page(
         in realm: RealmID, after: UUID? = nil, limit: Int
     ) async throws(ReadFailure) -> [Entry] {
-        var parameters = Parameters(realm: realm.name)
-        parameters.add(after ?? .zero)
-        parameters.add(Int64(limit))
-        return try await CurrentRows.read(listing, parameters, from: database, Entry.init)
+        try await CurrentRows.read(
+            listing, Parameters(in: realm, after: after, limit: limit), from: database, Entry.init)
     }
 }
 

@@ -12,10 +12,19 @@ enum HelpText {
         let usage = [program] + path + ["<command>", "[options]"]
         lines += ["usage: " + usage.joined(separator: " ")]
         lines += [""]
-        let shown = commands.map(\.form).filter { $0.path.starts(with: path) }
+        let shown = byNoun(commands.map(\.form).filter { $0.path.starts(with: path) })
         lines += columns(shown.map { ($0.name, $0.summary) })
         lines += ["", "`\(program) <command> --help` tells more about a command."]
         return lines.joined(separator: "\n")
+    }
+
+    /// What begins with one word stands together, where the first of it stood.
+    private static func byNoun(_ commands: [CommandForm]) -> [CommandForm] {
+        var nouns: [String] = []
+        for command in commands where !nouns.contains(command.path.first ?? "") {
+            nouns.append(command.path.first ?? "")
+        }
+        return nouns.flatMap { noun in commands.filter { $0.path.first == noun } }
     }
 
     static func page(of command: CommandForm, program: String) -> String {

@@ -128,6 +128,7 @@ final class Development: Sendable {
               keys       set -a; . \(DevelopmentEnvironment.quoted(folder.environmentFile)); set +a
               sign in    curl -s "$URD_APP_URL/api/account/native/otp/request" \\
                            --json '{"Email": "me@example.org"}'
+              pages      http://localhost:\(listening.port)/account
               inbox      \(inbox)
               admin      curl -s -H "Authorization: Bearer $URD_ADMIN_KEY" \\
                            "$URD_URL/api/admin/realms/$URD_REALM/clients"

@@ -18,14 +18,10 @@ final class LogoutService: Sendable {
     private let store: Store
     private let letters: LogoutLetters
     private let web: WebClient
-    private let queue: DueWork
+    private let rounds: DueRounds
     private let lapsed: LapsedSessions
     private let nextLook = Mutex(ContinuousClock.now)
-    private let leadership: Leadership
-    /// Those under way, and those whose record the read model has not seen yet: until when.
-    private let taken = Mutex<[DueWork.Entry: ContinuousClock.Instant]>([:])
 
-    private static let limit = 32
     /// The read model sees a record after this time at the latest, or it is tried again.
     private static let patience = Duration.seconds(60)
 
@@ -33,9 +29,8 @@ final class LogoutService: Sendable {
         self.store = store
         self.letters = letters
         self.web = web
-        queue = DueWork(.notices, store.database)
+        rounds = DueRounds(.notices, of: "logout", store)
         lapsed = LapsedSessions(store.database)
-        leadership = Leadership(of: "logout", at: store.database.address)
     }
 
     /// Clients are strangers: none of their addresses may lead into the own network.
@@ -50,38 +45,9 @@ final class LogoutService: Sendable {
         return configuration
     }
 
-    /// Runs until it is cancelled. An outage of the database is waited out.
+    /// Runs until it is cancelled.
     func run() async throws {
-        try await withThrowingDiscardingTaskGroup { group in
-            while true {
-                try Task.checkCancellation()
-                guard await leadership.isHeld() else {
-                    try await Task.sleep(for: .seconds(1))
-                    continue
-                }
-                await endLapsed()
-                for entry in await next() {
-                    group.addTask { await self.deliver(entry) }
-                }
-                try await Task.sleep(for: .milliseconds(200))
-            }
-        }
-    }
-
-    private func next() async -> [DueWork.Entry] {
-        let now = ContinuousClock.now
-        let held = taken.withLock { taken in
-            taken = taken.filter { now < $0.value }
-            return taken.count
-        }
-        guard held < Self.limit * 4,
-            let due = try? await queue.due(at: Log.systemTime(), limit: held + Self.limit)
-        else { return [] }
-        return taken.withLock { taken in
-            let fresh = due.filter { taken[$0] == nil }.prefix(Self.limit)
-            for entry in fresh { taken[entry] = now + Self.patience }
-            return Array(fresh)
-        }
+        try await rounds.run(first: { await self.endLapsed() }, { await self.deliver($0) })
     }
 
     /// Sessions that ended with their account, or that somebody logged out of everywhere, have no word of
@@ -117,19 +83,21 @@ final class LogoutService: Sendable {
         }
     }
 
-    private func deliver(_ entry: DueWork.Entry) async {
+    /// - Returns: how long it is left alone then.
+    private func deliver(_ entry: DueWork.Entry) async -> Duration {
         do {
-            guard let letter = try await letters.letter(at: entry.position, in: entry.realm)
-            else { return try await record(.pointless, of: entry) }
-            try await record(await send(letter), of: entry)
-        } catch {
-            // An outage is soon over; what cannot be read is no better in a second.
-            if error as? LogFailure != .damaged {
-                taken.withLock { $0[entry] = ContinuousClock.now + .seconds(1) }
+            var outcome = RecordLogoutNotice.Outcome.pointless
+            if let letter = try await letters.letter(at: entry.position, in: entry.realm) {
+                outcome = await send(letter)
             }
+            try await record(outcome, of: entry)
+            return Self.patience
+        } catch {
             store.lines.warning(
                 "logout.not_told",
                 ["notice": .string(entry.id.description), "why": .string("\(error)")])
+            // An outage is soon over; what cannot be read is no better in a second.
+            return error as? LogFailure == .damaged ? Self.patience : .seconds(1)
         }
     }
 

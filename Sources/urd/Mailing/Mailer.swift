@@ -19,27 +19,10 @@ final class Mailer: Sendable {
     private let queue: DueWork
     private let leadership: Leadership
     private let record: DeliveryRecord
-    private let taken = Mutex(Taken())
+    private let taken = Mutex(WorkInHand(limit: 64))
     /// Whether it is this node that sends.
     private let leads = Atomic(false)
 
-    /// Mails under way, and those whose record the read model has not seen yet.
-    private struct Taken {
-        var underWay: Set<DueWork.Entry> = []
-        var settled: [DueWork.Entry: ContinuousClock.Instant] = [:]
-
-        /// Those that are free to be taken, as many as there is room for.
-        mutating func take(_ entries: [DueWork.Entry]) -> [DueWork.Entry] {
-            var fresh: [DueWork.Entry] = []
-            for entry in entries where underWay.count < Mailer.limit && settled[entry] == nil {
-                if underWay.insert(entry).inserted { fresh.append(entry) }
-            }
-            return fresh
-        }
-    }
-
-    /// As many are under way at once.
-    private static let limit = 64
     /// The read model sees a record after this time at the latest, or the mail counts as not sent.
     private static let patience = Duration.seconds(60)
     /// How often the read model is asked for what is due: of the mails that this node is asked for it
@@ -95,14 +78,8 @@ final class Mailer: Sendable {
 
     /// Due mails that are not under way, as many as there is room for.
     private func due() async -> [DueWork.Entry] {
-        let now = ContinuousClock.now
-        let known = taken.withLock { taken in
-            taken.settled = taken.settled.filter { $0.value > now }
-            return taken.settled.count + taken.underWay.count
-        }
-        guard
-            let due = try? await queue.due(at: Log.systemTime(), limit: known + Self.limit)
-        else { return [] }
+        let enough = taken.withLock { $0.enough(at: .now) }
+        guard let due = try? await queue.due(at: Log.systemTime(), limit: enough) else { return [] }
         return taken.withLock { $0.take(due) }
     }
 
@@ -166,10 +143,6 @@ final class Mailer: Sendable {
     }
 
     private func settle(_ entry: DueWork.Entry, for rest: Duration) {
-        let until = ContinuousClock.now + rest
-        taken.withLock {
-            $0.underWay.remove(entry)
-            $0.settled[entry] = until
-        }
+        taken.withLock { $0.settle(entry, until: .now + rest) }
     }
 }

@@ -5,7 +5,6 @@ import Identity
 import JSON
 import Postgres
 import ReadModels
-import Synchronization
 import Telemetry
 import Values
 
@@ -15,79 +14,41 @@ import Values
 final class NotificationService: Sendable {
     private let store: Store
     private let delivery: NotificationDelivery
-    private let queue: DueWork
-    private let leadership: Leadership
+    private let rounds: DueRounds
     private let outcomes: Outcomes
-    /// Those under way, and those whose record the read model has not seen yet: until when.
-    private let taken = Mutex<[DueWork.Entry: ContinuousClock.Instant]>([:])
 
-    private static let limit = 32
-    /// The read model sees a record after this time at the latest, or it is tried again. Ten devices by
-    /// two routes, each of which may let us wait, take no longer.
-    private static let patience = Duration.seconds(600)
+    /// The read model sees a record after this time at the latest, or it is tried again.
+    private static let patience = Duration.seconds(60)
 
     init(_ store: Store, delivery: NotificationDelivery) {
         self.store = store
         self.delivery = delivery
-        queue = DueWork(.notifications, store.database)
-        leadership = Leadership(of: "notifications", at: store.database.address)
+        rounds = DueRounds(.notifications, of: "notifications", store)
         outcomes = Outcomes(store.metrics)
     }
 
-    /// Runs until it is cancelled. An outage of the database is waited out.
+    /// Runs until it is cancelled.
     func run() async throws {
-        try await withThrowingDiscardingTaskGroup { group in
-            while true {
-                try Task.checkCancellation()
-                guard await leadership.isHeld() else {
-                    try await Task.sleep(for: .seconds(1))
-                    continue
-                }
-                for entry in await next() {
-                    group.addTask { await self.deliver(entry) }
-                }
-                try await Task.sleep(for: .milliseconds(200))
-            }
-        }
+        try await rounds.run { await self.deliver($0) }
     }
 
-    private func next() async -> [DueWork.Entry] {
-        let now = ContinuousClock.now
-        let held = taken.withLock { taken in
-            taken = taken.filter { now < $0.value }
-            return taken.count
-        }
-        guard held < Self.limit * 4,
-            let due = try? await queue.due(at: Log.systemTime(), limit: held + Self.limit)
-        else { return [] }
-        return taken.withLock { taken in
-            let fresh = due.filter { taken[$0] == nil }.prefix(Self.limit)
-            for entry in fresh { taken[entry] = now + Self.patience }
-            return Array(fresh)
-        }
-    }
-
-    private func deliver(_ entry: DueWork.Entry) async {
+    /// - Returns: how long it is left alone then.
+    private func deliver(_ entry: DueWork.Entry) async -> Duration {
         do {
             let attempt = try await delivery.attempt(entry.id, in: entry.realm)
             for drop in attempt?.gone ?? [] { try await self.drop(drop, in: entry.realm) }
             if let attempt { try await record(attempt.outcome, of: entry) }
-            release(entry, after: .seconds(60))
+            return Self.patience
         } catch {
-            // An outage is soon over; what cannot be read is no better in a second.
-            let isDamaged = error as? LogFailure == .damaged
-            release(entry, after: isDamaged ? Self.patience : .seconds(1))
             store.lines.warning(
                 "notification.not_sent",
                 [
                     "notification": .string(entry.id.description),
                     "why": .string("\(error)"),
                 ])
+            // An outage is soon over; what cannot be read is no better in a second.
+            return error as? LogFailure == .damaged ? Self.patience : .seconds(1)
         }
-    }
-
-    private func release(_ entry: DueWork.Entry, after rest: Duration) {
-        taken.withLock { $0[entry] = ContinuousClock.now + rest }
     }
 
     private func drop(_ command: DropDeviceToken, in realm: RealmID) async throws {

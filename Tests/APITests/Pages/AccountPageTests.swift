@@ -217,9 +217,14 @@ import Values
     }
 
     @Test func `show who signed in`() async throws {
-        let (browser, _) = try await signedIn()
+        let (browser, world) = try await signedIn()
         try await browser.get("/account/activity")
         #expect(browser.shows("Code by mail") && browser.shows("Signed in"))
+        world.clock.advance(seconds: 200)
+        _ = try await world.requestCode(["Email": "ann@example.org"])
+        _ = try await world.redeem(try await world.mailedCode())
+        try await browser.get("/account/activity")
+        #expect(browser.shows(">phone<"))
     }
 
     @Test func `give everything that is known along`() async throws {

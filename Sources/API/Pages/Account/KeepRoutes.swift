@@ -66,8 +66,8 @@ enum KeepRoutes {
             as: "user:\(account)")
         switch refusal {
         case nil:
-            return OwnerNotice.page(
-                visit, visit.say("Your account stays", "Ihr Konto bleibt"),
+            return visit.notice(
+                visit.say("Your account stays", "Ihr Konto bleibt"),
                 visit.say(
                     "It is not deleted. If you did not ask for that yourself, change how you sign in.",
                     "Es wird nicht gelöscht. Haben Sie das nicht selbst verlangt, ändern Sie, wie Sie sich anmelden."
@@ -78,8 +78,8 @@ enum KeepRoutes {
     }
 
     private static func over(_ visit: Visit) -> Response {
-        OwnerNotice.page(
-            visit, visit.say("This link is over", "Dieser Link gilt nicht mehr"),
+        visit.notice(
+            visit.say("This link is over", "Dieser Link gilt nicht mehr"),
             visit.say(
                 "The deletion was called off, it is done, or a newer mail tells of it.",
                 "Die Löschung wurde zurückgenommen, ist erfolgt, oder eine neuere E-Mail betrifft sie."

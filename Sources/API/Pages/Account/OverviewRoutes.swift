@@ -9,8 +9,10 @@ internal import Values
 enum OverviewRoutes {
     static let table: [Route<RealmContext>] = [overview, activity]
 
+    static let path = "/account"
+
     private static let overview = AccountRoute.show(
-        "/account", id: "showAccount", "Somebody's own account."
+        path, id: "showAccount", "Somebody's own account."
     ) { call, frame throws(Problem) in
         let say = frame.say
         let claims = try await call.claims(of: frame.account, ["email", "profile"])
@@ -71,6 +73,7 @@ enum OverviewRoutes {
                 of: call.context.place.realm, LoginSelection(account: frame.account),
                 after: nil, limit: 50)
         }
+        let apps = try await call.names(ofClients: attempts.compactMap(\.clientID))
         return frame.page(.activity) {
             Page.card {
                 HTML.element(.h1) { say("Activity", "Aktivität") }
@@ -81,21 +84,28 @@ enum OverviewRoutes {
                     )
                 }
                 HTML.element(.ul, .class("items")) {
-                    for attempt in attempts { line(attempt, say) }
+                    for attempt in attempts {
+                        line(attempt, app: attempt.clientID.flatMap { apps[$0] }, say)
+                    }
                 }
             }
         }
     }
 
-    private static func line(_ attempt: LoginView, _ say: Words) -> HTML {
-        HTML.element(.li) {
+    /// - Parameter app: what somebody signed in to, where it was not a page of ours.
+    private static func line(_ attempt: LoginView, app: String?, _ say: Words) -> HTML {
+        // The server of a web application is no device that its people would know.
+        let device = attempt.device ?? app ?? say("Unknown device", "Unbekanntes Gerät")
+        return HTML.element(.li) {
             HTML.element(.div, .class("what")) {
-                HTML.element(.strong) {
-                    attempt.device ?? say("Unknown device", "Unbekanntes Gerät")
-                }
+                HTML.element(.strong) { device }
                 HTML.element(.span, .class("soft small")) {
                     way(attempt.method, say)
                     " · "
+                    if let app, app != device {
+                        app
+                        " · "
+                    }
                     say.moment(attempt.at)
                 }
             }

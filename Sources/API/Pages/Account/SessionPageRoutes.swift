@@ -180,12 +180,24 @@ extension Call<RealmContext> {
                 apps[known].lastUsedAt = max(apps[known].lastUsedAt, session.lastUsedAt)
                 continue
             }
-            let client = try await client(named: clientID)
             apps.append(
                 ConnectedApp(
-                    clientID: clientID, name: client?.metadata.clientName ?? clientID,
+                    clientID: clientID, name: try await name(ofClient: clientID),
                     lastUsedAt: session.lastUsedAt))
         }
         return apps
+    }
+
+    func names(ofClients clientIDs: [String]) async throws(Problem) -> [String: String] {
+        var names: [String: String] = [:]
+        for clientID in clientIDs where names[clientID] == nil {
+            names[clientID] = try await name(ofClient: clientID)
+        }
+        return names
+    }
+
+    /// What people know it by. One that is gone has no other name left than its id.
+    private func name(ofClient clientID: String) async throws(Problem) -> String {
+        try await client(named: clientID)?.metadata.clientName ?? clientID
     }
 }

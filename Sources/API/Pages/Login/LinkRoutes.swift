@@ -90,21 +90,12 @@ enum LinkRoutes {
 
     private static func over(_ visit: Visit) -> Response {
         let say = visit.say
-        return visit.page(
-            say("This link is over", "Dieser Link gilt nicht mehr"), status: .badRequest
-        ) {
-            Page.card {
-                HTML.element(.h1) {
-                    say("This link does not work any more", "Dieser Link gilt nicht mehr")
-                }
-                HTML.element(.p) {
-                    say(
-                        "It was used, it is too old, or a newer one was mailed.",
-                        "Er wurde benutzt, ist zu alt, oder es kam ein neuerer.")
-                }
-                Parts.link(say("Sign in", "Anmelden"), to: "/login", look: "button")
-            }
-        }
+        return visit.notice(
+            say("This link does not work any more", "Dieser Link gilt nicht mehr"),
+            say(
+                "It was used, it is too old, or a newer one was mailed.",
+                "Er wurde benutzt, ist zu alt, oder es kam ein neuerer."), .badRequest,
+            link: (say("Sign in", "Anmelden"), "/login"))
     }
 }
 

@@ -169,8 +169,8 @@ enum ResetRoutes {
     }
 
     private static func over(_ visit: Visit) -> Response {
-        OwnerNotice.page(
-            visit, visit.say("This link is over", "Dieser Link gilt nicht mehr"),
+        visit.notice(
+            visit.say("This link is over", "Dieser Link gilt nicht mehr"),
             visit.say(
                 "It was used, it is too old, or a newer one was mailed.",
                 "Er wurde benutzt, ist zu alt, oder es kam ein neuerer."), .badRequest,
