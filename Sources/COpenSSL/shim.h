@@ -11,6 +11,7 @@
 // as fast again as with EVP_MD_CTX_copy_ex. The algorithm behind both is the same assembly.
 
 #include <openssl/bn.h>
+#include <openssl/core_dispatch.h>
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>
 #include <openssl/ec.h>
@@ -19,6 +20,7 @@
 #include <openssl/hmac.h>
 #include <openssl/param_build.h>
 #include <openssl/params.h>
+#include <openssl/provider.h>
 #include <openssl/rand.h>
 #include <openssl/rsa.h>
 #include <openssl/sha.h>
@@ -26,6 +28,7 @@
 #include <openssl/x509_vfy.h>
 #include <openssl/x509v3.h>
 #include <stdint.h>
+#include <string.h>
 
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wdeprecated-declarations"
@@ -82,6 +85,14 @@ static inline STACK_OF(X509) *shim_certificates_new(void) { return sk_X509_new_n
 
 static inline int shim_certificates_add(STACK_OF(X509) *stack, X509 *certificate) {
     return sk_X509_push(stack, certificate) > 0;
+}
+
+static inline int shim_certificates_count(const STACK_OF(X509) *stack) {
+    return sk_X509_num(stack);
+}
+
+static inline X509 *shim_certificates_at(const STACK_OF(X509) *stack, int index) {
+    return sk_X509_value(stack, index);
 }
 
 // Leaves the certificates to their owners.
@@ -199,4 +210,98 @@ static inline int shim_self_signed(EVP_PKEY *key, const char *name, long days, u
     X509_EXTENSION_free(authority);
     X509_free(certificate);
     return length;
+}
+
+// One certificate, read with what `context` has. NULL is the library's own.
+static inline X509 *shim_certificate(
+    OSSL_LIB_CTX *context, const uint8_t **position, size_t count) {
+    X509 *certificate = X509_new_ex(context, NULL);
+    // Where it fails, it frees the certificate and forgets it.
+    if (certificate != NULL && d2i_X509(&certificate, position, (long)count) == NULL) {
+        X509_free(certificate);
+        certificate = NULL;
+    }
+    return certificate;
+}
+
+// OpenSSL's own default provider, with the decoders and keys of elliptic curves alone. OpenSSL 3.0 looks at
+// every decoder that it has, for each key anew: three quarters of what a certificate costs.
+struct shim_curves {
+    OSSL_PROVIDER *provider;
+    OSSL_ALGORITHM decoders[4];
+    OSSL_ALGORITHM keys[2];
+};
+
+static inline struct shim_curves *shim_curves(void) {
+    static struct shim_curves curves;
+    return &curves;
+}
+
+static inline int shim_is_curve(const char *names) {
+    return strcmp(names, "EC") == 0 || strncmp(names, "EC:", 3) == 0;
+}
+
+static inline const OSSL_ALGORITHM *shim_curve_query(void *provider, int operation, int *uncached) {
+    (void)provider;
+    const OSSL_ALGORITHM *all
+        = OSSL_PROVIDER_query_operation(shim_curves()->provider, operation, uncached);
+    *uncached = 0;
+    if (operation == OSSL_OP_DECODER)
+        return shim_curves()->decoders;
+    return operation == OSSL_OP_KEYMGMT ? shim_curves()->keys : all;
+}
+
+static inline void shim_curve_teardown(void *provider) { (void)provider; }
+
+static inline int shim_curve_start(
+    const OSSL_CORE_HANDLE *handle, const OSSL_DISPATCH *core, const OSSL_DISPATCH **functions,
+    void **provider) {
+    static const OSSL_DISPATCH own[] = {
+        {OSSL_FUNC_PROVIDER_QUERY_OPERATION, (void (*)(void))shim_curve_query},
+        {OSSL_FUNC_PROVIDER_TEARDOWN, (void (*)(void))shim_curve_teardown},
+        {0, NULL},
+    };
+    (void)handle;
+    (void)core;
+    *functions = own;
+    *provider = OSSL_PROVIDER_get0_provider_ctx(shim_curves()->provider);
+    return *provider != NULL;
+}
+
+static inline int shim_curve_choose(
+    int operation, const char *structure, OSSL_ALGORITHM *room, int most) {
+    int uncached = 0;
+    int count = 0;
+    const OSSL_ALGORITHM *all
+        = OSSL_PROVIDER_query_operation(shim_curves()->provider, operation, &uncached);
+    for (; all != NULL && all->algorithm_names != NULL && count < most; all++)
+        if (shim_is_curve(all->algorithm_names)
+            && (structure == NULL || strstr(all->property_definition, structure) != NULL))
+            room[count++] = *all;
+    return count;
+}
+
+// To be called once. NULL where the library's own context has no default provider, because somebody chose
+// another one: then that choice holds here too.
+static inline OSSL_LIB_CTX *shim_curve_context(void) {
+    OSSL_LIB_CTX *whole;
+    OSSL_LIB_CTX *context;
+    if (OSSL_PROVIDER_available(NULL, "default") != 1)
+        return NULL;
+    whole = OSSL_LIB_CTX_new();
+    context = OSSL_LIB_CTX_new();
+    if (whole != NULL && context != NULL)
+        shim_curves()->provider = OSSL_PROVIDER_load(whole, "default");
+    if (shim_curves()->provider != NULL
+        && shim_curve_choose(
+               OSSL_OP_DECODER, "structure=SubjectPublicKeyInfo", shim_curves()->decoders, 3)
+            > 0
+        && shim_curve_choose(OSSL_OP_KEYMGMT, NULL, shim_curves()->keys, 1) == 1
+        && OSSL_PROVIDER_add_builtin(context, "curves", shim_curve_start) == 1
+        && OSSL_PROVIDER_load(context, "curves") != NULL)
+        return context;
+    ERR_clear_error();
+    OSSL_LIB_CTX_free(context);
+    OSSL_LIB_CTX_free(whole);
+    return NULL;
 }

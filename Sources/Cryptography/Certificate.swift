@@ -13,14 +13,27 @@ public final class Certificate: @unchecked Sendable {
     public let der: [UInt8]
     let pointer: OpaquePointer
 
-    public init(der: [UInt8]) throws(Failure) {
+    public convenience init(der: [UInt8]) throws(Failure) {
+        try unsafe self.init(der: der, context: nil)
+    }
+
+    /// The same, and sooner, for a certificate whose key is of an elliptic curve. Others are malformed here.
+    /// Only what was read so itself should verify it, or be verified by it: else keys are carried over.
+    public convenience init(ofCurve der: [UInt8]) throws(Failure) {
+        try unsafe self.init(der: der, context: CurveReading.shared?.pointer)
+        guard unsafe X509_get0_pubkey(pointer) != nil else {
+            throw Failure.afterCall("X509_get0_pubkey", .malformed)
+        }
+    }
+
+    private init(der: [UInt8], context: OpaquePointer?) throws(Failure) {
         guard der.count <= Certificate.maximumLength else {
             throw Failure(.tooLarge, "a certificate of \(der.count) bytes")
         }
         var consumed = 0
         let parsed = unsafe der.withUnsafeBufferPointer { bytes -> OpaquePointer? in
             var position = bytes.baseAddress
-            let parsed = unsafe d2i_X509(nil, &position, bytes.count)
+            let parsed = unsafe shim_certificate(context, &position, bytes.count)
             if let start = bytes.baseAddress, let position = unsafe position {
                 consumed = unsafe position - start
             }

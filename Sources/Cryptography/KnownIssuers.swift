@@ -11,10 +11,18 @@ public final class KnownIssuers: Sendable {
     private struct Entry {
         let issuer: Certificate
         let root: Certificate
+        /// Nil until somebody else has the same.
+        var store: TrustStore?
+    }
+
+    private struct Roots {
+        let all: [Certificate]
         let store: TrustStore
     }
 
     private let capacity: Int
+    /// Those of the last look: they are a realm's, and change rarely.
+    private let roots = Mutex<Roots?>(nil)
     /// By the digests of their bytes.
     private let entries = Mutex<[[UInt8]: Entry]>([:])
 
@@ -32,23 +40,39 @@ public final class KnownIssuers: Sendable {
         let digest = SHA256.hash(der)
         guard let known = entries.withLock({ $0[digest] }),
             roots.contains(where: { $0.der == known.root.der }),
-            known.root.isValid(at: seconds), known.issuer.isValid(at: seconds)
+            known.root.isValid(at: seconds), known.issuer.isValid(at: seconds),
+            let store = known.store ?? TrustStore([known.issuer])
         else { return false }
-        return known.store.trusts(leaf, at: seconds)
+        if known.store == nil { entries.withLock { $0[digest]?.store = store } }
+        return store.trusts(leaf, at: seconds)
     }
 
-    /// To be told of the issuer of a chain of leaf and issuer that was verified up to one of the roots.
-    public func remember(_ issuer: Certificate, roots: [Certificate]) {
-        guard let root = roots.first(where: { issuer.isIssued(by: $0) }),
-            // What a root says of names below it would have to be looked at with each leaf.
-            !root.limitsNames,
-            let store = TrustStore([issuer])
-        else { return }
+    /// The same of a leaf whose issuer may be new here: then the chain is looked at as a whole, each
+    /// signature once, and its issuer is remembered. False says nothing here either.
+    public func meet(
+        _ issuer: Certificate, of leaf: Certificate, roots: [Certificate], at seconds: Int64
+    ) -> Bool {
+        guard issuer.isAuthority == true, let known = kept(roots),
+            let root = known.store.root(
+                of: leaf, by: [issuer], among: known.all, at: seconds)
+        else { return false }
+        // What a root says of names below it would have to be looked at with each leaf.
+        guard !root.limitsNames else { return true }
         let digest = SHA256.hash(issuer.der)
         entries.withLock { entries in
             if entries.count >= capacity { entries.removeAll() }
-            entries[digest] = Entry(issuer: issuer, root: root, store: store)
+            entries[digest] = Entry(issuer: issuer, root: root)
         }
+        return true
+    }
+
+    private func kept(_ wanted: [Certificate]) -> Roots? {
+        let known = roots.withLock { $0 }
+        if let known, known.all.map(\.der) == wanted.map(\.der) { return known }
+        guard let store = TrustStore(wanted) else { return nil }
+        let made = Roots(all: wanted, store: store)
+        roots.withLock { $0 = made }
+        return made
     }
 }
 

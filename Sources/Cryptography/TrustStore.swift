@@ -23,18 +23,47 @@ final class TrustStore: @unchecked Sendable {
     func trusts(
         _ leaf: Certificate, by between: [Certificate] = [], at seconds: Int64
     ) -> Bool {
+        unsafe validate(leaf, by: between, at: seconds) { _ in true } ?? false
+    }
+
+    /// The same, where the path is exactly the leaf, the ones between in their order, and one of the roots
+    /// that this was made of: that one. Nil says nothing about other paths.
+    func root(
+        of leaf: Certificate, by between: [Certificate], among roots: [Certificate],
+        at seconds: Int64
+    ) -> Certificate? {
+        unsafe validate(leaf, by: between, at: seconds) { context in
+            let path = unsafe X509_STORE_CTX_get0_chain(context)
+            guard unsafe shim_certificates_count(path) == Int32(between.count + 2) else {
+                return nil
+            }
+            for (index, certificate) in ([leaf] + between).enumerated() {
+                guard unsafe shim_certificates_at(path, Int32(index)) == certificate.pointer else {
+                    return nil
+                }
+            }
+            let last = unsafe shim_certificates_at(path, Int32(between.count + 1))
+            return roots.first { unsafe $0.pointer == last }
+        }
+    }
+
+    /// Nil when it is not trusted.
+    private func validate<Result>(
+        _ leaf: Certificate, by between: [Certificate], at seconds: Int64,
+        then read: (OpaquePointer) -> Result?
+    ) -> Result? {
         defer { ERR_clear_error() }
-        guard let passed = unsafe shim_certificates_new() else { return false }
+        guard let passed = unsafe shim_certificates_new() else { return nil }
         defer { unsafe shim_certificates_free(passed) }
         for certificate in between {
             guard unsafe shim_certificates_add(passed, certificate.pointer) == 1 else {
-                return false
+                return nil
             }
         }
-        guard let context = unsafe X509_STORE_CTX_new() else { return false }
+        guard let context = unsafe X509_STORE_CTX_new() else { return nil }
         defer { unsafe X509_STORE_CTX_free(context) }
         guard unsafe X509_STORE_CTX_init(context, pointer, leaf.pointer, passed) == 1 else {
-            return false
+            return nil
         }
         let parameters = unsafe X509_STORE_CTX_get0_param(context)
         unsafe X509_VERIFY_PARAM_set_time(parameters, time_t(seconds))
@@ -42,9 +71,10 @@ final class TrustStore: @unchecked Sendable {
         unsafe X509_VERIFY_PARAM_set_auth_level(parameters, 2)
         guard
             unsafe X509_VERIFY_PARAM_set_flags(parameters, UInt(X509_V_FLAG_PARTIAL_CHAIN)) == 1
-        else { return false }
+        else { return nil }
         return withExtendedLifetime((self, leaf, between)) {
-            unsafe X509_verify_cert(context) == 1
+            guard unsafe X509_verify_cert(context) == 1 else { return nil }
+            return unsafe read(context)
         }
     }
 }

@@ -120,12 +120,7 @@ public enum AppAttest {
         guard case .array(let elements)? = statement["x5c"],
             (2...CertificateChain.maximumCount).contains(elements.count)
         else { throw .certificates }
-        if elements.count == 2, let der = elements[0].bytes, let issuer = elements[1].bytes,
-            let leaf = try? Certificate(der: der),
-            issuers.vouch(for: leaf, issuer: issuer, roots: roots, at: time.seconds)
-        {
-            return try device(leaf)
-        }
+        if let leaf = quickly(elements, roots, at: time) { return try device(leaf) }
         var certificates: [Certificate] = []
         for element in elements {
             guard let der = element.bytes, let certificate = try? Certificate(der: der) else {
@@ -144,8 +139,22 @@ public enum AppAttest {
             case .empty, .tooLong, .broken, .notAnAuthority: throw .chainBroken
             }
         }
-        if certificates.count == 2 { issuers.remember(certificates[1], roots: roots) }
         return try device(certificates[0])
+    }
+
+    /// A chain as Apple's devices send it: leaf and issuer. Nil says nothing: then it is looked at slowly,
+    /// which tells what is wrong with it.
+    private static func quickly(
+        _ elements: [CBOR], _ roots: [Certificate], at time: Timestamp
+    ) -> Certificate? {
+        guard elements.count == 2, let der = elements[0].bytes, let other = elements[1].bytes,
+            let leaf = try? Certificate(ofCurve: der)
+        else { return nil }
+        if issuers.vouch(for: leaf, issuer: other, roots: roots, at: time.seconds) { return leaf }
+        guard let issuer = try? Certificate(ofCurve: other),
+            issuers.meet(issuer, of: leaf, roots: roots, at: time.seconds)
+        else { return nil }
+        return leaf
     }
 
     /// Apple has one issuer at a time, or a few.

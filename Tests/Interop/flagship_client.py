@@ -231,12 +231,37 @@ def cbor(value):
     return head(5, len(value)) + b"".join(cbor(k) + cbor(v) for k, v in value.items())
 
 
+class AppleIssuer:
+    """Whoever signs the certificates of phones, below the demo's root."""
+
+    def __init__(self, values):
+        root = serialization.load_der_private_key(
+            base64.b64decode(values["URD_FLAGSHIP_APPLE_KEY"]), None)
+        self.name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "Between")])
+        self.key = ec.generate_private_key(ec.SECP256R1())
+        above = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "Urd demo store")])
+        self.certificate = certificate(
+            self.name, above, self.key.public_key(), root, authority=True)
+
+
+def certificate(subject, issuer, key, signer, *extensions, authority=False):
+    now = datetime.datetime.now(datetime.timezone.utc)
+    builder = (
+        x509.CertificateBuilder().subject_name(subject).issuer_name(issuer)
+        .public_key(key).serial_number(x509.random_serial_number())
+        .not_valid_before(now - datetime.timedelta(hours=1))
+        .not_valid_after(now + datetime.timedelta(days=3))
+        .add_extension(x509.BasicConstraints(authority, None), critical=True))
+    for extension in extensions:
+        builder = builder.add_extension(extension, critical=False)
+    return builder.sign(signer, hashes.SHA256()).public_bytes(serialization.Encoding.DER)
+
+
 class AppleDevice:
     """A phone, with a key in its hardware that the demo's Apple vouches for."""
 
-    def __init__(self, values, app=TEAM):
-        self.root = serialization.load_der_private_key(
-            base64.b64decode(values["URD_FLAGSHIP_APPLE_KEY"]), None)
+    def __init__(self, values, app=TEAM, issuer=None):
+        self.issuer = issuer or AppleIssuer(values)
         self.key = ec.generate_private_key(ec.SECP256R1())
         self.app = app
         self.counter = 0
@@ -246,18 +271,6 @@ class AppleDevice:
         return self.key.public_key().public_bytes(
             serialization.Encoding.X962, serialization.PublicFormat.UncompressedPoint)
 
-    def certificate(self, subject, issuer, key, signer, *extensions, authority=False):
-        now = datetime.datetime.now(datetime.timezone.utc)
-        builder = (
-            x509.CertificateBuilder().subject_name(subject).issuer_name(issuer)
-            .public_key(key).serial_number(x509.random_serial_number())
-            .not_valid_before(now - datetime.timedelta(hours=1))
-            .not_valid_after(now + datetime.timedelta(days=3))
-            .add_extension(x509.BasicConstraints(authority, None), critical=True))
-        for extension in extensions:
-            builder = builder.add_extension(extension, critical=False)
-        return builder.sign(signer, hashes.SHA256()).public_bytes(serialization.Encoding.DER)
-
     def attestation(self, challenge):
         name = hashlib.sha256(self.point).digest()
         numbers = self.key.public_key().public_numbers()
@@ -266,17 +279,12 @@ class AppleDevice:
         data = (hashlib.sha256(self.app.encode()).digest() + b"\x40" + bytes(4)
                 + b"appattest" + bytes(7) + len(name).to_bytes(2, "big") + name + cose)
         nonce = hashlib.sha256(data + hashlib.sha256(challenge.encode()).digest()).digest()
-        root = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "Urd demo store")])
-        middle_name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "Between")])
-        middle = ec.generate_private_key(ec.SECP256R1())
         extension = x509.UnrecognizedExtension(
             x509.ObjectIdentifier("1.2.840.113635.100.8.2"),
             b"\x30\x24\xa1\x22\x04\x20" + nonce)
-        chain = [
-            self.certificate(x509.Name([]), middle_name, self.key.public_key(), middle, extension),
-            self.certificate(
-                middle_name, root, middle.public_key(), self.root, authority=True),
-        ]
+        leaf = certificate(
+            x509.Name([]), self.issuer.name, self.key.public_key(), self.issuer.key, extension)
+        chain = [leaf, self.issuer.certificate]
         statement = cbor({
             "fmt": "apple-appattest", "attStmt": {"x5c": chain, "receipt": b"r"},
             "authData": data})

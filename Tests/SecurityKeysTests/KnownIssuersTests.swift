@@ -24,9 +24,17 @@ import Testing
         try all.map { try Certificate(der: $0.root) }
     }
 
+    private func meet(
+        _ authority: CertificateAuthority, _ roots: [Certificate], at time: Int64? = nil,
+        _ change: (inout CertificateDraft) -> Void = { _ in }
+    ) throws -> Bool {
+        known.meet(
+            try Certificate(der: authority.intermediate), of: try leaf(authority, change),
+            roots: roots, at: time ?? now)
+    }
+
     private func remember(_ authority: CertificateAuthority) throws {
-        known.remember(
-            try Certificate(der: authority.intermediate), roots: try roots(authority))
+        #expect(try meet(authority, roots(authority)))
     }
 
     private func vouches(
@@ -71,9 +79,58 @@ import Testing
     }
 
     @Test func `are not remembered below a root that did not issue them`() throws {
-        known.remember(
-            try Certificate(der: authority.intermediate), roots: try roots(CertificateAuthority()))
+        #expect(try !meet(authority, roots(CertificateAuthority())))
+        #expect(try !meet(authority, []))
         #expect(try !vouches(leaf(authority), roots(authority)))
+    }
+
+    @Test func `are not remembered with a leaf that is changed, or when one is out of date`() throws
+    {
+        let good = try roots(authority)
+        #expect(try !meet(authority, good) { $0.notAfter = "20250101000000Z" })
+        #expect(try !meet(authority, good) { $0.issuer = CertificateAuthority.name })
+        #expect(try !meet(authority, good, at: 4_000_000_000))
+        #expect(try !meet(authority, good, at: 1_600_000_000))
+        #expect(try !vouches(leaf(authority), good))
+    }
+
+    @Test func `are found below the root that is theirs, whatever others there are`() throws {
+        let key = try ES256.PrivateKey.generate()
+        var draft = CertificateDraft(key: key.publicKey.spki)
+        draft.subject = [("2.5.4.3", "Another authority")]
+        draft.issuer = draft.subject
+        draft.isAuthority = true
+        let other = try Certificate(der: draft.signed(by: key))
+        let own = try roots(authority)
+        #expect(try meet(authority, [other] + own))
+        #expect(try vouches(leaf(authority), own))
+        #expect(try !vouches(leaf(authority), [other]))
+    }
+
+    @Test func `are no authorities by a name alone`() throws {
+        // A leaf of the root's own, which signs another one as if it were an issuer.
+        let key = try ES256.PrivateKey.generate()
+        var draft = CertificateDraft(key: key.publicKey.spki)
+        draft.issuer = CertificateAuthority.name
+        let between = try Certificate(der: draft.signed(by: authority.key))
+        var last = CertificateDraft(key: try ES256.PrivateKey.generate().publicKey.spki)
+        last.issuer = draft.subject
+        let leaf = try Certificate(der: last.signed(by: key))
+        #expect(try !known.meet(between, of: leaf, roots: roots(authority), at: now))
+    }
+
+    @Test func `are read sooner where all keys are of curves, and mean the same`() throws {
+        let leaf = try Certificate(ofCurve: leaf(authority).der)
+        let issuer = try Certificate(ofCurve: authority.intermediate)
+        #expect(try leaf.publicKey() == Certificate(der: leaf.der).publicKey())
+        #expect(try !known.meet(issuer, of: leaf, roots: roots(CertificateAuthority()), at: now))
+        #expect(try known.meet(issuer, of: leaf, roots: roots(authority), at: now))
+        #expect(try vouches(leaf, roots(authority)))
+        var changed = leaf.der
+        changed[changed.count - 1] ^= 1
+        #expect(try !vouches(Certificate(ofCurve: changed), roots(authority)))
+        #expect(throws: (any Error).self) { try Certificate(ofCurve: leaf.der + [0]) }
+        #expect(throws: (any Error).self) { try Certificate(ofCurve: []) }
     }
 
     @Test func `are a few, and learned anew where there were too many`() throws {

@@ -163,16 +163,19 @@ enum ProviderAdminRoutes {
     }
 
     private static let code = delegation(
-        "/api/admin/realms/{realm}/providers/{provider}/code", id: "createDelegatedCode")
+        "/api/admin/realms/{realm}/providers/{provider}/code", id: "createDelegatedCode",
+        "Gives somebody who is signed in at a provider a code for an app.")
     /// As clients of the flagship profile's servers know it.
-    private static let delegate = delegation("/oidc/{realm}/{provider}/code", id: "delegateCode")
+    private static let delegate = delegation(
+        "/oidc/{realm}/{provider}/code", id: "delegateCode",
+        "The same, at the address that others ask who know the flagship profile.")
 
     private static func delegation(
-        _ path: PathTemplate, id: String
+        _ path: PathTemplate, id: String, _ summary: String
     ) -> Route<AdminContext> {
         Route(
             .post, path, id: id, tag: "Providers",
-            summary: "Gives somebody who is signed in at a provider a code for an app.",
+            summary: summary,
             detail: """
                 For a realm of the flagship profile. The ID token is verified, and the provider asked \
                 whose the access token is; where both are shown they are one person's. `generic` \

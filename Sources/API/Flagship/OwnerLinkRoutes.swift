@@ -126,6 +126,11 @@ enum OwnerLinkRoutes {
         answer: .ok("Tokens.", .openObject, example: OwnerRoutes.tokens),
         refusals: Place.refusals + [.invalidRequest, .invalidClient, .rateLimited]
     ) { call throws(Problem) in
+        // Where none are mailed, none is good: such apps know no other word for it.
+        guard call.context.place.settings[SettingCatalogue.ownerLinks] else {
+            try call.count(.ownerLinkCheck, target: Call<RealmContext>.wholeRealm)
+            throw OwnerRefusal.invalidMagicCode.problem
+        }
         let link = try await call.ownerLink(call.body["magic_code"]?.string)?.id
         var comparison: PassphraseProof.Comparison?
         if link != nil, try await call.owner().state.needsMailedCode,

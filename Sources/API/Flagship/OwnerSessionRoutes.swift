@@ -8,8 +8,8 @@ internal import Values
 
 /// The browsers that an owner is signed in with.
 enum OwnerSessionRoutes {
-    static let table: [Route<RealmContext>] = [list, current, endOthers, check]
-    static let pageTable: [Route<RealmContext>] = [ask, confirm, end]
+    static let table: [Route<RealmContext>] = [list, current, endOthers, check, mayEndOthers]
+    static let pageTable: [Route<RealmContext>] = [ask, confirm, end, mayEnd]
 
     private static let refusals: [ProblemKind] =
         Place.refusals + [.invalidRequest, .invalidClient, .forbidden, .rateLimited]
@@ -60,26 +60,40 @@ enum OwnerSessionRoutes {
     private static let end = Route<RealmContext>(
         .delete, "/auth/login", id: "endOwnerSession", tag: "Flagship",
         summary: "Signs this browser out.",
-        detail: "For scripts of this very site: a page of another one cannot send it.",
+        detail: """
+            For scripts of this very site, and for those of the owner's web apps that show their token. \
+            A page of another one cannot send it.
+            """,
         right: .nothing, dialect: .page, answer: done, refusals: refusals
     ) { call throws(Problem) in
-        let browser = try await call.ownPageBrowser()
+        let (browser, origin) = try await call.ownPageBrowser()
         try await call.end(browser.id, of: browser.subject, as: browser)
         var response = Response(status: .noContent)
         response.headers.append("Set-Cookie", PageCookie.session.removal)
+        if let origin { AppOrigins.mayRead(&response, origin) }
         return response
     }
+
+    private static let mayEnd = AppOrigins.question(
+        "/auth/login", id: "mayEndOwnerSession", "DELETE, GET, HEAD, OPTIONS, POST",
+        dialect: .page, refusals: LoginRoutes.refusals)
+
+    private static let mayEndOthers = AppOrigins.question(
+        "/auth/login/others", id: "mayEndOtherOwnerSessions", "DELETE, OPTIONS",
+        dialect: .flagship, refusals: Place.refusals)
 
     private static let endOthers = Route<RealmContext>(
         .delete, "/auth/login/others", id: "endOtherOwnerSessions", tag: "Flagship",
         summary: "Signs every browser out but this one.", right: .nothing, dialect: .flagship,
         answer: done, refusals: refusals
     ) { call throws(Problem) in
-        let browser = try await call.ownPageBrowser()
+        let (browser, origin) = try await call.ownPageBrowser()
         for view in try await call.ownersBrowsers() where view.id != browser.id {
             try await call.end(view.id, of: browser.subject, as: browser)
         }
-        return Response(status: .noContent)
+        var response = Response(status: .noContent)
+        if let origin { AppOrigins.mayRead(&response, origin) }
+        return response
     }
 
     private static let state = Parameter("state", in: .query, .text(0...256), "To come back with.")
@@ -201,12 +215,18 @@ extension Call<RealmContext> {
         }
     }
 
-    /// The browser of the owner, where a page of this very site asks.
-    fileprivate func ownPageBrowser() async throws(Problem) -> SignedInBrowser {
-        guard request.isSent(fromPagesOf: context.place.host), let browser = try await browser(),
+    /// The browser of the owner, where a page of this very site asks, or a web app of his; then its place.
+    fileprivate func ownPageBrowser() async throws(Problem) -> (SignedInBrowser, origin: String?) {
+        let refused = Problem.said(.invalidClient, "Not authorized")
+        var origin: String?
+        if !request.isSent(fromPagesOf: context.place.host) {
+            origin = try await knownAppOrigin()
+            guard origin != nil else { throw refused }
+        }
+        guard let browser = try await browser(),
             try await folded(Owner.self, Owner.stream).account == browser.subject
-        else { throw Problem.said(.invalidClient, "Not authorized") }
-        return browser
+        else { throw refused }
+        return (browser, origin)
     }
 
     fileprivate func end(

@@ -36,16 +36,22 @@ struct AppleMessages: Sendable {
             members["aps"] = ["alert": .object(alert), "sound": "default"]
             return .object(members)
         }
-        var headers: [(name: String, value: String)] = [
+        let headers: [(name: String, value: String)] = [
             ("Authorization", "bearer \(token)"), ("Content-Type", "application/json"),
             ("apns-topic", provider.topic), ("apns-push-type", "alert"),
             ("apns-priority", message.isUrgent ? "10" : "5"),
             ("apns-expiration", String(message.expiresAt.seconds)),
+            ("apns-collapse-id", message.shownAs),
+            ("apns-id", Self.name(of: message, on: device)),
         ]
-        if let collapse = message.collapse { headers.append(("apns-collapse-id", collapse)) }
         return PushCall(
             address: "\(provider.address.trimmed)/3/device/\(device.token)", headers: headers,
             body: body)
+    }
+
+    /// The same however often it is sent.
+    private static func name(of message: PushMessage, on device: PushDevice) -> String {
+        UUID.v8(SHA256.hash(message.id.bytes + Array(device.token.utf8))).description
     }
 
     static func verdict(_ answer: PushAnswer) -> PushVerdict {

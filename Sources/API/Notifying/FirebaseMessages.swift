@@ -52,16 +52,16 @@ struct FirebaseMessages: Sendable {
             var android: [String: JSON] = [
                 "priority": message.isUrgent ? "HIGH" : "NORMAL",
                 "ttl": .string("\(PushMessage.lifetime)s"),
+                "notification": ["tag": .string(message.shownAs)],
             ]
-            if let collapse = message.collapse {
-                android["collapse_key"] = .string(collapse)
-                android["notification"] = ["tag": .string(collapse)]
-            }
+            // For a device that is off Firebase keeps four of them: only what may be lost has one.
+            if let collapse = message.collapse { android["collapse_key"] = .string(collapse) }
             return [
                 "message": [
                     "token": .string(device.token),
                     "notification": ["title": .string(message.title), "body": .string(text)],
                     "data": .object(Self.strings(message)), "android": .object(android),
+                    "apns": ["headers": ["apns-collapse-id": .string(message.shownAs)]],
                 ]
             ]
         }

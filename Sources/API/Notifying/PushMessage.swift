@@ -9,8 +9,11 @@ public struct PushMessage: Sendable, Equatable {
     /// For the app, by name.
     public var members: [String: JSON]
     public var isUrgent: Bool
-    /// A later message with the same takes the place of this one on the device.
+    /// A later message with the same takes the place of this one, also before it reached the device.
     public var collapse: String?
+    /// What a device shows by this name it shows once: where nobody knows whether a provider took it, it goes
+    /// out again.
+    public var shownAs: String { collapse ?? id.description }
     /// Nobody wants to be shown it later.
     public var expiresAt: Timestamp
     public var id: UUID

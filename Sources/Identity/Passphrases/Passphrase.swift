@@ -47,20 +47,22 @@ public struct Passphrase: StreamState {
 }
 
 extension Passphrase {
-    private static let guessesBeforeRest = 5
+    /// Apps of an owner send again by themselves what they have, and there is no name to guess beside: whoever
+    /// knows the address alone is not to keep him out by a handful. What a device sends took work to make.
+    private var guessesBeforeRest: Int { derived == nil ? 5 : 20 }
     private static let longestRest: Int64 = 900
 
     /// Who keeps guessing waits twice as long each time; but nobody is locked out for long by
     /// somebody else's guesses, and never from the other ways to sign in.
     func isResting(at now: Timestamp) -> Bool {
-        guard wrongGuesses >= Self.guessesBeforeRest, let lastGuess else { return false }
-        let doublings = min(wrongGuesses - Self.guessesBeforeRest, 16)
+        guard wrongGuesses >= guessesBeforeRest, let lastGuess else { return false }
+        let doublings = min(wrongGuesses - guessesBeforeRest, 16)
         return now < lastGuess.adding(seconds: min(15 << Int64(doublings), Self.longestRest))
     }
 
     /// With one wrong guess more none is taken for a while: its owner is told once, and not again until
     /// he was in.
-    var isAboutToRest: Bool { wrongGuesses + 1 == Self.guessesBeforeRest }
+    var isAboutToRest: Bool { wrongGuesses + 1 == guessesBeforeRest }
 
     var wasGuessed: Bool { wrongGuesses > 0 }
 }

@@ -192,6 +192,22 @@ extension String {
         #expect(try await off.happened("mailed_link.issued").isEmpty)
     }
 
+    @Test func `COZ-16 is good nowhere that none is mailed, in the words that apps know`()
+        async throws
+    {
+        let (world, app) = try await FlagshipWorld.linked()
+        _ = try await world.requestLink()
+        let code = try await world.magicCode()
+        try await world.set(["owner_links": false])
+        for code in [code, "x", ""] {
+            let answer = try await world.redeemLink(app, code)
+            #expect(answer.status == .unauthorized)
+            #expect(answer.json == ["error": "invalid magic code"])
+        }
+        try await world.set(["owner_links": true])
+        #expect(try await world.redeemLink(app, code).status == .ok)
+    }
+
     @Test func `COZ-25 is mailed thirty times an hour, and guessed no oftener`() async throws {
         let (world, app) = try await FlagshipWorld.linked()
         for _ in 0..<30 { #expect(try await world.requestLink().status == .ok) }

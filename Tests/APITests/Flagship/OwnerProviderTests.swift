@@ -233,4 +233,24 @@ import Values
         let called = provider.asked.withLock { $0.last { $0.contains("/logout?") } }
         #expect(called == "\(StandIn.issuer)/logout?client_id=urd&sid=s-7&logout_hint=s-7")
     }
+
+    @Test func `COZ-18 is sent to FranceConnect by its own name, where the realm has it`()
+        async throws
+    {
+        let (world, _) = try await world()
+        let browser = PageBrowser(world.world)
+        #expect(try await browser.get("/oidc/franceconnect").status == .notFound)
+        let known = try await world.send(.get, "/public/prelogin").json
+        #expect(known["OIDC"] == true && known["FranceConnect"] == false)
+        try await world.world.carryOut(ConfigureProvider(.standIn("franceconnect")))
+        let told = try await world.send(.get, "/public/prelogin").json
+        #expect(told["OIDC"] == true && told["FranceConnect"] == true)
+        #expect(try await browser.get("/oidc/franceconnect?redirect=/account").status == .seeOther)
+        #expect(browser.place == "/oidc/start?provider=franceconnect&redirect=%2Faccount")
+        try await browser.follow()
+        #expect(browser.place?.hasPrefix("\(StandIn.issuer)/authorize?") == true)
+        try await world.world.carryOut(RemoveProvider("corporate"))
+        let alone = try await world.send(.get, "/public/prelogin").json
+        #expect(alone["OIDC"] == false && alone["FranceConnect"] == true)
+    }
 }

@@ -238,13 +238,22 @@ struct NotifiedWorld {
             ], bearer: bearer ?? access)
     }
 
+    /// Sends one, and puts nothing of it on record.
+    func attempt(_ id: UUID) async throws -> NotificationDelivery.Attempt? {
+        try await delivery.attempt(id, in: world.world.realm)
+    }
+
+    private var delivery: NotificationDelivery {
+        let (log, clock) = (world.world.log, world.world.clock)
+        return NotificationDelivery(
+            events: log, queries: FoldedQueries(log: log), courier: courier,
+            now: { clock.next() })
+    }
+
     /// Tries all that is due once, as the service does.
     @discardableResult
     func deliver() async throws -> [RecordNotification.Outcome] {
-        let (log, clock) = (world.world.log, world.world.clock)
-        let delivery = NotificationDelivery(
-            events: log, queries: FoldedQueries(log: log), courier: courier,
-            now: { clock.next() })
+        let delivery = delivery
         var outcomes: [RecordNotification.Outcome] = []
         for requested in try await world.happened("notification.requested") {
             guard
@@ -255,7 +264,7 @@ struct NotifiedWorld {
             try await world.world.carryOut(
                 RecordNotification(
                     notification: requested.stream, outcome: attempt.outcome,
-                    mail: UUID.random(), now: clock.next()))
+                    mail: UUID.random(), now: world.world.clock.next()))
         }
         return outcomes
     }

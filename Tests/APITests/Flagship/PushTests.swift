@@ -139,6 +139,8 @@ private let otherAppleToken = String(repeating: "0b", count: 32)
                 "priority": "HIGH", "ttl": "604800s", "collapse_key": .string(collapse),
                 "notification": ["tag": .string(collapse)],
             ])
+        #expect(
+            android["apns"] == ["headers": ["apns-collapse-id": .string(collapse)]])
         let apple = try #require(taken.first { $0.token == appleToken })
         #expect(
             apple.body["aps"] == [
@@ -150,10 +152,36 @@ private let otherAppleToken = String(repeating: "0b", count: 32)
         #expect(Int64(apple.headers["apns-expiration"] ?? "") != nil)
         let plain = try #require(taken.last { $0.token == appleToken })
         #expect(plain.headers["apns-priority"] == "5")
-        #expect(plain.headers["apns-collapse-id"] == nil)
+        let lone = try await notified.world.happened("notification.requested")[1].stream.description
+        #expect(plain.headers["apns-collapse-id"] == lone)
         #expect(
             taken.last { $0.token == "t1" }?.body["message"]?["android"]
-                == ["priority": "NORMAL", "ttl": "604800s"])
+                == [
+                    "priority": "NORMAL", "ttl": "604800s", "notification": ["tag": .string(lone)],
+                ])
+    }
+
+    @Test func `under one name on a device where nobody put on record that it was taken`()
+        async throws
+    {
+        let notified = try await NotifiedWorld()
+        _ = try await notified.device("Phone", "firebase", "t1")
+        _ = try await notified.device("iPhone", "apns", appleToken)
+        try await notified.send()
+        try await notified.send()
+        let asked = try await notified.world.happened("notification.requested").map(\.stream)
+        // As after a kill between the provider's yes and our record: the first goes out again.
+        for id in [asked[0], asked[0], asked[1]] { _ = try await notified.attempt(id) }
+        let apple = notified.providers.taken.filter { $0.token == appleToken }
+        let names = apple.map { [$0.headers["apns-id"], $0.headers["apns-collapse-id"]] }
+        #expect(names.count == 3)
+        #expect(names[0] == names[1])
+        #expect(names[0].allSatisfy { $0?.utf8.count == 36 })
+        #expect(names[0][0] != names[2][0] && names[0][1] != names[2][1])
+        let google = notified.providers.taken.filter { $0.token == "t1" }
+        let tags = google.map { $0.body["message"]?["android"]?["notification"]?["tag"] }
+        #expect(tags.count == 3 && tags[0] != nil)
+        #expect(tags[0] == tags[1] && tags[0] != tags[2])
     }
 
     @Test func `without what would not fit, or would break a line`() async throws {

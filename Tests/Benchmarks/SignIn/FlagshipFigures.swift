@@ -1,10 +1,5 @@
 import Cryptography
-import Foundation
 import JSON
-import SecurityKeys
-import Synchronization
-import Telemetry
-import Values
 
 /// The flagship app: what a passphrase, a web view and a store's word cost.
 enum FlagshipFigures {
@@ -16,11 +11,7 @@ enum FlagshipFigures {
             SignInFigures.Measured(
                 name: "session-code", summary: "session codes for web views",
                 measure: sessionCodes),
-        ].map(SignInFigures.entry) + [
-            Figures.Entry(
-                name: "attestation", summary: "words of Apple's App Attest verified",
-                measure: attestations)
-        ]
+        ].map(SignInFigures.entry) + AttestationFigures.all
 
     /// Few callers: more would wait for the memory that scrypt takes.
     private static let callers = 4
@@ -67,47 +58,6 @@ enum FlagshipFigures {
             }.perSecond
         }
     }
-
-    /// Two certificates stand between the phone's key and the demo's root, each with one signature.
-    private static func attestations(_ workshop: Workshop) async throws -> [Figure] {
-        let server = try await DevelopmentServer()
-        defer { server.end() }
-        let app = try InstalledApp(server)
-        let settings = try server.administer("GET", "/settings", "", realm: "flagship")
-        let root = settings["settings"]?["app_attest_roots"] ?? settings["app_attest_roots"]
-        guard let text = root?.array?.first?.string, let bytes = Data(base64Encoded: text),
-            let certificate = try? Certificate(der: Array(bytes))
-        else { throw BenchmarkFailure("The demo realm names no root: \(settings)") }
-        let rules = AppAttest.Rules(
-            apps: [app.team], roots: [certificate], environment: .production)
-        let count = workshop.size(short: 3, full: 5)
-        workshop.progress.begin("attestation", rounds: count)
-        let rounds = try await Rounds.run(count, workshop.progress) {
-            var done = 0
-            let began = ContinuousClock.now
-            while ContinuousClock.now - began < .seconds(2) {
-                _ = try AppAttest.verify(
-                    attestation: app.attestation, keyID: app.keyID,
-                    challenge: Array(app.challenge.utf8), rules: rules, at: Log.systemTime())
-                done += 1
-            }
-            return Double(done) / ((ContinuousClock.now - began) / .seconds(1))
-        } limit: {
-            let text = try Program(["openssl", "speed", "-elapsed", "-seconds", "2", "ecdsap256"])
-                .run()
-            guard let line = text.split(separator: "\n").last(where: { $0.contains("nistp256") }),
-                let rate = line.split(separator: " ").last.flatMap({ Double($0) })
-            else { throw BenchmarkFailure("openssl said:\n\(text)") }
-            return rate / 2
-        }
-        return [
-            Figure(
-                "attestation", "words of Apple's App Attest verified, by one thread",
-                rounds.median.value, "/s",
-                limit: .init(name: "its two signatures, openssl", value: rounds.median.limit),
-                bar: .ratioAtLeast(0.5))
-        ]
-    }
 }
 
 /// An app on a phone that Apple vouched for, in a realm that its owner has taken over with it. It is
@@ -115,10 +65,6 @@ enum FlagshipFigures {
 private struct InstalledApp: Sendable {
     let login: [UInt8]
     let sessionCode: [UInt8]
-    let team: String
-    let challenge: String
-    let attestation: [UInt8]
-    let keyID: [UInt8]
 
     init(_ server: DevelopmentServer) throws {
         _ = try server.administer(
@@ -134,13 +80,11 @@ private struct InstalledApp: Sendable {
             values = json.loads(sys.argv[1])
             app = flagship.App(values)
             app.register()
-            phone = flagship.AppleDevice(values)
-            word = phone.attestation(app.challenge())
-            assert app.attest(word)[0] == 204
+            assert app.certify_by_apple()[0] == 204
             assert app.onboard("correct horse battery")[0] == 200
             typed = flagship.device_hash("correct horse battery", app.host, 100_000)
             print(json.dumps({"id": app.id, "secret": app.secret, "access": app.access,
-                              "typed": typed, "team": phone.app, **word}))
+                              "typed": typed}))
             """
         let values = JSON.object(server.values.mapValues { .string($0) }).canonical()
         let text = try Program([
@@ -148,10 +92,7 @@ private struct InstalledApp: Sendable {
         ]).run()
         let told = try? JSON.parse(Array(text.utf8))
         guard let id = told?["id"]?.string, let secret = told?["secret"]?.string,
-            let access = told?["access"]?.string, let typed = told?["typed"]?.string,
-            let team = told?["team"]?.string, let challenge = told?["challenge"]?.string,
-            let attestation = (told?["attestation"]?.string).flatMap({ Data(base64Encoded: $0) }),
-            let keyID = (told?["keyId"]?.string).flatMap({ Data(base64Encoded: $0) })
+            let access = told?["access"]?.string, let typed = told?["typed"]?.string
         else { throw BenchmarkFailure("The app could not be set up:\n\(text)") }
         let requests = Requests(host: server.values["URD_FLAGSHIP_HOST"] ?? "")
         let body = JSON.object([
@@ -163,9 +104,5 @@ private struct InstalledApp: Sendable {
             type: "application/json")
         sessionCode = requests.post(
             "/auth/session_code", "{}", type: "application/json", token: access)
-        self.team = team
-        self.challenge = challenge
-        self.attestation = Array(attestation)
-        self.keyID = Array(keyID)
     }
 }

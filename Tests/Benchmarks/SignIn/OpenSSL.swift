@@ -1,10 +1,10 @@
 /// What `openssl speed` says of a way to sign: the most that anybody could do here.
 enum OpenSSL {
     static func speed(
-        _ algorithm: String, processes: Int = 1
+        _ algorithm: String, processes: Int = 1, seconds: Int = 2
     ) throws -> (signed: Double, verified: Double) {
         let text = try Program(
-            ["openssl", "speed", "-elapsed", "-seconds", "2"]
+            ["openssl", "speed", "-elapsed", "-seconds", "\(seconds)"]
                 + (processes > 1 ? ["-multi", "\(processes)"] : []) + [algorithm]
         ).run()
         let rates = text.split(separator: "\n").last?.split(separator: " ").suffix(2)
