@@ -113,9 +113,15 @@ extension Cluster {
             "listen_addresses=", "unix_socket_directories=\(Self.quoted(socketFolder))",
             "port=\(ClusterPlace.port)", "timezone=UTC", "log_timezone=UTC",
             "cluster_name=urd-dev", "log_checkpoints=off",
-        ]
+        ] + Self.room
         return ["-D", place.data] + settings.flatMap { ["-c", $0] }
     }
+
+    /// What PostgreSQL takes by itself is meant for the smallest machines. Memory and disk are used only
+    /// when there is something to keep in them.
+    private static let room = [
+        "shared_buffers=512MB", "max_wal_size=4GB", "wal_compression=lz4",
+    ]
 
     /// The setting is a list, where a space in a folder's name needs quotes.
     private static func quoted(_ folder: String) -> String {
