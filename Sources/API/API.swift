@@ -17,7 +17,8 @@ public enum API {
 
     /// What the host's realm answers: signing in, and tokens.
     public static let realmTable: [Route<RealmContext>] =
-        NativeRoutes.table + MagicLinkRoutes.table + TOTPRoutes.table + InviteCodeRoutes.table
+        NativeRoutes.table + MagicLinkRoutes.table + MagicLoginRoutes.table + TOTPRoutes.table
+        + InviteCodeRoutes.table
         + TokenRoutes.table + UserInfoRoutes.table + PasskeyRoutes.table + PasskeyListRoutes.table
         + MetadataRoutes.table + AppInfoRoutes.table + AppLinkRoutes.table
         + OwnAccountRoutes.table + AuthorizeRoutes.table + PushedRequests.table

@@ -15,6 +15,10 @@ public protocol Event: Sendable, Equatable {
     /// The same, where it is the stream itself that the personal fields belong to.
     func subject(in stream: UUID) -> UUID?
 
+    /// Whether it says where it came from. Where it is nobody's and yet of somebody, it must not: what
+    /// nobody's key seals outlives whoever is erased.
+    var tellsOrigin: Bool { get }
+
     /// All fields, personal ones included; the shape says which of them are sealed.
     var fields: [String: JSON] { get }
 
@@ -25,6 +29,7 @@ public protocol Event: Sendable, Equatable {
 
 extension Event {
     public func subject(in stream: UUID) -> UUID? { subject }
+    public var tellsOrigin: Bool { true }
 }
 
 /// One revision of one event type, as the golden list shows it.

@@ -9,11 +9,13 @@ public struct NewEvent: Sendable, Equatable {
     public let subject: UUID?
     public let open: [String: JSON]
     public let personal: [String: JSON]
+    public let tellsOrigin: Bool
 
     public init(
         stream: UUID, name: String, revision: Int, subject: UUID? = nil, open: [String: JSON],
-        personal: [String: JSON] = [:]
+        personal: [String: JSON] = [:], tellsOrigin: Bool = true
     ) {
+        self.tellsOrigin = tellsOrigin
         self.stream = stream
         self.name = name
         self.revision = revision
@@ -41,8 +43,21 @@ public struct NewEvent: Sendable, Equatable {
         precondition(personal.isEmpty || subject != nil, "Personal fields need a subject.")
         self.init(
             stream: stream, name: event.name, revision: shape.revision, subject: subject,
-            open: open, personal: personal)
+            open: open, personal: personal, tellsOrigin: event.tellsOrigin)
     }
+
+    /// What it says of where its request came from. Of a command that is about somebody those events say
+    /// it that are his, so that it is gone when he is erased; what is nobody's is kept for good.
+    public func origin<Value>(
+        _ origin: [String: Value], besideSomebodys: Bool
+    ) -> [String: Value] {
+        tellsOrigin && (subject != nil || !besideSomebodys) ? origin : [:]
+    }
+}
+
+extension Commit {
+    /// Whether any of its events is about somebody.
+    public var isSomebodys: Bool { events.contains { $0.subject != nil } }
 }
 
 extension Event {

@@ -65,6 +65,7 @@ struct CommitEncoder: Sendable {
         let keys = try await keyring.keys(of: commit.realm)
         let meta = metaFields(commit.origin).canonical()
         let origin = personalFields(commit.origin)
+        let isSomebodys = commit.isSomebodys
         var written: [UUID: Int32] = [:]
         var events: [EncodedCommit.EventRow] = []
         events.reserveCapacity(commit.events.count)
@@ -76,7 +77,9 @@ struct CommitEncoder: Sendable {
             let offset = written[event.stream, default: 0] + 1
             written[event.stream] = offset
             let version = column(before) + offset
-            let personal = event.personal.merging(origin) { own, _ in own }
+            let personal = event.personal.merging(
+                event.origin(origin, besideSomebodys: isSomebodys)
+            ) { own, _ in own }
             var subject = event.subject
             var sealed: [UInt8]?
             if !personal.isEmpty {

@@ -138,9 +138,7 @@ import Testing
 extension ProblemKind {
     /// What is told by ways of signing in that no route offers yet.
     static let ofRealms: Set<ProblemKind> = [
-        .unsupportedTokenType, .mfaRequired, .internalLoginDisabled,
-        // Of pages, which stand in no description.
-        .foreignForm,
+        .unsupportedTokenType, .internalLoginDisabled,
     ]
 }
 

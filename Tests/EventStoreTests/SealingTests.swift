@@ -50,6 +50,40 @@ import Values
         }
     }
 
+    @Test func `is where a request came from, with those whom it is about and nobody else`()
+        async throws
+    {
+        let store = try TestStore()
+        defer { store.log.close() }
+        let realm = newRealm()
+        let (one, other) = (newID(), newID())
+        func event(of subject: UUID?, tellsOrigin: Bool = true) -> NewEvent {
+            NewEvent(
+                stream: one, name: "thing.done", revision: 1, subject: subject, open: ["number": 1],
+                tellsOrigin: tellsOrigin)
+        }
+        var version = 0
+        for events in [
+            [event(of: nil), event(of: other)], [event(of: nil)],
+            [event(of: nil, tellsOrigin: false)],
+        ] {
+            let origin = Origin(actor: "system", address: "203.0.113.7", at: testTime)
+            try expectWon(
+                await store.log.append(
+                    Commit(
+                        realm: realm, command: newID(), origin: origin, reads: [one: version],
+                        events: events)))
+            version += events.count
+        }
+        let address = Recorded.Personal.opened(["$address": "203.0.113.7"])
+        func told() async throws -> [Recorded.Personal] {
+            try await store.log.stream(one, after: 0, in: realm).map(\.personal)
+        }
+        #expect(try await told() == [.none, address, address, .none])
+        try await store.keyring.destroyKey(of: other, in: realm)
+        #expect(try await told() == [.none, .erased, address, .none])
+    }
+
     @Test func `does not open with another's key, wherever it is put`() async throws {
         let store = try TestStore()
         defer { store.log.close() }

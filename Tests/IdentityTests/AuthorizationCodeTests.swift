@@ -87,7 +87,7 @@ private let pushed = UUID(high: 23, low: 23)
             .then(refused("other_client"), in: session)
         try await realm.when(redeem(code(), redirect: 3))
             .then(refused("other_redirect_uri"), in: session)
-        try await realm.when(redeem(code(), redirect: nil))
+        try await realm.when(redeem(code { $0.challenge = nil }, redirect: nil, verifier: nil))
             .then(refused("redirect_uri_missing"), in: session)
         for verifier: UInt8? in [3, nil] {
             try await realm.when(redeem(code(), verifier: verifier))
@@ -97,7 +97,11 @@ private let pushed = UUID(high: 23, low: 23)
             .then(refused("wrong_verifier"), in: session)
     }
 
-    @Test func `leaves the redirect URI out where the request did`() async throws {
+    @Test func `leaves the redirect URI out where the request did, or a challenge says more`()
+        async throws
+    {
+        try await given().when(redeem(code(), redirect: nil))
+            .then(SessionEvent.opened(terms()), in: session)
         try await given().when(redeem(code { $0.namesRedirect = false }, redirect: nil))
             .then(SessionEvent.opened(terms()), in: session)
     }

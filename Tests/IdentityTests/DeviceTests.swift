@@ -145,13 +145,35 @@ private func realm(_ more: [String: JSON] = [:]) throws -> Scenario {
     }
 
     @Test func `hears how it stands`() async throws {
-        try await waiting().when(redeem()).thenRejected(.authorizationPending)
+        let pending = try await waiting().when(redeem()).result.get()
+        #expect(pending.events.isEmpty && pending.claims.count == 2)
         try await waiting(.denied(account: account)).when(redeem()).thenRejected(.deviceDenied)
         let late = noon.adding(seconds: 600)
         try await waiting().when(redeem(at: late)).thenRejected(.expiredDeviceCode)
         try await waiting(approved).when(redeem(at: late)).thenRejected(.expiredDeviceCode)
         try await waiting(approved, .redeemed).when(redeem()).thenRejected(.invalidDeviceCode)
         try await realm().when(redeem()).thenRejected(.invalidDeviceCode)
+    }
+
+    private func spans(at now: Timestamp) async throws -> Set<Claim> {
+        Set(try await waiting().when(redeem(at: now)).result.get().claims.map(\.claim))
+    }
+
+    @Test func `asks once in a while, whichever node it asks`() async throws {
+        for (seconds, isTooSoon) in [(0, true), (2, true), (5, false), (60, false)]
+            as [(Int64, Bool)]
+        {
+            for offset in 0..<20 as Range<Int64> {
+                let first = noon.adding(microseconds: offset * 250_000)
+                let then = first.adding(seconds: seconds)
+                let asked = try await spans(at: first)
+                #expect(
+                    try await spans(at: then).isDisjoint(with: asked) != isTooSoon,
+                    "\(offset), \(seconds)")
+            }
+        }
+        let span = try #require(try await spans(at: noon).first)
+        try await waiting().when(redeem()).thenRejected(.askedTooSoon, whenTaken: span)
     }
 
     @Test func `is the one that asked`() async throws {

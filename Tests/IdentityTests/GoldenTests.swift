@@ -18,6 +18,7 @@ private func samples() throws -> [any Event] {
         "refresh_token_lifetime": 86_400, "app_id": "00000000-0000-0002-0000-000000000002",
         "webauthn_rp_id": "passkeys.example.org",
         "audiences": ["https://api.example.org"], "introspects_all_tokens": true,
+        "forwards_addresses": true,
         "client_assertion_for_token_url": true, "dpop_bound_access_tokens": true,
         "token_exchange": "delegation", "exchange_targets": ["https://b.example.org"],
         "may_act": ["gateway"], "resources": ["https://c.example.org"],

@@ -107,6 +107,7 @@ private func realm(_ posture: String? = nil) -> Scenario {
     @Test(
         arguments: [
             ("audiences", ["https://api.example.org"]), ("introspects_all_tokens", true),
+            ("forwards_addresses", true),
             ("access_token_lifetime", 600_000), ("refresh_token_lifetime", 259_200_000),
             ("webauthn_rp_id", "acme.example"), ("access_token_format", "jwt"),
             ("client_assertion_for_token_url", true),

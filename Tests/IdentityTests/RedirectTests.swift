@@ -4,9 +4,10 @@ import LogTesting
 import Testing
 
 @Suite struct `A redirect URI` {
-    private func fault(_ uri: String) -> FieldFault? {
+    private func fault(_ uri: String, _ more: [String: JSON] = [:]) -> FieldFault? {
         do throws(FieldFault) {
-            _ = try ClientMetadata(["redirect_uris": [.string(uri)]])
+            let members: [String: JSON] = ["redirect_uris": [.string(uri)]]
+            _ = try ClientMetadata(members.merging(more) { $1 })
             return nil
         } catch {
             return error
@@ -26,6 +27,16 @@ import Testing
         ])
     func `may lead to the client`(uri: String) {
         #expect(fault(uri) == nil)
+    }
+
+    @Test func `VOO-03: of an app that cannot be changed has any scheme that no browser runs`() {
+        for uri in ["lowco://login_callback", "myapp.scheme.demo://code_callback"] {
+            #expect(fault(uri, ["profile": "voo"]) == nil, "\(uri)")
+        }
+        for uri in ["javascript://x", "data://x", "lowco://a#b", "http://a.example/"] {
+            #expect(fault(uri, ["profile": "voo"]) != nil, "\(uri)")
+        }
+        #expect(fault("lowco://login_callback")?.reason == .unsafeScheme)
     }
 
     @Test(

@@ -210,6 +210,18 @@ func registeredAccount(isConfirmed: Bool = true) -> AccountEvent {
                 refused("account_blocked", account: account)))
     }
 
+    @Test func `is not enough where an app wants more than one factor`() async throws {
+        let strong = RealmEvent.settingsChanged(["sign_in_level": "multi"])
+        let verdict = try await givenNativeRealm().given(strong, in: Realm.stream)
+            .given(issued(.signIn), in: mailbox)
+            .given(MailboxEvent.assigned(account), in: mailbox)
+            .given(registeredAccount(), in: account).when(redeem())
+        verdict.then(
+            decided(
+                (MailboxEvent.codeRedeemed(code), mailbox),
+                refused("stronger_sign_in_needed", account: account)))
+    }
+
     @Test func `makes no account with a code that was mailed to sign in`() async throws {
         try await givenNativeRealm()
             .given(issued(.signIn), MailboxEvent.released(account), in: mailbox)
@@ -237,6 +249,13 @@ func registeredAccount(isConfirmed: Bool = true) -> AccountEvent {
             GrantRequest(
                 client: other ?? client, clientID: "web", proof: .none, scope: scope,
                 session: UUID.zero, now: at))
+    }
+
+    @Test func `is refused where the app wants more by now than was shown`() async throws {
+        try await given()
+            .given(
+                RealmEvent.settingsChanged(["sign_in_level": "multi"]), in: Realm.stream
+            ).when(refresh(0)).thenRejected(.strongerSignInNow)
     }
 
     func given(_ events: SessionEvent...) throws -> Scenario {

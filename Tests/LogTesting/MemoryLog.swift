@@ -110,9 +110,12 @@ public final class MemoryLog: EventLog {
     private static func recorded(
         _ event: NewEvent, of commit: Commit, position: Int64, version: Int
     ) -> Recorded {
-        var personal = event.personal
-        personal["$address"] = commit.origin.address.map { .string($0) }
-        personal["$userAgent"] = commit.origin.userAgent.map { .string($0) }
+        var origin: [String: JSON] = [:]
+        origin["$address"] = commit.origin.address.map { .string($0) }
+        origin["$userAgent"] = commit.origin.userAgent.map { .string($0) }
+        let personal = event.personal.merging(
+            event.origin(origin, besideSomebodys: commit.isSomebodys)
+        ) { own, _ in own }
         return Recorded(
             realm: commit.realm, position: position, stream: event.stream, version: version,
             name: event.name, revision: event.revision, at: commit.origin.at,

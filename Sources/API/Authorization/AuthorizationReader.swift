@@ -22,7 +22,12 @@ struct AuthorizationReader: Sendable {
         }
         let asked = parameters["redirect_uri"]
         let registered = metadata.redirectURIs
-        guard let uri = asked ?? (registered.count == 1 ? registered.first : nil) else {
+        // OAuth lets a client leave out the only place it has, OpenID Connect does not (Core section 3.1.2.1).
+        let mayBeLeftOut =
+            registered.count == 1
+            && (metadata.profile == .voo
+                || Scope.parse(parameters["scope"] ?? "")?.contains("openid") != true)
+        guard let uri = asked ?? (mayBeLeftOut ? registered.first : nil) else {
             throw Problem(.invalidRequest, "redirect_uri is required.")
         }
         guard RedirectRule.leads(uri, to: registered) else {
@@ -206,6 +211,13 @@ struct AuthorizationReader: Sendable {
         asked.levels =
             parameters["acr_values"]?.split(separator: " ").prefix(16).map(String.init)
             ?? metadata.levels
+        // The app's own demand goes before what its client would like.
+        defer {
+            if context.place.settings[SettingCatalogue.signInLevel] == .multi {
+                asked.levels = [AuthenticationLevel.multiple]
+                asked.needsLevel = true
+            }
+        }
         guard let text = parameters["claims"] else { return }
         guard let claims = RequestedClaims(text) else {
             throw AuthorizationFault(.invalidRequest, "claims cannot be read.")

@@ -38,6 +38,8 @@ struct AuthorizationRequest: Equatable {
     var askedAt: Timestamp
     /// The browser session at that time.
     var askedIn: UUID?
+    /// The one in which its person agreed to it.
+    var agreedIn: UUID?
 
     init(client: UUID, clientID: String, target: AuthorizationTarget, askedAt: Timestamp) {
         self.client = client
@@ -65,6 +67,7 @@ extension AuthorizationRequest {
         members["languages"] = languages.map { .string($0) }
         members["pushed"] = pushed.map { .string($0.description) }
         members["in"] = askedIn.map { .string($0.description) }
+        members["agreed"] = agreedIn.map { .string($0.description) }
         if needsLevel { members["strict"] = true }
         for (name, list) in lists where !list.isEmpty {
             members[name] = .array(list.map { .string($0) })
@@ -112,5 +115,6 @@ extension AuthorizationRequest {
         key = json["key"]?.string
         pushed = id("pushed")
         askedIn = id("in")
+        agreedIn = id("agreed")
     }
 }

@@ -123,7 +123,7 @@ extension Call<RealmContext> {
             if !isReturn { asked.askedIn = browser?.id }
             return try detour(to: "/login", asked)
         case .goOn(let browser):
-            if try await needsConsent(asked, known, browser, isReturn: isReturn) {
+            if try await needsConsent(asked, known, browser) {
                 guard !isMute else {
                     throw .sent(
                         AuthorizationFault(.consentRequired, "Somebody has to agree."),
@@ -151,8 +151,7 @@ extension Call<RealmContext> {
     }
 
     private func needsConsent(
-        _ asked: AuthorizationRequest, _ known: KnownClient, _ browser: SignedInBrowser,
-        isReturn: Bool
+        _ asked: AuthorizationRequest, _ known: KnownClient, _ browser: SignedInBrowser
     ) async throws(AuthorizationRefusal) -> Bool {
         guard known.metadata.consent == .needed else { return false }
         let id = context.mint.consent(of: browser.subject, to: known.id)
@@ -164,8 +163,8 @@ extension Call<RealmContext> {
         guard let given = found?.given, asked.scope.allSatisfy(given.scope.contains) else {
             return true
         }
-        guard asked.prompts.contains(.consent) else { return false }
-        return !isReturn || given.at.seconds < asked.askedAt.seconds
+        // To this very request, however often and however lately to others.
+        return asked.prompts.contains(.consent) && asked.agreedIn != browser.id
     }
 
     private func giveCode(

@@ -81,7 +81,7 @@ extension Call<RealmContext> {
     func decideConsent(
         _ sealed: String, allows: Bool, as browser: SignedInBrowser
     ) async throws(Problem) -> Response {
-        guard let asked = context.pendingRequest(sealed) else {
+        guard var asked = context.pendingRequest(sealed) else {
             throw Problem(
                 .invalidRequest, "This page was open for too long: please start again.")
         }
@@ -105,8 +105,10 @@ extension Call<RealmContext> {
         } catch {
             throw Problem(.internalError)
         }
+        asked.agreedIn = browser.id
+        guard let agreed = context.sealed(asked) else { throw Problem(.internalError) }
         var response = Response(status: .seeOther, headers: Headers(), body: [])
-        response.headers["Location"] = "\(AuthorizeRoutes.path)?continue=\(sealed)"
+        response.headers["Location"] = "\(AuthorizeRoutes.path)?continue=\(agreed)"
         return response
     }
 }

@@ -60,9 +60,13 @@ extension Call<RealmContext> {
             }
             try await context.use(proof)
         }
+        let resolved: AuthorizationParameters
+        do throws(AuthorizationFault) { resolved = try await reader.resolved(parameters) } catch {
+            return refused(error)
+        }
         var asked: AuthorizationRequest
         do throws(AuthorizationRefusal) {
-            asked = try await reader.whole(parameters)
+            asked = try await reader.read(resolved)
         } catch {
             switch error {
             case .told(let problem): throw problem
@@ -105,6 +109,13 @@ extension AuthorizationReader {
         do throws(AuthorizationFault) { resolved = try await self.resolved(parameters) } catch {
             throw refusal(error, beside: parameters)
         }
+        return try await read(resolved)
+    }
+
+    /// What a client asks, once it is known which words of the request count.
+    func read(
+        _ resolved: AuthorizationParameters
+    ) async throws(AuthorizationRefusal) -> AuthorizationRequest {
         let target: (AuthorizationTarget, isNamed: Bool)
         do throws(Problem) { target = try self.target(resolved) } catch { throw .told(error) }
         return try await read(resolved, to: target.0, isNamed: target.isNamed)

@@ -18,7 +18,8 @@ struct Visit: Sendable {
     static let otherName = "csrf_token"
 
     init(_ call: Call<RealmContext>, _ browser: SignedInBrowser?) {
-        look = PageLook(call.context.place, call.request)
+        let asked = Onward(call).sealed.flatMap { call.context.pendingRequest($0) }
+        look = PageLook(call.context.place, call.request, languages: asked?.languages)
         self.browser = browser
         secret = FormSecret(call.request)
         mint = call.context.mint

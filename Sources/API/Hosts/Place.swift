@@ -18,7 +18,7 @@ public struct Place: Sendable {
     /// The host that the request was for, as it is known: without an unusual port.
     public let host: String
     /// The address that the request came from, past trusted proxies.
-    public let address: String
+    public var address: String
     /// The certificate that the sender has shown, as far as a trusted proxy tells.
     public let certificate: CertificateThumbprint?
     /// Whether one is there that tells.

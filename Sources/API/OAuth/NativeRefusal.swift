@@ -19,6 +19,8 @@ private let nativeCodes: [ProblemKind: String] = [
     .nativeGrantsDisabled: "NativeGrants.Disabled",
     .internalLoginDisabled: "LoginExperience.InternalDisabled",
     .passkeyUnavailable: "Passkey.Unavailable",
+    .forwarderNotTrusted: "Auth.ForwarderNotTrusted",
+    .forwardedAddressRequired: "Auth.ForwardedAddressRequired",
     .reauthenticationRequired: "Account.ReauthenticationRequired",
 ]
 
@@ -31,7 +33,7 @@ extension Problem {
     func nativeResponse() -> Response {
         let sentence = detail.isEmpty ? kind.title : detail
         if kind == .rateLimited { return rateLimitResponse() }
-        if kind == .invalidEnrollment {
+        if kind == .invalidEnrollment || kind == .invalidLink {
             return .json(kind.status, ["Message": .string(sentence)])
         }
         if kind.isSmall { return .json(kind.status, ["error": .string(sentence)]) }
@@ -52,10 +54,10 @@ extension Problem {
             .required("status", .integer(400...599), "The status of the response."),
             .required("detail", .text(1...1000), "What is wrong.")))
 
-    /// What is said of a single member, or of an enrolment.
+    /// What is said of a single member, of an enrolment, or of a link.
     static let nativeSmallSchema = Schema.named(
         "NativeError",
         .object(
             .optional("error", .text(1...1000), "What is wrong with a member."),
-            .optional("Message", .text(1...1000), "What is wrong with an enrolment.")))
+            .optional("Message", .text(1...1000), "What is wrong with an enrolment, or a link.")))
 }

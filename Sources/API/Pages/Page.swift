@@ -11,10 +11,12 @@ public struct PageLook: Sendable {
     let accent: Accent
     let home: String?
 
-    init(_ place: Place, _ request: Request) {
+    /// The languages are those that an application says its person likes (`ui_locales`).
+    init(_ place: Place, _ request: Request, languages: String? = nil) {
         let settings = place.settings
         say = Words(
-            language: Words.language(of: request, otherwise: settings[SettingCatalogue.language]))
+            language: languages.flatMap { Words.language(among: $0) }
+                ?? Words.language(of: request, otherwise: settings[SettingCatalogue.language]))
         name = settings[SettingCatalogue.displayName]
         // Nothing is fetched in the open.
         logo = settings[SettingCatalogue.logoURL].flatMap {

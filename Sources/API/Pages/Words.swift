@@ -14,6 +14,16 @@ struct Words: Sendable {
         }
     }
 
+    /// The first of a list with spaces that we speak (OpenID Connect Core section 3.1.2.1).
+    static func language(among tags: String) -> Language? {
+        for tag in tags.split(separator: " ") {
+            if let spoken = MailLanguage(tag: String(tag)) {
+                return Language(rawValue: spoken.rawValue)
+            }
+        }
+        return nil
+    }
+
     /// The reader's, as far as we speak it, else the realm's.
     static func language(of request: Request, otherwise: Language) -> Language {
         MailLanguage(accepted: request.headers["Accept-Language"])

@@ -59,6 +59,9 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case internalLoginDisabled = "internal-login-disabled"
     case passkeyUnavailable = "passkey-unavailable"
     case invalidEnrollment = "invalid-enrollment"
+    case invalidLink = "invalid-link"
+    case forwarderNotTrusted = "forwarder-not-trusted"
+    case forwardedAddressRequired = "forwarded-address-required"
     case noTwoFactor = "no-two-factor"
 
     case unknownHost = "unknown-host"
@@ -124,13 +127,15 @@ extension ProblemKind {
             .unexpectedBody, .malformedHost, .malformedForwarding, .invalidRequest, .invalidGrant,
             .unauthorizedClient, .unsupportedGrantType, .unsupportedTokenType, .invalidScope,
             .invalidTarget, .mfaRequired, .nativeGrantsDisabled, .invalidEnrollment,
-            .insufficientAuthorization, .invalidAuthSession,
+            .forwarderNotTrusted, .forwardedAddressRequired, .insufficientAuthorization,
+            .invalidAuthSession,
             .authorizationPending, .slowDown, .expiredDeviceCode, .deviceDenied,
             .invalidProof, .nonceNeeded, .invalidRedirectURI, .invalidClientMetadata,
             .invalidSoftwareStatement,
             .unapprovedSoftwareStatement:
             .badRequest
-        case .unauthenticated, .invalidClient, .invalidToken, .reauthenticationRequired,
+        case .unauthenticated, .invalidClient, .invalidToken, .invalidLink,
+            .reauthenticationRequired,
             .unprovenToken, .proofRefused, .proofNonceNeeded:
             .unauthorized
         case .forbidden, .foreignForm, .insufficientScope, .internalLoginDisabled, .realmClosed,
@@ -204,6 +209,9 @@ extension ProblemKind {
         case .nativeGrantsDisabled: "Signing in without a browser is not enabled here."
         case .internalLoginDisabled: "People sign in elsewhere here."
         case .passkeyUnavailable: "Passkeys need a domain, which is not set here."
+        case .invalidLink: "Invalid or expired link"
+        case .forwarderNotTrusted: "Nobody who is trusted says where the request comes from."
+        case .forwardedAddressRequired: "The client has to say where the request comes from."
         case .invalidEnrollment: "The enrolment is not valid, or is no longer."
         case .noTwoFactor: "The account has no authenticator app."
         case .unknownHost: "No realm answers at this host."

@@ -51,8 +51,9 @@ extension Dialect {
             if sorted.contains(where: { $0 != .rateLimited }) {
                 content["application/problem+json"] = ["schema": Problem.nativeSchema.document]
             }
-            if sorted.contains(.rateLimited) || sorted.contains(where: { $0.status == .badRequest })
-            {
+            if sorted.contains(where: {
+                $0 == .rateLimited || $0 == .invalidLink || $0.status == .badRequest
+            }) {
                 content["application/json"] = ["schema": schema(of: sorted).document]
             }
             document["content"] = .object(content)

@@ -115,7 +115,10 @@ public struct Router: Sendable {
             if dialect == .oauth { response.headers["Pragma"] = "no-cache" }
         }
         // Clients without a browser keep their tokens themselves.
-        if dialect == .oauth || dialect == .native { response.headers.removeAll("Set-Cookie") }
+        let isOfBrowsers = request.path == MagicLoginRoutes.path
+        if dialect == .oauth || dialect == .native, !isOfBrowsers {
+            response.headers.removeAll("Set-Cookie")
+        }
     }
 
     /// A template stands for the path: it has no names of tenants in it, and there are only so many.

@@ -2,6 +2,7 @@ internal import Cryptography
 internal import EventSourcing
 internal import HTTP
 internal import Identity
+internal import JSON
 internal import Values
 
 extension Call<RealmContext> {
@@ -110,6 +111,7 @@ extension GrantRefusal: Refusal {
         case .invalidDeviceCode: Problem(.invalidGrant, "Invalid or used device code.")
         case .expiredDeviceCode: Problem(.expiredDeviceCode)
         case .authorizationPending: Problem(.authorizationPending)
+        case .askedTooSoon: Problem(.slowDown)
         case .deviceDenied: Problem(.deviceDenied)
         // Another code is made up instead.
         case .codeTaken: Problem(.internalError)
@@ -120,6 +122,9 @@ extension GrantRefusal: Refusal {
                 .invalidGrant, "Two-factor authentication is required; supply totp_code.")
         case .invalidSecondFactor:
             Problem(.invalidGrant, "The two-factor code is invalid.")
+        case .strongerSignInNeeded: .strongerSignIn
+        case .strongerSignInNow:
+            Problem(.invalidGrant, "The application now requires a stronger sign-in")
         case .accountBlocked: Problem(.invalidGrant, "The account cannot sign in.")
         case .unknownCeremony, .invalidCeremony:
             Problem(.invalidGrant, "Invalid or expired passkey ceremony.")
@@ -130,4 +135,13 @@ extension GrantRefusal: Refusal {
             Problem(.invalidGrant, "The code is not valid, or is no longer.")
         }
     }
+}
+
+extension Problem {
+    /// What a browser can ask for that an app cannot.
+    fileprivate static let strongerSignIn: Problem = {
+        var problem = Problem(.mfaRequired)
+        problem.members["methods"] = ["passkey", "totp"]
+        return problem
+    }()
 }

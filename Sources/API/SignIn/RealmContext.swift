@@ -98,7 +98,7 @@ public final class RealmContext: RouteContext {
 }
 
 extension RealmContext {
-    private func countSource() throws(Problem) {
+    func countSource() throws(Problem) {
         try limits.count(
             .oauthToken, .init(source: Source(place.address)), in: place.realm, rates: rates,
             at: clock.passed())

@@ -83,7 +83,11 @@ public struct RealmContexts: Sendable {
         guard place.webApp == nil || request.path.utf8.starts(with: "/assets/".utf8) else {
             throw Problem(.noSuchRoute)
         }
-        return try await context(at: place)
+        let context = try await context(at: place)
+        guard let address = try await context.forwardedAddress(of: request) else { return context }
+        var forwarded = place
+        forwarded.address = address
+        return try await self.context(at: forwarded)
     }
 
     private func context(at place: Place) async throws(Problem) -> RealmContext {
@@ -102,7 +106,8 @@ public struct RealmContexts: Sendable {
 extension Place {
     /// What every route may refuse that has to find its realm first.
     static let refusals: [ProblemKind] = [
-        .unknownHost, .realmClosed, .malformedHost, .malformedForwarding, .busy, .contended,
+        .unknownHost, .realmClosed, .malformedHost, .malformedForwarding, .forwarderNotTrusted,
+        .forwardedAddressRequired, .busy, .contended,
         .unavailable, .logDamaged,
     ]
 }

@@ -36,7 +36,7 @@ enum TokenRoutes {
         refusals: Place.refusals + [
             .unsupportedGrantType, .unauthorizedClient, .invalidGrant, .invalidScope,
             .invalidTarget, .invalidRequest, .rateLimited, .invalidProof, .nonceNeeded,
-            .authorizationPending, .slowDown, .expiredDeviceCode, .deviceDenied,
+            .authorizationPending, .slowDown, .expiredDeviceCode, .deviceDenied, .mfaRequired,
         ], isForScripts: true
     ) { call throws(Problem) in
         let client = try call.presentClient

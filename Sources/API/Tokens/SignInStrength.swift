@@ -8,7 +8,6 @@ struct SignInStrength {
         self.factors = factors
     }
 
-    /// A passkey is what somebody has and, since it is asked to verify its user, what he knows or is.
     var context: String { isStrong ? AuthenticationLevel.multiple : AuthenticationLevel.single }
 
     /// What was shown, in the words of RFC 8176.
@@ -20,7 +19,7 @@ struct SignInStrength {
         return methods.filter { seen.insert($0).inserted }
     }
 
-    private var isStrong: Bool { factors.contains(.passkey) || Set(factors).count > 1 }
+    private var isStrong: Bool { factors.areStrong }
 }
 
 extension SessionTerms {

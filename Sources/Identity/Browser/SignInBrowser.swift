@@ -100,7 +100,10 @@ public struct SignInBrowser<Shown: SignInProof>: AnsweringCommand {
     private func desk(_ facts: Facts) throws(GrantRefusal) -> GrantDesk {
         try facts.realm.requireOpen(
             missing: GrantRefusal.realmNotFound, disabled: .realmDisabled)
-        guard facts.settings.offers(method), let metadata = ClientMetadata(recorded: [:]) else {
+        // A link that an app had mailed works wherever it is opened.
+        let isOfApp = method == .link && facts.settings[SettingCatalogue.nativeGrants]
+        guard facts.settings.offers(method) || isOfApp, let metadata = ClientMetadata(recorded: [:])
+        else {
             throw .unsupportedGrant
         }
         return GrantDesk(

@@ -40,6 +40,8 @@ public struct ClientMetadata: Sendable, Equatable {
     public internal(set) var needsListedResources = false
     /// Whether it may ask of every token of the realm.
     public internal(set) var introspectsAllTokens = false
+    /// It asks for people elsewhere, and says where they are.
+    public internal(set) var forwardsAddresses = false
     public internal(set) var consent = ConsentPolicy.needed
     public internal(set) var profile = ClientProfile.standard
     public internal(set) var loginLocation = LoginLocation.full

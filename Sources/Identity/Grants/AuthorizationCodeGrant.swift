@@ -103,8 +103,12 @@ public struct AuthorizationCodeGrant: Grant {
                 throw .invalidAuthorizationCode("other_redirect_uri")
             }
         } else if code.namesRedirect {
-            // Apps of the voo profile leave it out, where there is only one that it can be.
-            guard desk.metadata.profile == .voo, desk.metadata.redirectURIs.count == 1 else {
+            // OAuth 2.1 asks for it no more where a challenge says whose the code is. Apps of the voo
+            // profile leave it out as well, where there is only one that it can be.
+            guard
+                code.challenge != nil
+                    || desk.metadata.profile == .voo && desk.metadata.redirectURIs.count == 1
+            else {
                 throw .invalidAuthorizationCode("redirect_uri_missing")
             }
         }

@@ -37,7 +37,7 @@ public struct DeviceGrant: Grant {
         guard !state.isDenied else { throw .deviceDenied }
         guard desk.request.now < terms.expiresAt else { throw .expiredDeviceCode }
         guard let approval = state.approval, let account = facts.account else {
-            throw .authorizationPending
+            return Settled(asking(at: desk.request.now), .failure(.authorizationPending))
         }
         guard account.isWelcome, account.state.stamp == approval.stamp else {
             throw .accountBlocked
@@ -53,5 +53,29 @@ public struct DeviceGrant: Grant {
             after: Decision(DeviceEvent.redeemed, in: device),
             account: (account.stream, approval.stamp), scope: terms.scope,
             factors: approval.factors)
+    }
+}
+
+/// How often a device asks is known to all nodes: each asks the log for the moment that it was asked in.
+extension DeviceGrant {
+    /// Seconds between two questions (RFC 8628 section 3.5).
+    public static let interval: Int64 = 5
+
+    static let claimKind = "device_poll"
+
+    /// Spans of time of which each may have one question in it. They come in two rows, half a span apart:
+    /// whoever waits long enough is never twice in one, and whoever waits less than half of that always is.
+    static func spans(of device: UUID, at now: Timestamp) -> [Claim] {
+        let half = interval * 500_000
+        let count = now.microseconds / half
+        return [count / 2 * 2, (count + 1) / 2 * 2 - 1].map { first in
+            Claim(claimKind, "\(device) \(first)", until: now.adding(seconds: interval))
+        }
+    }
+
+    private func asking(at now: Timestamp) -> Decision {
+        var decision = Decision()
+        for span in Self.spans(of: device, at: now) { decision.take(span, for: device) }
+        return decision
     }
 }

@@ -21,6 +21,9 @@ public struct GrantDesk: Sendable {
         scope: [String], factors: [AuthenticationFactor],
         amending amend: (inout SessionTerms) -> Void = { _ in }
     ) -> Settled<GrantOutcome> {
+        if browser == nil, wantsMore(factors, by: method) {
+            return Settled(decision, .failure(.strongerSignInNeeded))
+        }
         let lifetime =
             browser?.lifetime(settings) ?? settings[SettingCatalogue.sessionLifetime]
         var terms = SessionTerms(

@@ -35,6 +35,8 @@ public enum GrantRefusal: Error, Equatable, Sendable {
     case expiredDeviceCode
     /// Nobody has decided yet.
     case authorizationPending
+    /// Nobody has decided yet, and it was asked a moment ago.
+    case askedTooSoon
     /// Somebody said no.
     case deviceDenied
     /// A device has, or had, the code that is typed: another has to be made up.
@@ -46,6 +48,10 @@ public enum GrantRefusal: Error, Equatable, Sendable {
     /// The first factor was good, and the account has a second one.
     case secondFactorRequired
     case invalidSecondFactor
+    /// The app wants more than was shown, or than the account has: a browser can ask for it.
+    case strongerSignInNeeded
+    /// The app wants more now than was shown when its tokens were first given.
+    case strongerSignInNow
     /// The account may not sign in.
     case accountBlocked
     /// Nobody has begun this ceremony here, or not for this client: it is not even put on record.
@@ -72,6 +78,7 @@ extension GrantRefusal {
         case .secondFactorRequired: "second_factor_required"
         case .invalidSecondFactor: "invalid_second_factor"
         case .accountBlocked: "account_blocked"
+        case .strongerSignInNeeded: "stronger_sign_in_needed"
         case .invalidAssertion: "invalid_assertion"
         case .unknownIdentity: "unknown_identity"
         case .exchangeNotAllowed: "exchange_not_allowed"
@@ -80,9 +87,9 @@ extension GrantRefusal {
             reason
         case .realmNotFound, .realmDisabled, .invalidClient, .usedAssertion, .usedProof,
             .proofNeeded, .invalidSubjectToken, .invalidDeviceCode, .expiredDeviceCode,
-            .authorizationPending, .deviceDenied, .codeTaken, .unsupportedGrant,
+            .authorizationPending, .askedTooSoon, .deviceDenied, .codeTaken, .unsupportedGrant,
             .unauthorizedClient, .unknownScope, .scopeNotAllowed, .widerScope, .invalidResource,
-            .unknownCeremony, .invalidRefreshToken, .unknownAuthorizationCode:
+            .unknownCeremony, .invalidRefreshToken, .strongerSignInNow, .unknownAuthorizationCode:
             nil
         }
     }

@@ -72,6 +72,7 @@ public struct RedeemGrant<Shown: Grant>: AnsweringCommand {
         switch Claim.purpose(of: kind) {
         case UsedProof.claimKind: .usedProof
         case JWTBearerGrant.claimKind: .invalidAssertion
+        case DeviceGrant.claimKind: .askedTooSoon
         default: .usedAssertion
         }
     }

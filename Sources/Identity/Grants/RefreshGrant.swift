@@ -42,6 +42,7 @@ public struct RefreshGrant: Grant {
             let account = facts.account, account.isWelcome, account.state.stamp == terms.stamp,
             isFresh(session, desk), terms.key == nil || terms.key == desk.request.keyProof?.key
         else { throw .invalidRefreshToken }
+        if desk.wantsMore(terms.factors, by: terms.method) { throw .strongerSignInNow }
         let scope = try narrowed(desk.request, terms)
         let resources = try resources(desk, terms)
         let next = generation + 1

@@ -19,6 +19,13 @@ public enum FieldDemand: String, CaseIterable, Sendable {
     case required
 }
 
+/// How strong sign-ins have to be.
+public enum SignInLevel: String, CaseIterable, Sendable {
+    case single
+    /// A passkey, or two factors.
+    case multi
+}
+
 /// Which table of routes a realm has beside the standard ones.
 public enum RealmProfile: String, CaseIterable, Sendable {
     case standard
@@ -75,6 +82,9 @@ public enum SettingCatalogue {
     public static let loginPassphrase = Declare.flag(
         "login_passphrase", false, perApp: true,
         "Whether people may set a passphrase, and sign in on a page by it")
+    public static let signInLevel = Declare.choice(
+        "sign_in_level", SignInLevel.single, perApp: true,
+        "How strong sign-ins have to be: multi is a passkey, or two factors")
     public static let browserSessionLifetime = Declare.seconds(
         "browser_session_lifetime", 14 * day, in: 300...(365 * day), perApp: true,
         "How long somebody stays signed in with a browser")
@@ -197,7 +207,8 @@ public enum SettingCatalogue {
 
     private static let pages = [
         loginCode.setting, loginLink.setting, loginPasskey.setting,
-        loginPassphrase.setting, browserSessionLifetime.setting, longSessionLifetime.setting,
+        loginPassphrase.setting, signInLevel.setting, browserSessionLifetime.setting,
+        longSessionLifetime.setting,
     ]
 
     public static func find(_ name: String) -> Setting? { byName[name] }

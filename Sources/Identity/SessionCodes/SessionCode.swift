@@ -62,7 +62,12 @@ public enum SessionCodeEvent: Event {
         }
     }
 
-    public var subject: UUID? { nil }
+    public var subject: UUID? {
+        switch self {
+        case .issued(let terms): terms.account
+        case .used: nil
+        }
+    }
 
     public var fields: [String: JSON] {
         switch self {

@@ -166,6 +166,11 @@ public enum SessionEvent: Event {
         }
     }
 
+    /// To look for its person's key at each refresh would cost more than the refresh.
+    public var tellsOrigin: Bool {
+        if case .refreshed = self { false } else { true }
+    }
+
     public var fields: [String: JSON] {
         switch self {
         case .opened(let terms): return terms.fields

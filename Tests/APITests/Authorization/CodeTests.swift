@@ -14,7 +14,7 @@ private typealias Site = AuthorizeWorld
         arguments: [
             [("code_verifier", "another-verifier-of-forty-three-characters-at-least")],
             [("code_verifier", "-")], [("redirect_uri", "https://web.example/other")],
-            [("redirect_uri", "-")], [("client_id", "second")],
+            [("client_id", "second")],
         ] as [Pairs])
     func `is good for whom it was sent to, and used up by a wrong try`(
         pairs: Pairs
@@ -28,6 +28,18 @@ private typealias Site = AuthorizeWorld
         #expect(try await world.redeem(code).json["error"] == "invalid_grant")
         #expect(try await world.world.events().contains("session.opened") == false)
         #expect(try await world.world.events().contains("session.refused"))
+    }
+
+    @Test func `is bound to its redirect URI or to a challenge, whichever its client shows`()
+        async throws
+    {
+        let world = try await Site()
+        try await world.signIn()
+        #expect(try await world.redeem(world.code(), [("redirect_uri", "-")]).status == .ok)
+        let plain = try await world.code(
+            Site.request(without: ["code_challenge", "code_challenge_method"]))
+        let bare = try await world.redeem(plain, [("redirect_uri", "-"), ("code_verifier", "-")])
+        #expect(bare.json["error"] == "invalid_grant")
     }
 
     @Test func `without a challenge takes no verifier`() async throws {

@@ -168,7 +168,7 @@ private typealias Site = AuthorizeWorld
         #expect(try world.sent(again).to == "/consent")
         #expect(try await world.decide(sealed, allows: false).with["error"] == "access_denied")
         let onward = try await world.decide(sealed, allows: true)
-        #expect(onward.to == "/connect/authorize")
+        #expect(onward.to == "/connect/authorize" && onward.with["continue"] != sealed)
         let answer = try await world.authorize([("continue", sealed)])
         let code = try #require(try world.sent(answer).with["code"])
         #expect(try await world.redeem(code).status == .ok)
@@ -178,9 +178,47 @@ private typealias Site = AuthorizeWorld
         world.world.clock.advance(seconds: 2)
         let anew = try await consentPage(
             world, Site.request([("scope", "openid"), ("prompt", "consent")]))
-        _ = try await world.decide(anew, allows: true)
-        let last = try await world.authorize([("continue", anew)])
+        let agreed = try #require(try await world.decide(anew, allows: true).with["continue"])
+        let last = try await world.authorize([("continue", agreed)])
         #expect(try world.sent(last).with["code"] != nil)
+    }
+
+    @Test(arguments: [("fr-CA de-CH en", "de"), ("en de", "en"), ("fr", "en"), ("DE", "de")])
+    func `pages speak the language that a client says its person likes`(
+        tags: String, language: String
+    ) async throws {
+        let world = try await Site()
+        let asked = try world.sent(
+            try await world.authorize(Site.request([("ui_locales", tags)]), browser: "nobody"))
+        #expect(asked.to == "/login")
+        let page = await world.world.router.respond(
+            to: Request(
+                method: .get, path: "/login",
+                query: Form.encode([("continue", asked.with["continue"] ?? "")]),
+                headers: ["Host": "id.acme.example"], body: [], source: "203.0.113.9",
+                id: "request-9"))
+        let text = String(decoding: page.body, as: UTF8.self)
+        #expect(text.contains("<html lang=\"\(language)\">"))
+    }
+
+    @Test func `somebody agrees to each request that asks for it, after he logged in for it`()
+        async throws
+    {
+        let world = try await Site(web: ["consent": "needed"])
+        try await world.signIn()
+        // All of it within a second: it is no clock that tells them apart.
+        let first = try await consentPage(world, Site.request([("prompt", "consent")]))
+        let agreed = try #require(try await world.decide(first, allows: true).with["continue"])
+        #expect(
+            try world.sent(try await world.authorize([("continue", agreed)])).with["code"] != nil)
+        let asked = try world.sent(
+            try await world.authorize(Site.request([("prompt", "login consent")])))
+        #expect(asked.to == "/login")
+        try await world.signIn()
+        let sealed = try #require(asked.with["continue"])
+        let second = try await consentPage(world, [("continue", sealed)])
+        let done = try #require(try await world.decide(second, allows: true).with["continue"])
+        #expect(try world.sent(try await world.authorize([("continue", done)])).with["code"] != nil)
     }
 
     @Test func `a code is of no use once somebody took his consent back`() async throws {

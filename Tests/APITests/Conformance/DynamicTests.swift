@@ -57,6 +57,13 @@ import Values
         #expect(try await client.isTold([("redirect_uri", "-")]))
     }
 
+    @Test func `05: one redirect URI and none sent`() async throws {
+        let client = try await Dynamic()
+        #expect(try await client.isTold([("redirect_uri", "-")]))
+        // OAuth alone lets it be left out.
+        #expect(try await !client.isTold([("redirect_uri", "-"), ("scope", "email")]))
+    }
+
     @Test func `06: a redirect URI that was registered with a query`() async throws {
         let place = Dynamic.back + "?foo=bar"
         let client = try await Dynamic(["redirect_uris": [.string(place)]])

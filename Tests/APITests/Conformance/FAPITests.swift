@@ -51,6 +51,11 @@ import Values
                 "request unsigned", [("request", "eyJhbGciOiJub25lIn0.e30.")],
                 "invalid_request_object"
             ),
+            (
+                "request of others",
+                [("request", "eyJhbGciOiJub25lIn0.e30."), ("redirect_uri", "-"), ("scope", "-")],
+                "invalid_request_object"
+            ),
             ("state of 4000", [("state", String(repeating: "s", count: 4000))], "invalid_request"),
         ] as [(String, Pairs, String)])
     func `is not pushed`(name: String, more: Pairs, error: String) async throws {

@@ -124,6 +124,7 @@ extension SignInWorld {
             (["redirect_uris": []], "invalid_redirect_uri"),
             (["audiences": ["https://api.example"]], "invalid_client_metadata"),
             (["introspects_all_tokens": true], "invalid_client_metadata"),
+            (["forwards_addresses": true], "invalid_client_metadata"),
             (["grant_types": ["urn:cocoar:otp"]], "invalid_client_metadata"),
             (["grant_types": 1], "invalid_client_metadata"),
             (["scope": "jobs"], "invalid_client_metadata"),

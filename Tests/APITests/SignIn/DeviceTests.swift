@@ -88,6 +88,50 @@ private struct Living: Sendable {
         #expect(try await living.poll(device).json["error"] == "invalid_grant")
     }
 
+    @Test func `is known by the names of the sheet as well`() async throws {
+        let living = try await Living()
+        let form: [(name: String, value: String)] = [("client_id", "television")]
+        let device = try await living.world.post("/connect/device", form: form)
+        #expect(device.status == .ok && device.json["device_code"] != nil)
+        let code = device.json["user_code"]?.string ?? ""
+        for (query, place) in [
+            ("user_code=\(code)", "/device?user_code=\(code)"), (nil, "/device"),
+        ] {
+            let answer = try await living.world.send(
+                Request(
+                    method: .get, path: "/connect/verify", query: query,
+                    headers: ["Host": "id.acme.example"], body: [], source: "203.0.113.7",
+                    id: "request-8"))
+            #expect(answer.status == .seeOther && answer.response.headers["Location"] == place)
+        }
+    }
+
+    @Test func `is told to be patient by the node that it did not ask before`() async throws {
+        let living = try await Living()
+        let other = living.world.otherNode()
+        let device = try await living.ask()
+        let form: [(name: String, value: String)] = [
+            ("grant_type", deviceGrant), ("client_id", "television"),
+            ("device_code", device["device_code"]?.string ?? ""),
+        ]
+        func ask(again: Bool) async throws -> JSON? {
+            again
+                ? await living.world.post("/connect/token", form: form, at: other).json["error"]
+                : try await living.poll(device).json["error"]
+        }
+        #expect(try await ask(again: false) == "authorization_pending")
+        living.world.clock.advance(seconds: 1)
+        #expect(try await ask(again: true) == "slow_down")
+        living.world.clock.advance(seconds: 15)
+        #expect(try await ask(again: true) == "authorization_pending")
+        living.world.clock.advance(seconds: 2)
+        #expect(try await ask(again: false) == "slow_down")
+        // What somebody decided is told at once.
+        _ = try await living.decide(device["user_code"]?.string ?? "")
+        living.world.clock.advance(seconds: 15)
+        #expect(try await ask(again: true) == nil)
+    }
+
     @Test func `is told no, or to be patient`() async throws {
         let living = try await Living()
         let device = try await living.ask()

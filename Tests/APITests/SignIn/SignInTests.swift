@@ -1,3 +1,4 @@
+import EventSourcing
 import HTTP
 import Identity
 import JSON
@@ -130,6 +131,22 @@ import Values
                 ("grant_type", "refresh_token"), ("client_id", "phone"),
                 ("refresh_token", token?.string ?? ""),
             ])
+    }
+
+    @Test func `are refreshed from nowhere that would outlive their person`() async throws {
+        let world = try await SignInWorld(["registration": "jit_on_otp"])
+        let first = try await world.join()
+        _ = try await refresh(first["refresh_token"], world)
+        let all = try await world.log.events(from: 1, limit: .max, in: world.realm)
+        let session = try #require(all.last { $0.name == "session.refreshed" }).stream
+        let events = try await world.log.stream(session, after: 0, in: world.realm)
+        #expect(events.map(\.name) == ["session.opened", "session.refreshed"])
+        guard case .opened(let told) = events[0].personal else {
+            Issue.record("Where somebody signed in is kept, under his own key.")
+            return
+        }
+        #expect(told["$address"] == "203.0.113.7" && events[0].subject != nil)
+        #expect(events[1].personal == .none)
     }
 
     @Test func `are refreshed, each refresh token once`() async throws {

@@ -101,7 +101,7 @@ enum LinkRoutes {
 
 extension Call<RealmContext> {
     /// The link that a token belongs to, while it can be redeemed. Looking uses nothing up.
-    fileprivate func link(_ user: String, _ token: String) async throws(Problem) -> IssuedLink? {
+    func link(_ user: String, _ token: String) async throws(Problem) -> IssuedLink? {
         guard let id = UUID(user), let digest = context.mint.digest(ofMagicToken: token),
             let mailbox = try await folded(Account.self, id).mailbox
         else { return nil }

@@ -10,7 +10,9 @@ internal import Values
 struct SignedAssertion: ClientWay {
     let mayBeOld = false
 
-    private static let granting = [TokenRoutes.tokenPath, DeviceRoutes.path]
+    private static let granting = [
+        TokenRoutes.tokenPath, DeviceRoutes.path, DeviceRoutes.longPath,
+    ]
 
     private static let type = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 

@@ -20,9 +20,10 @@ extension GrantForm {
     }
 }
 
-/// How often devices ask this process: each that comes too soon has to wait longer from then on.
+/// How often devices ask this process: each that comes too soon has to wait longer from then on. What other
+/// nodes were asked the log knows.
 final class DevicePolls: Sendable {
-    static let interval: Int64 = 5
+    static let interval = DeviceGrant.interval
 
     private struct Poll: Sendable {
         var last: Duration

@@ -53,6 +53,7 @@ enum ServerMetadata {
             "prompt_values_supported": texts(
                 AuthorizationRequest.Prompt.allCases.map(\.rawValue)),
             "scopes_supported": texts(Scope.standard),
+            "ui_locales_supported": texts(Language.allCases.map(\.rawValue)),
             "subject_types_supported": texts(SubjectType.allCases.map(\.rawValue)),
             "userinfo_signing_alg_values_supported": texts(
                 TokenSignature.allCases.map(\.rawValue)),
@@ -134,6 +135,7 @@ enum ServerMetadata {
         ("introspection_signing_alg_values_supported", "What answers about tokens can be."),
         ("request_object_signing_alg_values_supported", "What requests can be signed with."),
         ("scopes_supported", "Scopes that every realm knows."),
+        ("ui_locales_supported", "Languages of the pages."),
         ("subject_types_supported", "Whether all clients are told the same `sub`."),
         ("id_token_signing_alg_values_supported", "What ID tokens are signed with."),
         ("token_endpoint_auth_methods_supported", "How clients show who they are."),

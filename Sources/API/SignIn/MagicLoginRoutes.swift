@@ -1,0 +1,66 @@
+internal import HTTP
+internal import Identity
+internal import JSON
+
+/// Where a script of one of the realm's own pages signs its browser in by a mailed link. The page of the
+/// link does the same with a form.
+enum MagicLoginRoutes {
+    static let table: [Route<RealmContext>] = [login]
+
+    static let path = "/api/account/magic-link/login"
+
+    private static let login = Route<RealmContext>(
+        .post, PathTemplate(stringLiteral: path), id: "loginByMagicLink", tag: "Native sign-in",
+        summary: "Signs a browser in by a mailed link.",
+        detail: """
+            The session is a cookie. Where a second factor is owed nothing is used up: the same is \
+            sent once more, with it.
+            """,
+        right: .nothing, dialect: .native,
+        body: Body(
+            schema: .object(
+                .optional("UserId", .text(0...64), "Whose link it is."),
+                .optional("Token", .text(0...128), "What was mailed."),
+                .optional(
+                    "TotpCode", .text(0...128), "Of the authenticator app, or one instead.")),
+            example: ["UserId": "0193a0e7-1c5e-7b46-9a4c-0f0c3c6b1a2b", "Token": "…"]),
+        answer: .ok(
+            "The browser is signed in, or another factor is asked for.",
+            .object(
+                .required("RequiresMfa", .boolean, "Whether a second factor is owed."),
+                .optional("MfaMethods", .list(of: .text(1...20), 1...4), "Which ones will do."),
+                .optional("ReturnUrl", .text(1...2048), "Where the link leads on to.")),
+            example: ["RequiresMfa": false, "ReturnUrl": "/account"]),
+        refusals: Place.refusals + [.invalidLink, .foreignForm, .rateLimited]
+    ) { call throws(Problem) in
+        try await call.loginByLink()
+    }
+}
+
+extension Call<RealmContext> {
+    fileprivate func loginByLink() async throws(Problem) -> Response {
+        // Whoever is signed in by somebody else's page is signed in as somebody else.
+        guard request.isSent(fromPagesOf: context.place.host) else { throw Problem(.foreignForm) }
+        let user = body["UserId"]?.string ?? ""
+        try count(.emailOTPVerify, target: user)
+        guard let link = try await link(user, body["Token"]?.string ?? "") else {
+            throw Problem(.invalidLink)
+        }
+        let second = body["TotpCode"]?.string.flatMap(typedFactor)
+        if second == nil, try await twoFactor(of: link.account).enrolled != nil {
+            return .native(.ok, ["RequiresMfa": true, "MfaMethods": ["totp"]])
+        }
+        var onward = Onward()
+        onward.path = link.returnPath
+        let end = try await signIn(
+            MagicLinkGrant(account: link.account, digest: link.digest, second: second),
+            by: .link, try await visit(), to: onward)
+        guard case .signedIn(let opened) = end else { throw Problem(.invalidLink) }
+        var response = Response.native(
+            .ok, ["RequiresMfa": false, "ReturnUrl": .string(onward.target)])
+        for cookie in opened.headers.all("Set-Cookie") {
+            response.headers.append("Set-Cookie", cookie)
+        }
+        return response
+    }
+}
