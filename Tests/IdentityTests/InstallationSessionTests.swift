@@ -153,6 +153,26 @@ private let certified = Owned.certified
             try await names(there.given(AccountEvent.stampRotated(mail: nil), in: owner))
                 == refused)
     }
+
+    @Test func `code for one web app opens a browser session there alone`() async throws {
+        let (drive, notes) = (UUID(high: 70, low: 20), UUID(high: 70, low: 21))
+        var terms = SessionCodeTerms(
+            account: owner, stamp: 0, installation: installation, factors: [.passphrase],
+            expiresAt: now.adding(seconds: 60))
+        terms.webApp = drive
+        let there = try await opened().given(SessionCodeEvent.issued(terms), in: webCode)
+        for (place, expected) in [
+            (drive, ["session_code.used", "browser.opened"]), (notes, ["browser.refused"]),
+            (nil, ["browser.refused"]),
+        ] as [(UUID?, [String])] {
+            var command = SignInBrowser(
+                SessionCodeProof(code: webCode), by: .sessionCode,
+                session: UUID(high: 70, low: 9), digest: try digest(5), now: now)
+            command.webApp = place
+            let events = try await there.when(command).result.get().events
+            #expect(events.map(\.name) == expected)
+        }
+    }
 }
 
 @Suite struct `A code of the flagship profile` {

@@ -44,6 +44,24 @@ import Values
         #expect(mint.refreshToken(granted()) == refresh, "The same again, without being kept.")
     }
 
+    @Test func `that are mailed are for one account and one purpose`() throws {
+        let (link, account) = (UUID(high: 1, low: 2), UUID(high: 3, low: 4))
+        let reset = mint.resetToken(link, of: account)
+        let keep = mint.keepToken(link, of: account)
+        let (found, holder) = try #require(mint.readResetToken(reset))
+        #expect(found == link && holder == account)
+        let (kept, keeper) = try #require(mint.readKeepToken(keep))
+        #expect(kept == link && keeper == account)
+        #expect(mint.readKeepToken(reset) == nil && mint.readResetToken(keep) == nil)
+        #expect(Self.makeMint(2).readResetToken(reset) == nil)
+        #expect(mint.readResetToken(reset.uppercased()) == nil)
+        for text in ["", String(reset.dropLast()), reset + "0", String(keep.reversed())] {
+            #expect(mint.readResetToken(text) == nil && mint.readKeepToken(text) == nil)
+        }
+        let other = mint.resetToken(link, of: UUID(high: 3, low: 5))
+        #expect(mint.readResetToken(String(other.prefix(64) + reset.suffix(32))) == nil)
+    }
+
     @Test func `of another realm, another kind or another spelling are none`() {
         let refresh = mint.refreshToken(granted())
         let access = mint.accessToken(
