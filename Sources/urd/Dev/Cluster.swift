@@ -109,11 +109,12 @@ extension Cluster {
     }
 
     private var settings: [String] {
-        let settings = [
-            "listen_addresses=", "unix_socket_directories=\(Self.quoted(socketFolder))",
-            "port=\(ClusterPlace.port)", "timezone=UTC", "log_timezone=UTC",
-            "cluster_name=urd-dev", "log_checkpoints=off",
-        ] + Self.room
+        let settings =
+            [
+                "listen_addresses=", "unix_socket_directories=\(Self.quoted(socketFolder))",
+                "port=\(ClusterPlace.port)", "timezone=UTC", "log_timezone=UTC",
+                "cluster_name=urd-dev", "log_checkpoints=off",
+            ] + Self.room
         return ["-D", place.data] + settings.flatMap { ["-c", $0] }
     }
 
