@@ -29,24 +29,6 @@ extension RandomHistory {
     }
 
     /// Asked for, tried some times, and settled.
-    /// What leaves a row where chance may have left none: a read model without rows compares to anything.
-    mutating func remnants() -> [Happening] {
-        let (account, notification) = (fresh(), fresh())
-        accounts.append(account)
-        notifications.append(notification)
-        return [
-            happening(
-                "account.registered", account,
-                #"{"confirmed":true,"mailbox":"\#(fresh())","origin":"code"}"#),
-            happening(
-                "account.deletion_scheduled", account,
-                #"{"due":1800000000,"mail":"\#(newMail())"}"#),
-            happening(
-                "notification.requested", notification,
-                #"{"account":"\#(account)","category":"c","due":1800000000}"#),
-        ]
-    }
-
     mutating func notification() -> Happening {
         if notifications.isEmpty || chance(50) {
             notifications.append(fresh())

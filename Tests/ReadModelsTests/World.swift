@@ -64,6 +64,14 @@ struct World {
         return (0..<rows.count).map { rows.text($0, 0) }
     }
 
+    /// How many there were for it to move by. What was made may all be gone again: then no row is left.
+    func events(for projection: Projection) throws -> Int {
+        guard let types = projection.types else { return try rows("event").count }
+        return try types.reduce(0) { sum, type in
+            sum + (Int(try value("select count(*) from urd.event where type = '\(type)'")) ?? 0)
+        }
+    }
+
     /// One value as text.
     func value(_ sql: String) throws -> String {
         let rows = try superuser.executeOnce("select (\(sql))::text", Parameters())
