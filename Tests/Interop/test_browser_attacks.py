@@ -327,6 +327,14 @@ class CodeInjection(Attack):
             status, body = client.redeem(stolen, redirect_uri=wrong)
             self.assertEqual(status, 400, body)
             self.assertIn(body["error"], ("invalid_grant", "invalid_request"))
+        # Where nothing else says whose it is, and where the verifier does not.
+        for asked, form in (
+                ({"code_challenge": None, "code_challenge_method": None}, {}),
+                ({}, {}), ({}, {"code_verifier": secrets.token_urlsafe(48)})):
+            status, body = client.post(
+                grant_type="authorization_code", redirect_uri="",
+                code=self.code_for(victim, client, **asked), **form)
+            self.assertEqual((status, body["error"]), (400, "invalid_grant"), body)
 
     def test_a_code_that_is_shown_twice_ends_what_it_gave(self):
         client, victim = self.client(), self.person()
