@@ -42,33 +42,43 @@ create function urd.login_history_{build}_apply(
 returns void language plpgsql as $$
 declare
     v_end record;
+    v_ends text[] := array[
+        'session.ended', 'browser.ended', 'account.disabled', 'account.stamp_rotated',
+        'account.mailbox_changed', 'account.deletion_scheduled', 'account.deleted'];
 begin
-    insert into urd.login_history_{build} (
-        realm, position, at, account, app, client, client_id, method, outcome, reason, session,
-        source, device)
-    select p_realm, e.position, e.at, (d.o ->> 'account')::uuid, (d.o ->> 'app')::uuid,
-        (d.o ->> 'client')::uuid, d.o ->> 'client_id', d.o ->> 'method',
-        case when e.type in ('session.opened', 'browser.opened') then 'signed_in'
-            else 'refused' end,
-        d.o ->> 'reason',
-        case when e.type in ('session.opened', 'browser.opened') then e.stream end,
-        d.o ->> 'source', d.o ->> 'device'
-    -- Read once: each look at JSON that is a text reads all of it.
-    from urd.event e cross join lateral (select e.data::jsonb as o offset 0) d
-    where e.realm = p_realm and e.position between p_first and p_last
-        and e.type in ('session.opened', 'session.refused', 'browser.opened', 'browser.refused')
-        -- Nobody signs in where a token is exchanged for another.
-        and coalesce(d.o ->> 'method', '') <> 'urn:ietf:params:oauth:grant-type:token-exchange'
-        and (e.type <> 'session.opened' or d.o ->> 'account' is not null);
+    if p_types is null or p_types &&
+        '{session.opened,session.refused,browser.opened,browser.refused}' then
+        insert into urd.login_history_{build} (
+            realm, position, at, account, app, client, client_id, method, outcome, reason, session,
+            source, device)
+        select p_realm, e.position, e.at, (d.o ->> 'account')::uuid, (d.o ->> 'app')::uuid,
+            (d.o ->> 'client')::uuid, d.o ->> 'client_id', d.o ->> 'method',
+            case when e.type in ('session.opened', 'browser.opened') then 'signed_in'
+                else 'refused' end,
+            d.o ->> 'reason',
+            case when e.type in ('session.opened', 'browser.opened') then e.stream end,
+            d.o ->> 'source', d.o ->> 'device'
+        -- Read once: each look at JSON that is a text reads all of it.
+        from urd.event e cross join lateral (select e.data::jsonb as o offset 0) d
+        where e.realm = p_realm and e.position between p_first and p_last
+            and e.type in ('session.opened', 'session.refused', 'browser.opened', 'browser.refused')
+            -- What names no account is seen without being read.
+            and (e.type <> 'session.opened' or e.data::text like '%"account":%')
+            -- Nobody signs in where a token is exchanged for another.
+            and coalesce(d.o ->> 'method', '') <> 'urn:ietf:params:oauth:grant-type:token-exchange'
+            and (e.type <> 'session.opened' or d.o ->> 'account' is not null);
+    end if;
 
     -- A session ends once: by itself, or with all others that its account had by then. One by one, for
     -- a join would have the planner read the whole history for a page of it.
+    if not p_types && v_ends then
+        return;
+    end if;
     for v_end in
         select e.stream, e.position, e.at, e.type, e.data ->> 'reason' as reason
         from urd.event e
         where e.realm = p_realm and e.position between p_first and p_last
-            and e.type in ('session.ended', 'browser.ended', 'account.disabled', 'account.stamp_rotated',
-                'account.mailbox_changed', 'account.deletion_scheduled', 'account.deleted')
+            and e.type = any (v_ends)
         order by e.position
     loop
         if v_end.type in ('session.ended', 'browser.ended') then

@@ -50,6 +50,8 @@ create table urd.projection_position (
 );
 create index projection_position_detached on urd.projection_position (projection, build)
     where not attached;
+create index projection_position_halted on urd.projection_position (projection, build)
+    where halted_at is not null;
 
 -- The same with the position of each build spelt out.
 create view urd.projection_progress as
@@ -67,13 +69,14 @@ return left(p_state, 2) not in ('08', '25', '40', '53', '55', '57', '58', 'F0');
 
 -- Applies the positions after `p_after` up to `p_last`. Where that fails the page is halved until
 -- the event that cannot be applied is found; all before it stays applied. Never steps over it.
+-- `p_types`: there are no events of other types there. Null: it is not known.
 create function urd.advance(
     p_realm text, p_projection text, p_build integer, p_after bigint, p_last bigint,
-    out o_position bigint, out o_problem text)
+    p_types text[], out o_position bigint, out o_problem text)
 language plpgsql volatile set search_path = pg_catalog, pg_temp as $$
 declare
     v_apply text := format(
-        'select urd.%I($1, $2, $3, null)', p_projection || '_' || p_build || '_apply');
+        'select urd.%I($1, $2, $3, $4)', p_projection || '_' || p_build || '_apply');
     v_page bigint := p_last - p_after;
     v_to bigint;
     v_constraint text;
@@ -84,7 +87,7 @@ begin
     while o_position < p_last loop
         v_to := least(o_position + v_page, p_last);
         begin
-            execute v_apply using p_realm, o_position + 1, v_to;
+            execute v_apply using p_realm, o_position + 1, v_to, p_types;
             o_position := v_to;
         exception when others then
             if not urd.is_poison(sqlstate) then
@@ -203,7 +206,8 @@ begin
         order by p.projection, p.build
     loop
         select * into v_reached
-            from urd.advance(p_realm, v_at.projection, v_at.build, p_first - 1, p_last);
+            from urd.advance(
+                p_realm, v_at.projection, v_at.build, p_first - 1, p_last, p_types);
         if v_reached.o_problem is not null then
             update urd.projection_position p
                 set position = v_reached.o_position, attached = false,
@@ -214,71 +218,6 @@ begin
         end if;
     end loop;
     perform urd.note_attached(p_realm);
-end $$;
-
--- Moves one build by one page of a realm, and says how far it is. Nothing is returned where that
--- is not the caller's business: another node is at it, append is, or there is no such build. As in
--- `apply_inline` the planner is told: what it knows of a young table is `teach_planner`'s, which holds
--- for plans that are made for any realm.
-create function urd.project(
-    p_realm text, p_projection text, p_build integer, p_page integer, p_until bigint default null,
-    out o_position bigint, out o_head bigint, out o_halted_at bigint, out o_halted_why text)
-returns setof record
-language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
-set plan_cache_mode = force_generic_plan set enable_seqscan = off set jit = off
-set max_parallel_workers_per_gather = 0 as $$
-declare
-    v_at record;
-    v_last bigint;
-    v_found bigint;
-    v_concerned boolean;
-    v_problem text;
-begin
-    select p.position, p.halted_since, (
-            select b.types from urd.projection_build b
-            where b.projection = p_projection and b.build = p_build) as types
-        into v_at
-        from urd.projection_position p
-        where p.realm = p_realm and p.projection = p_projection and p.build = p_build
-            and not p.attached
-        for no key update skip locked;
-    if not found then
-        return;
-    end if;
-    select h.position into o_head from urd.realm_log h where h.realm = p_realm;
-    o_head := coalesce(o_head, 0);
-    o_position := v_at.position;
-    v_last := least(o_head, o_position + greatest(p_page, 1), p_until);
-    if v_last > o_position then
-        -- What a crash takes away is applied again: no need to wait for the disk.
-        perform set_config('synchronous_commit', 'off', true);
-        -- A hole cannot be. Where there is one nonetheless, it is an alarm and never stepped over.
-        select count(*), v_at.types is null or bool_or(e.type = any (v_at.types))
-            into v_found, v_concerned
-            from urd.event e
-            where e.realm = p_realm and e.position > o_position and e.position <= v_last;
-        if v_found < v_last - o_position then
-            select min(g.position) - 1, 'the log has a hole' into v_last, v_problem
-                from generate_series(o_position + 1, v_last) as g (position)
-                where not exists (
-                    select from urd.event e
-                    where e.realm = p_realm and e.position = g.position);
-        end if;
-        if v_concerned then
-            select a.o_position, coalesce(a.o_problem, v_problem) into o_position, v_problem
-                from urd.advance(p_realm, p_projection, p_build, o_position, v_last) a;
-        else
-            o_position := v_last;
-        end if;
-        o_halted_at := case when v_problem is not null then o_position + 1 end;
-        o_halted_why := v_problem;
-        update urd.projection_position p
-            set position = o_position, halted_at = o_halted_at, halted_why = o_halted_why,
-                halted_since = case when v_problem is not null
-                    then coalesce(v_at.halted_since, clock_timestamp()) end
-            where p.realm = p_realm and p.projection = p_projection and p.build = p_build;
-    end if;
-    return next;
 end $$;
 
 -- Hands an inline build that is nearly there over to append: applies what is left, at most
@@ -304,7 +243,7 @@ begin
         return false;
     end if;
     select * into v_reached
-        from urd.advance(p_realm, p_projection, p_build, v_at.position, v_head);
+        from urd.advance(p_realm, p_projection, p_build, v_at.position, v_head, null);
     update urd.projection_position p
         set position = v_reached.o_position,
             attached = v_reached.o_problem is null,
@@ -350,7 +289,6 @@ begin
 end $$;
 
 revoke all on function urd.advance, urd.note_attached, urd.bind_builds, urd.enroll_realm,
-    urd.apply_attached,
-    urd.apply_inline, urd.project, urd.attach, urd.detach, urd.enroll from public;
-grant execute on function urd.project, urd.attach, urd.enroll to urd_app;
+    urd.apply_attached, urd.apply_inline, urd.attach, urd.detach, urd.enroll from public;
+grant execute on function urd.attach, urd.enroll to urd_app;
 grant select on urd.projection_build, urd.projection_position, urd.projection_progress to urd_app, urd_observer;

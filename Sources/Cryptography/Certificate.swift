@@ -96,9 +96,9 @@ public final class Certificate: @unchecked Sendable {
         guard
             unsafe X509_NAME_cmp(
                 X509_get_issuer_name(pointer), X509_get_subject_name(other.pointer)) == 0,
-            let key = try? other.publicKey()
+            let key = try? other.publicKey().key()
         else { return false }
-        return unsafe X509_verify(pointer, key.key.pointer) == 1
+        return unsafe X509_verify(pointer, key.pointer) == 1
     }
 
     public var isSelfSigned: Bool { isIssued(by: self) }

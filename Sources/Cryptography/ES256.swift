@@ -45,17 +45,14 @@ public enum ES256 {
     public struct PublicKey: Sendable, Hashable {
         /// As in a JWK: 32 bytes each, big-endian.
         public let x, y: [UInt8]
-        let key: EVPKey
+        private let key: P256Key
 
         /// Refuses what is not a point on the curve.
         public init(x: [UInt8], y: [UInt8]) throws(Failure) {
             guard x.count == coordinateLength, y.count == coordinateLength else {
                 throw Failure(.malformed, "a coordinate of P-256 has 32 bytes")
             }
-            let point = [0x04] + x + y
-            key = try unsafe EVPKey(
-                owning: shim_p256_public_key(point, point.count), from: "EVP_PKEY_fromdata",
-                .malformed)
+            key = try P256Key(point: [0x04] + x + y)
             self.x = x
             self.y = y
         }
@@ -80,7 +77,7 @@ public enum ES256 {
             guard let signature = try? ECDSASignature(joined: signature),
                 let encoded = try? signature.der()
             else { return false }
-            return key.isValid(encoded, for: message, digest: "SHA256")
+            return key.isValid(der: encoded, digest: SHA256.hash(message))
         }
 
         /// The same for the ASN.1 form, which WebAuthn and TLS use; only its one DER encoding.

@@ -9,6 +9,7 @@ public enum HashFunction: String, Sendable, CaseIterable {
     case sha512 = "SHA512"
 
     public func hash(_ bytes: [UInt8]) throws(Failure) -> [UInt8] {
+        if self == .sha256 { return SHA256.hash(bytes) }
         var digest = [UInt8](repeating: 0, count: 64)
         var length = 0
         let done = unsafe EVP_Q_digest(

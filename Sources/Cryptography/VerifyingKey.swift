@@ -10,7 +10,12 @@ public struct VerifyingKey: Sendable, Equatable {
     }
 
     public let kind: Kind
-    let key: EVPKey
+    private let form: Form
+
+    private enum Form {
+        case any(EVPKey)
+        case p256(P256Key, point: [UInt8])
+    }
 
     /// Refuses what is no point on the curve, and coordinates that are not as long as its field.
     public init(curve: Kind, x: [UInt8], y: [UInt8]) throws(Failure) {
@@ -21,15 +26,16 @@ public struct VerifyingKey: Sendable, Equatable {
             throw Failure(.malformed, "a coordinate is as long as the field of its curve")
         }
         let point = [0x04] + x + y
-        key = try unsafe EVPKey(
-            owning: shim_ec_public_key(name, point, point.count), from: "EVP_PKEY_fromdata",
-            .malformed)
+        form =
+            curve == .p256
+            ? try .p256(P256Key(point: point), point: point)
+            : try .any(EVPKey(point: point, on: name))
         kind = curve
     }
 
     /// The limits of `RS256`.
     public init(modulus: [UInt8], exponent: [UInt8]) throws(Failure) {
-        key = try RS256.PublicKey(modulus: modulus, exponent: exponent).key
+        form = .any(try RS256.PublicKey(modulus: modulus, exponent: exponent).key)
         kind = .rsa
     }
 
@@ -38,16 +44,17 @@ public struct VerifyingKey: Sendable, Equatable {
         guard let (name, length) = kind.edwards, bytes.count == length else {
             throw Failure(.malformed, "not an encoded point of an Edwards curve")
         }
-        key = try unsafe EVPKey(
-            owning: EVP_PKEY_new_raw_public_key_ex(nil, name, nil, bytes, bytes.count),
-            from: "EVP_PKEY_new_raw_public_key_ex", .malformed)
+        form = .any(
+            try unsafe EVPKey(
+                owning: EVP_PKEY_new_raw_public_key_ex(nil, name, nil, bytes, bytes.count),
+                from: "EVP_PKEY_new_raw_public_key_ex", .malformed))
         self.kind = kind
     }
 
     /// Refuses kinds that nobody asked for, spelled out curves, and RSA that is too short or too
     /// long.
     init(_ key: EVPKey) throws(Failure) {
-        self.key = key
+        form = .any(key)
         kind = try Kind(of: key)
         if kind == .rsa { _ = try RS256.PublicKey(of: key) }
     }
@@ -57,6 +64,17 @@ public struct VerifyingKey: Sendable, Equatable {
     {
         // The longest signature is as long as the longest modulus: more is not worth a look.
         guard scheme.fits(kind), signature.count <= 1024 else { return false }
+        switch form {
+        case .any(let key): return isValid(signature, for: message, scheme: scheme, by: key)
+        case .p256(let key, point: _):
+            guard let digest = try? scheme.hash?.hash(message) else { return false }
+            return key.isValid(der: signature, digest: digest)
+        }
+    }
+
+    private func isValid(
+        _ signature: [UInt8], for message: [UInt8], scheme: SignatureScheme, by key: EVPKey
+    ) -> Bool {
         let digest = scheme.hash?.rawValue
         if scheme.usesPSS, let digest {
             return key.isValidPSS(signature, for: message, digest: digest)
@@ -64,10 +82,19 @@ public struct VerifyingKey: Sendable, Equatable {
         return key.isValid(signature, for: message, digest: digest)
     }
 
+    /// As OpenSSL's other calls take it.
+    func key() throws(Failure) -> EVPKey {
+        switch form {
+        case .any(let key): key
+        case .p256(_, let point): try EVPKey(point: point, on: "prime256v1")
+        }
+    }
+
     public static func == (left: VerifyingKey, right: VerifyingKey) -> Bool {
+        guard left.kind == right.kind, let left = try? left.key(), let right = try? right.key()
+        else { return false }
         defer { ERR_clear_error() }
-        return unsafe left.kind == right.kind
-            && EVP_PKEY_eq(left.key.pointer, right.key.pointer) == 1
+        return unsafe EVP_PKEY_eq(left.pointer, right.pointer) == 1
     }
 }
 
@@ -109,6 +136,12 @@ extension VerifyingKey.Kind {
 }
 
 extension EVPKey {
+    fileprivate convenience init(point: [UInt8], on curve: String) throws(Failure) {
+        try unsafe self.init(
+            owning: shim_ec_public_key(curve, point, point.count), from: "EVP_PKEY_fromdata",
+            .malformed)
+    }
+
     /// A curve by its name. Nil for one that is spelled out: it may differ in its generator alone.
     fileprivate var curve: String? {
         var name = [CChar](repeating: 0, count: 64)

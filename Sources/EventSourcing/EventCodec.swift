@@ -10,11 +10,23 @@ public struct NewEvent: Sendable, Equatable {
     public let open: [String: JSON]
     public let personal: [String: JSON]
     public let tellsOrigin: Bool
+    /// What the fields say, where it is at hand: a state that moves with it need not read them.
+    let event: (any Event)?
 
     public init(
         stream: UUID, name: String, revision: Int, subject: UUID? = nil, open: [String: JSON],
         personal: [String: JSON] = [:], tellsOrigin: Bool = true
     ) {
+        self.init(
+            stream: stream, name: name, revision: revision, subject: subject, open: open,
+            personal: personal, tellsOrigin: tellsOrigin, event: nil)
+    }
+
+    private init(
+        stream: UUID, name: String, revision: Int, subject: UUID?, open: [String: JSON],
+        personal: [String: JSON], tellsOrigin: Bool, event: (any Event)?
+    ) {
+        self.event = event
         self.tellsOrigin = tellsOrigin
         self.stream = stream
         self.name = name
@@ -43,7 +55,13 @@ public struct NewEvent: Sendable, Equatable {
         precondition(personal.isEmpty || subject != nil, "Personal fields need a subject.")
         self.init(
             stream: stream, name: event.name, revision: shape.revision, subject: subject,
-            open: open, personal: personal, tellsOrigin: event.tellsOrigin)
+            open: open, personal: personal, tellsOrigin: event.tellsOrigin, event: event)
+    }
+
+    public static func == (left: NewEvent, right: NewEvent) -> Bool {
+        left.stream == right.stream && left.name == right.name && left.revision == right.revision
+            && left.subject == right.subject && left.open == right.open
+            && left.personal == right.personal && left.tellsOrigin == right.tellsOrigin
     }
 
     /// What it says of where its request came from. Of a command that is about somebody those events say

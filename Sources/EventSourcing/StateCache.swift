@@ -6,6 +6,10 @@ extension StreamState {
     fileprivate func applying(_ events: [NewEvent]) -> Self? {
         var state = self
         for new in events {
+            if let event = new.event as? Event {
+                state.apply(event)
+                continue
+            }
             let fields = new.open.merging(new.personal) { open, _ in open }
             guard let event = Event(name: new.name, fields: fields) else { return nil }
             state.apply(event)

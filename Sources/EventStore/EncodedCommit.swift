@@ -148,7 +148,17 @@ private func column(_ version: Int) -> Int32 {
 
 /// What sealed bytes are bound to: they open in the place where they were sealed only.
 func sealContext(realm: String, stream: UUID, version: Int, type: String) -> [UInt8] {
-    Array("urd sealed/\(realm)/\(stream)/\(version)/\(type)".utf8)
+    var context: [UInt8] = []
+    context.reserveCapacity(120)
+    context.append(text: "urd sealed/")
+    context.append(contentsOf: realm.utf8)
+    context.append(text: "/")
+    context.append(uuid: stream)
+    context.append(text: "/")
+    JSON.integer(Int64(version)).write(into: &context)
+    context.append(text: "/")
+    context.append(contentsOf: type.utf8)
+    return context
 }
 
 /// Whoever is not known yet shares a key with all the unknown of that month.

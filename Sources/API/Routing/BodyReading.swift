@@ -81,8 +81,8 @@ extension Outline {
             }
             given.append(name)
             if text.isEmpty { continue }
-            members[name] = try member.schema.value(
-                of: text, name: name, otherwise: .invalidField)
+            members[name] = try member.schema.converted(
+                text, name: name, otherwise: .invalidField)
         }
         return .object(members)
     }

@@ -37,21 +37,7 @@ extension Schema {
     func value(
         of text: String, name: String, otherwise kind: ProblemKind
     ) throws(Problem) -> JSON {
-        let value: JSON
-        switch resolved {
-        case .integer:
-            guard let number = decimal(text) else {
-                throw Problem(kind, "\(name) must be an integer.", field: name)
-            }
-            value = .integer(number)
-        case .boolean:
-            guard text == "true" || text == "false" else {
-                throw Problem(kind, "\(name) must be true or false.", field: name)
-            }
-            value = .bool(text == "true")
-        case .text, .list, .object, .openObject, .map, .nullable, .named, .anything:
-            value = .string(text)
-        }
+        let value = try converted(text, name: name, otherwise: kind)
         do {
             try check(value, field: name)
         } catch {
@@ -61,6 +47,26 @@ extension Schema {
             throw Problem(kind, "\(name) \(sentence).", field: name)
         }
         return value
+    }
+
+    /// The same for who checks the whole that it belongs to.
+    func converted(
+        _ text: String, name: String, otherwise kind: ProblemKind
+    ) throws(Problem) -> JSON {
+        switch resolved {
+        case .integer:
+            guard let number = decimal(text) else {
+                throw Problem(kind, "\(name) must be an integer.", field: name)
+            }
+            return .integer(number)
+        case .boolean:
+            guard text == "true" || text == "false" else {
+                throw Problem(kind, "\(name) must be true or false.", field: name)
+            }
+            return .bool(text == "true")
+        case .text, .list, .object, .openObject, .map, .nullable, .named, .anything:
+            return .string(text)
+        }
     }
 }
 

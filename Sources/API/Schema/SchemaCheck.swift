@@ -68,7 +68,7 @@ extension Schema {
 
 extension ObjectRule {
     func check(_ values: [String: JSON], _ field: String) throws(SchemaViolation) {
-        for name in values.keys.sorted() where self[name] == nil {
+        if let name = values.keys.filter({ self[$0] == nil }).min() {
             throw SchemaViolation(field: joined(field, name), reason: .unknown)
         }
         for member in members {
@@ -89,16 +89,21 @@ extension TextRule {
         }
         // Who typed something else is helped by words, and not by the length of what was expected.
         if case .said(let words, let pattern)? = pattern {
-            let fits = text.utf8.count / 4 <= length.upperBound && pattern.matches(text)
-            return fits && length.contains(text.unicodeScalars.count) ? nil : words
+            return isLongEnough(text) && pattern.matches(text) ? nil : words
         }
-        // A scalar takes up to four bytes: what is longer than that need not be counted.
-        let isFar = text.utf8.count / 4 > length.upperBound
-        guard !isFar, length.contains(text.unicodeScalars.count) else {
+        guard isLongEnough(text) else {
             return "\(described(length)) characters long"
         }
         guard let pattern, !pattern.matches(text) else { return nil }
         return pattern.words
+    }
+
+    /// A scalar takes one to four bytes: most texts need not be counted.
+    private func isLongEnough(_ text: String) -> Bool {
+        let bytes = text.utf8.count
+        if bytes / 4 > length.upperBound { return false }
+        if bytes <= length.upperBound, (bytes + 3) / 4 >= length.lowerBound { return true }
+        return length.contains(text.unicodeScalars.count)
     }
 }
 

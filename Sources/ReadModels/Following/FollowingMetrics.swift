@@ -6,8 +6,8 @@ final class FollowingMetrics: Sendable {
     private struct State {
         /// Realms that are behind, by projection.
         var lags: [String: [String: Int64]] = [:]
-        var halted: [String: Set<String>] = [:]
-        var haltedInline: [String: Set<String>] = [:]
+        /// In how many realms a projection stands still.
+        var halted: [String: Int] = [:]
     }
 
     private let state = Mutex(State())
@@ -25,31 +25,25 @@ final class FollowingMetrics: Sendable {
             labels: ["projection"])
     }
 
-    func note(_ projection: String, _ realm: String, lag: Int64, isHalted: Bool) {
-        let (most, standing) = state.withLock { state in
+    func note(_ projection: String, _ realm: String, lag: Int64) {
+        let (most, isNew) = state.withLock { state in
             state.lags[projection, default: [:]][realm] = lag > 0 ? lag : nil
-            if isHalted {
-                state.halted[projection, default: []].insert(realm)
-            } else {
-                state.halted[projection]?.remove(realm)
-            }
-            return (
-                state.lags[projection]?.values.max() ?? 0, state.halted[projection]?.count ?? 0
-            )
+            let isNew = state.halted[projection] == nil
+            if isNew { state.halted[projection] = 0 }
+            return (state.lags[projection]?.values.max() ?? 0, isNew)
         }
         self.lag[projection].set(most)
-        self.halted[projection].set(standing)
+        if isNew { halted[projection].set(0) }
     }
 
-    /// All the inline projections that stand still.
-    func note(haltedInline: [(projection: String, realm: String)]) {
+    /// All that stand still.
+    func note(halted found: [(projection: String, realm: String)]) {
         let counts = state.withLock { state in
-            let before = state.haltedInline.keys
-            var now = Dictionary(uniqueKeysWithValues: before.map { ($0, Set<String>()) })
-            for (projection, realm) in haltedInline { now[projection, default: []].insert(realm) }
-            state.haltedInline = now
-            return now.mapValues(\.count)
+            var now = state.halted.mapValues { _ in 0 }
+            for one in found { now[one.projection, default: 0] += 1 }
+            state.halted = now
+            return now
         }
-        for (projection, count) in counts { halted[projection].set(count) }
+        for (projection, count) in counts { halted[projection].set(Int64(count)) }
     }
 }

@@ -2,10 +2,10 @@ import EventSourcing
 import Postgres
 
 extension ProjectionFollower {
-    /// Inline projections are append's business. One that halted, or is new to a realm, is caught
-    /// up here and handed over again.
-    func mendInline() async throws {
-        var pauses: [Track: (until: ContinuousClock.Instant, pause: Duration)] = [:]
+    /// Those that stand still are looked for, told of, and brought back: following ones to the others
+    /// of their realm, inline ones, which are append's business, to append.
+    func mend() async throws {
+        var standing: [Track: Standing] = [:]
         let clock = ContinuousClock()
         var enrolled: ContinuousClock.Instant?
         while true {
@@ -14,18 +14,55 @@ extension ProjectionFollower {
                 enrolled = clock.now
                 try? await enroll()
             }
-            let detached = await tracks(readingDetached)
-            metrics.note(haltedInline: detached.map { ($0.projection, $0.realm.name) })
-            pauses = pauses.filter { detached.contains($0.key) }
-            for track in detached where pauses[track].map({ $0.until <= clock.now }) ?? true {
-                let known = pauses[track]
-                guard let halt = await mend(track) else { continue }
-                if known == nil { tell(track, halt) }
-                let pause = min((known?.pause ?? .milliseconds(500)) * 2, Self.longestPause)
-                pauses[track] = (clock.now + pause, pause)
+            for one in await standingStill(&standing) {
+                let before = standing[one.track]
+                if before == nil, let halt = one.halt { tell(one.track, halt) }
+                let halt = await mend(one)
+                if before == nil, one.halt == nil {
+                    // New to a realm, not at a standstill.
+                    guard let halt else { continue }
+                    tell(one.track, halt)
+                }
+                let pause = min((before?.pause ?? .milliseconds(500)) * 2, Self.longestPause)
+                standing[one.track] = Standing(until: clock.now + pause, pause: pause)
             }
             try await Task.sleep(for: Self.round)
         }
+    }
+
+    /// When it is tried again, and how long that took to come.
+    private struct Standing {
+        let until: ContinuousClock.Instant
+        let pause: Duration
+    }
+
+    private struct Halted {
+        let track: Track
+        let isInline: Bool
+        let halt: Step.Halt?
+    }
+
+    /// Those whose turn it is. Those that go on again are told of.
+    private func standingStill(_ standing: inout [Track: Standing]) async -> [Halted] {
+        let found = try? await database.run { connection throws(Postgres.Failure) in
+            let rows = try connection.execute(readingHalted)
+            return (0..<rows.count).compactMap { row -> Halted? in
+                guard let track = Track(rows, row) else { return nil }
+                return Halted(
+                    track: track, isInline: rows.bool(row, 3),
+                    halt: rows.isNull(row, 4)
+                        ? nil : Step.Halt(position: rows.int64(row, 4), why: rows.text(row, 5)))
+            }
+        }
+        guard let found else { return [] }
+        metrics.note(halted: found.map { ($0.track.projection, $0.track.realm.name) })
+        let tracks = Set(found.map(\.track))
+        for track in standing.keys where !tracks.contains(track) {
+            tell(goesOn: track)
+            standing[track] = nil
+        }
+        let now = ContinuousClock.now
+        return found.filter { standing[$0.track].map { $0.until <= now } ?? true }
     }
 
     /// A realm's first append enrols it with every build; this is for the one that was under way
@@ -36,30 +73,23 @@ extension ProjectionFollower {
         }
     }
 
-    private func tracks(_ statement: Statement) async -> Set<Track> {
-        let found = try? await database.run { connection throws(Postgres.Failure) in
-            let rows = try connection.execute(statement)
-            return (0..<rows.count).compactMap { Track(rows, $0) }
-        }
-        return Set(found ?? [])
-    }
-
     private enum Mended {
         case halted(Step.Halt)
         case further
         case asFarAsPossible
     }
 
-    /// Goes on until it is attached. Returns why it could not.
-    private func mend(_ track: Track) async -> Step.Halt? {
+    /// Goes on until it is with the others again. Returns why it could not.
+    private func mend(_ one: Halted) async -> Step.Halt? {
         while !Task.isCancelled {
             let mended = try? await database.run { [page] connection throws(Postgres.Failure) in
-                let step = try Step.project(
-                    track.realm.name, track.projection, track.build, page: page, connection)
+                let step = try Step.project(one.track, page: page, connection)
                 if let halted = step?.halted { return Mended.halted(halted) }
                 if let step, step.head - step.position > 500 { return .further }
-                _ = try Step.attach(
-                    track.realm.name, track.projection, track.build, connection)
+                if one.isInline {
+                    _ = try Step.attach(
+                        one.track.realm.name, one.track.projection, one.track.build, connection)
+                }
                 return .asFarAsPossible
             }
             switch mended {
@@ -71,29 +101,44 @@ extension ProjectionFollower {
         return nil
     }
 
-    /// Whoever follows waits to be woken. Should that ever fail, after a restore for one, where
-    /// positions come a second time, the track is moved from here.
+    /// Whoever walks waits to be woken. Should that ever fail, after a restore for one, where positions
+    /// come a second time, the track is moved from here; so are stragglers, for whom nobody waits.
     func lookForLost() async throws {
         while true {
             try await Task.sleep(for: Self.lostRound)
-            for track in await tracks(readingLost) {
-                while !Task.isCancelled, case .by(let step) = await move(track),
-                    step.halted == nil, step.position < step.head
+            let lost = try? await database.run { connection throws(Postgres.Failure) in
+                let rows = try connection.execute(readingLost)
+                return (0..<rows.count).compactMap { Track(rows, $0) }
+            }
+            for track in lost ?? [] {
+                while !Task.isCancelled, let step = await move(track), step.halted == nil,
+                    step.position < step.head
                 {}
             }
+        }
+    }
+
+    private func move(_ track: Track) async -> Step? {
+        try? await database.run { [page] connection throws(Postgres.Failure) in
+            try Step.project(track, page: page, connection)
         }
     }
 
     private static var lostRound: Duration { .seconds(5) }
 }
 
-private let readingDetached = Statement(
-    "detached_builds",
+private let readingHalted = Statement(
+    "halted_builds",
     """
-    select p.projection, p.build, p.realm
+    select p.projection, p.build, p.realm, b.inline, p.halted_at, p.halted_why
     from urd.projection_build b
     join urd.projection_position p on p.projection = b.projection and p.build = b.build
     where b.status = 'live' and b.inline and not p.attached
+    union all
+    select p.projection, p.build, p.realm, b.inline, p.halted_at, p.halted_why
+    from urd.projection_build b
+    join urd.projection_position p on p.projection = b.projection and p.build = b.build
+    where b.status = 'live' and not b.inline and p.halted_at is not null
     """)
 private let readingLost = Statement(
     "lost_tracks",
@@ -106,3 +151,11 @@ private let readingLost = Statement(
     order by h.position - p.position desc limit 100
     """)
 private let enrolling = Statement("projection_enroll", "select urd.enroll()")
+
+extension Step {
+    fileprivate static func project(
+        _ track: ProjectionFollower.Track, page: Int64, _ connection: Connection
+    ) throws(Postgres.Failure) -> Step? {
+        try project(track.realm.name, track.projection, track.build, page: page, connection)
+    }
+}

@@ -5,44 +5,33 @@ public import Postgres
 import Synchronization
 public import Telemetry
 
-/// Moves following projections behind the log, and brings inline ones that halted back to it.
+/// Moves following projections behind the log, and brings those that halted back to it.
 ///
-/// Each realm and projection goes on by itself: one that halts stops nobody else. Several nodes may
-/// run this at once; the row that says how far a build is lets one of them at it at a time.
+/// The projections of a realm walk together, so that a page of the log is read once for all of them.
+/// One that halts stops nobody else: it is left behind, and mended by itself. Several nodes may run
+/// this at once; the rows that say how far builds are let one of them at each at a time.
 public final class ProjectionFollower: Sendable {
     let database: Database
     let hub: CommitHub
     let log: Log
     let page: Int64
     let metrics: FollowingMetrics
-    private let registry = Mutex(Registry())
 
-    struct Registry {
-        /// The live build of each following projection.
-        var live: [String: Int] = [:]
-        var running: Set<Track> = []
-    }
-
-    /// One thing to follow: a build in a realm.
+    /// One build in a realm.
     struct Track: Hashable, Sendable {
         let projection: String
         let build: Int
         let realm: RealmID
 
-        init(projection: String, build: Int, realm: RealmID) {
-            self.projection = projection
-            self.build = build
-            self.realm = realm
-        }
-
         init?(_ rows: Rows, _ row: Int) {
             guard let realm = RealmID(rows.text(row, 2)) else { return nil }
-            self.init(
-                projection: rows.text(row, 0), build: Int(rows.int32(row, 1)), realm: realm)
+            projection = rows.text(row, 0)
+            build = Int(rows.int32(row, 1))
+            self.realm = realm
         }
     }
 
-    /// How often builds, realms and inline projections are looked at.
+    /// How often realms and halted projections are looked at.
     static var round: Duration { .milliseconds(250) }
     static var breath: Duration { .milliseconds(10) }
     /// After a page of this many events or more the next may be fuller yet.
@@ -67,123 +56,87 @@ public final class ProjectionFollower: Sendable {
     /// Runs until it is cancelled. An outage of the database is waited out.
     public func run() async throws {
         try await withThrowingDiscardingTaskGroup { group in
-            group.addTask { try await self.mendInline() }
+            group.addTask { try await self.mend() }
             group.addTask { try await self.lookForLost() }
+            var begun: Set<RealmID> = []
             while true {
                 try Task.checkCancellation()
-                for (track, position) in await begin() {
-                    group.addTask { await self.follow(track, from: position) }
+                let new = hub.realms.filter { !begun.contains($0) }
+                if !new.isEmpty, let positions = await positions() {
+                    for realm in new {
+                        group.addTask { await self.walk(realm, from: positions[realm] ?? 0) }
+                    }
+                    begun.formUnion(new)
                 }
                 try await Task.sleep(for: Self.round)
             }
         }
     }
 
-    /// Tracks that nobody follows yet, and how far each is.
-    private func begin() async -> [(Track, Int64)] {
-        guard
-            let builds = try? await database.run({ connection throws(Postgres.Failure) in
-                let rows = try connection.execute(readingBuilds)
-                return (0..<rows.count).map { (rows.text($0, 0), Int(rows.int32($0, 1))) }
-            })
-        else { return [] }
-        let realms = hub.realms
-        let tracks = registry.withLock { registry in
-            registry.live = Dictionary(builds, uniquingKeysWith: max)
-            return realms.flatMap { realm in
-                builds.map { Track(projection: $0.0, build: $0.1, realm: realm) }
-            }.filter { registry.running.insert($0).inserted }
-        }
-        guard !tracks.isEmpty else { return [] }
-        let known = await positions()
-        return tracks.map { ($0, known[$0] ?? 0) }
-    }
-
-    /// Not asked for track by track: after a start there may be many, and most of them idle.
-    private func positions() async -> [Track: Int64] {
-        let found = try? await database.run { connection throws(Postgres.Failure) in
+    /// Not asked for realm by realm: after a start there may be many, and most of them idle.
+    private func positions() async -> [RealmID: Int64]? {
+        try? await database.run { connection throws(Postgres.Failure) in
             let rows = try connection.execute(readingPositions)
-            return (0..<rows.count).compactMap { row in
-                Track(rows, row).map { ($0, rows.int64(row, 3)) }
-            }
+            return Dictionary(
+                (0..<rows.count).compactMap { row in
+                    RealmID(rows.text(row, 0)).map { ($0, rows.int64(row, 1)) }
+                }, uniquingKeysWith: min)
         }
-        return Dictionary(found ?? [], uniquingKeysWith: max)
     }
 
-    private func isLive(_ track: Track) -> Bool {
-        registry.withLock { $0.live[track.projection] == track.build }
-    }
-
-    /// The life of one track: until its build is replaced.
-    private func follow(_ track: Track, from start: Int64) async {
-        defer { registry.withLock { _ = $0.running.remove(track) } }
+    /// Follows the log of one realm for ever.
+    private func walk(_ realm: RealmID, from start: Int64) async {
         var position = start
         var pause = Duration.milliseconds(20)
-        var isHalted = false
-        while !Task.isCancelled, isLive(track) {
-            await hub.wait(past: position, in: track.realm)
-            let moved = await move(track)
-            switch moved {
-            case .by(let step) where step.halted == nil:
-                // A page that was not full may fill up: a busy log is not asked for each commit.
-                if step.position - position < page {
-                    let isPatient = step.position - position >= Self.crowd
-                    try? await Task.sleep(for: isPatient ? Self.longBreath : Self.breath)
-                }
-                position = step.position
+        while !Task.isCancelled {
+            await hub.wait(past: position, in: realm)
+            switch await step(realm) {
+            case .walked(let last, let first, let head):
                 pause = .milliseconds(20)
-                if isHalted {
-                    isHalted = false
-                    tell(goesOn: track)
+                let moved = last - position
+                position = last
+                // A page that was not full may fill up: a busy log is not asked for each commit.
+                if last == first, moved < page || last == head {
+                    try? await Task.sleep(for: moved >= Self.crowd ? Self.longBreath : Self.breath)
                 }
-                metrics.note(
-                    track.projection, track.realm.name, lag: step.head - step.position,
-                    isHalted: false)
                 continue
-            case .by(let step):
-                metrics.note(
-                    track.projection, track.realm.name, lag: step.head - step.position,
-                    isHalted: true)
-                if !isHalted, let halt = step.halted {
-                    isHalted = true
-                    tell(track, halt)
-                }
-                pause = min(max(pause, .milliseconds(500)) * 2, Self.longestPause)
-            case .elsewhere:
-                pause = min(pause * 2, .milliseconds(500))
-            case .unreachable:
-                pause = min(pause * 2, .seconds(2))
+            case .nowhere: pause = min(pause * 2, .milliseconds(500))
+            case .unreachable: pause = min(pause * 2, .seconds(2))
             }
-            await sleep(pause, while: track)
+            try? await Task.sleep(for: pause)
         }
     }
 
-    enum Move {
-        case by(Step)
-        /// Another node is at it.
-        case elsewhere
+    private enum Stride {
+        /// Where the last and the first of those who walk are now.
+        case walked(last: Int64, first: Int64, head: Int64)
+        /// Another node is at it, or there is nobody who could walk.
+        case nowhere
         case unreachable
     }
 
-    func move(_ track: Track) async -> Move {
-        do {
-            let step = try await database.run { [page] connection throws(Postgres.Failure) in
-                try Step.project(
-                    track.realm.name, track.projection, track.build, page: page, connection)
+    private func step(_ realm: RealmID) async -> Stride {
+        let page = Int32(clamping: page)
+        let found = try? await database.run { connection throws(Postgres.Failure) in
+            var parameters = Parameters()
+            parameters.add(realm.name)
+            parameters.add(page)
+            let rows = try connection.execute(walking, parameters)
+            return (0..<rows.count).map { row in
+                (
+                    projection: rows.text(row, 0), position: rows.int64(row, 1),
+                    head: rows.int64(row, 2), walks: rows.bool(row, 3)
+                )
             }
-            return step.map { .by($0) } ?? .elsewhere
-        } catch {
-            return .unreachable
         }
-    }
-
-    /// Sleeps in short naps, so that a new build doesn't have to wait for an old one's pause.
-    private func sleep(_ pause: Duration, while track: Track) async {
-        let clock = ContinuousClock()
-        let deadline = clock.now + pause
-        while clock.now < deadline, !Task.isCancelled, isLive(track) {
-            try? await Task.sleep(for: min(deadline - clock.now, Self.round))
+        guard let found else { return .unreachable }
+        for one in found {
+            metrics.note(one.projection, realm.name, lag: one.head - one.position)
         }
+        let walkers = found.filter(\.walks)
+        guard let last = walkers.map(\.position).min(), let first = walkers.map(\.position).max()
+        else { return .nowhere }
+        return .walked(last: last, first: first, head: walkers[0].head)
     }
 }
 
@@ -210,14 +163,14 @@ extension ProjectionFollower {
     }
 }
 
-private let readingBuilds = Statement(
-    "live_following_builds",
-    "select projection, build from urd.projection_build where status = 'live' and not inline")
 private let readingPositions = Statement(
     "live_following_positions",
     """
-    select p.projection, p.build, p.realm, p.position
+    select p.realm, min(p.position)
     from urd.projection_build b
     join urd.projection_position p on p.projection = b.projection and p.build = b.build
-    where b.status = 'live' and not b.inline
+    where b.status = 'live' and not b.inline and p.halted_at is null
+    group by p.realm
     """)
+private let walking = Statement(
+    "walk", "select o_projection, o_position, o_head, o_walks from urd.walk($1, $2)")
