@@ -49,7 +49,7 @@ import Testing
         try advance("a", by: 9, world)
         #expect(try walk(world, page: 3) == ["a9*", "b0", "c0"])
         try advance("b", by: 7, world)
-        try world.append(numbered([1]), in: "one")
+        try world.append(numbered([0]), in: "one")
         #expect(try walk(world, page: 3) == ["a9*", "b9*", "c0"])
         #expect(try walk(world, page: 3) == ["a10*", "b10*", "c0"])
         #expect(try world.rows("b_1").count == 10)
