@@ -87,6 +87,11 @@ def eventually(condition, what, patience=PATIENCE):
     raise AssertionError(f"did not happen within {patience} s: {what}")
 
 
+def hear_hangups():
+    """Whoever runs the tests under nohup ignores them, and so would all that is started here."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
 class Run:
     """One `urd dev`."""
 
@@ -104,6 +109,7 @@ class Run:
             stderr=subprocess.STDOUT,
             start_new_session=True,
             cwd=cwd,
+            preexec_fn=hear_hangups,
         )
         self.before = before
 
