@@ -84,6 +84,7 @@ extension ProjectionFollower {
         while !Task.isCancelled {
             let mended = try? await database.run { [page] connection throws(Postgres.Failure) in
                 let step = try Step.project(one.track, page: page, connection)
+                if !one.isInline { self.noteLag(of: one.track, step) }
                 if let halted = step?.halted { return Mended.halted(halted) }
                 if let step, step.head - step.position > 500 { return .further }
                 if one.isInline {
@@ -119,9 +120,16 @@ extension ProjectionFollower {
     }
 
     private func move(_ track: Track) async -> Step? {
-        try? await database.run { [page] connection throws(Postgres.Failure) in
+        let step = try? await database.run { [page] connection throws(Postgres.Failure) in
             try Step.project(track, page: page, connection)
         }
+        noteLag(of: track, step)
+        return step
+    }
+
+    private func noteLag(of track: Track, _ step: Step?) {
+        guard let step else { return }
+        metrics.note(track.projection, track.realm.name, lag: step.head - step.position)
     }
 
     private static var lostRound: Duration { .seconds(5) }
