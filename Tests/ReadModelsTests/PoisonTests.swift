@@ -116,7 +116,10 @@ func numbered(_ numbers: [Int]) -> [Happening] {
     }
 
     @Test func `is brought back by the follower when the cause goes away`() async throws {
-        let world = try World([fragile(.inline), fragile(.following, name: "frail")])
+        let world = try World([
+            fragile(.inline), fragile(.following, name: "frail"),
+            fragile(.following, name: "firm", limit: 100),
+        ])
         try world.append(numbered([1, 99, 2]), in: "one")
         let hub = CommitHub()
         let metrics = Metrics()
@@ -141,6 +144,7 @@ func numbered(_ numbers: [Int]) -> [Happening] {
         #expect(try world.rows("frail_1").count == 3)
         try await eventually {
             metrics.render().contains(#"urd_projection_halted_realms{projection="fragile"} 0"#)
+                && metrics.render().contains(#"urd_projection_lag_events{projection="frail"} 0"#)
         }
     }
 
