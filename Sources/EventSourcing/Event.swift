@@ -20,11 +20,11 @@ public protocol Event: Sendable, Equatable {
     var tellsOrigin: Bool { get }
 
     /// All fields, personal ones included; the shape says which of them are sealed.
-    var fields: [String: JSON] { get }
+    var fields: JSONObject { get }
 
     /// Reads the newest revision. Personal fields may be missing: their subject may be erased.
     /// Nil only for a name or a field that was never written: a defect, not an input error.
-    init?(name: String, fields: [String: JSON])
+    init?(name: String, fields: JSONObject)
 }
 
 extension Event {
@@ -43,26 +43,42 @@ public struct EventShape: Sendable {
 
     public let name: String
     public let revision: Int
-    public let fields: [String: Visibility]
+    /// Ordered by their names, as an event's fields are.
+    public let fields: [(name: String, visibility: Visibility)]
     /// Turns this revision's fields into the next revision's. Nil for the newest.
-    public let upcast: (@Sendable ([String: JSON]) -> [String: JSON])?
+    public let upcast: (@Sendable (JSONObject) -> JSONObject)?
 
     public init(
         _ name: String, revision: Int = 1, open: [String] = [], personal: [String] = [],
-        upcast: (@Sendable ([String: JSON]) -> [String: JSON])? = nil
+        upcast: (@Sendable (JSONObject) -> JSONObject)? = nil
     ) {
         self.name = name
         self.revision = revision
-        var fields: [String: Visibility] = [:]
-        for field in open { fields[field] = .open }
-        for field in personal { fields[field] = .personal }
-        self.fields = fields
+        fields = (open.map { ($0, .open) } + personal.map { ($0, .personal) })
+            .sorted { $0.name < $1.name }
         self.upcast = upcast
+    }
+
+    /// An event's fields, apart: what stands readable in the log, and what is sealed.
+    func split(_ fields: JSONObject) -> (open: JSONObject, personal: JSONObject) {
+        var open = fields
+        var personal: JSONObject = [:]
+        var rest = self.fields[...]
+        for (name, value) in fields {
+            rest = rest.drop { $0.name < name }
+            guard let shown = rest.first, shown.name == name else {
+                preconditionFailure("An event's field must stand in its shape.")
+            }
+            guard case .personal = shown.visibility else { continue }
+            open[name] = nil
+            personal[name] = value
+        }
+        return (open, personal)
     }
 
     /// The line of the golden list: a change to it is a decision that someone sees.
     public var goldenLine: String {
-        let listed = fields.sorted { $0.key < $1.key }.map { "\($0.key):\($0.value.rawValue)" }
+        let listed = fields.map { "\($0.name):\($0.visibility.rawValue)" }
         return ([name, String(revision)] + listed).joined(separator: " ")
     }
 }

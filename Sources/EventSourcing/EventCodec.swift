@@ -7,15 +7,15 @@ public struct NewEvent: Sendable, Equatable {
     public let name: String
     public let revision: Int
     public let subject: UUID?
-    public let open: [String: JSON]
-    public let personal: [String: JSON]
+    public let open: JSONObject
+    public let personal: JSONObject
     public let tellsOrigin: Bool
     /// What the fields say, where it is at hand: a state that moves with it need not read them.
     let event: (any Event)?
 
     public init(
-        stream: UUID, name: String, revision: Int, subject: UUID? = nil, open: [String: JSON],
-        personal: [String: JSON] = [:], tellsOrigin: Bool = true
+        stream: UUID, name: String, revision: Int, subject: UUID? = nil, open: JSONObject,
+        personal: JSONObject = [:], tellsOrigin: Bool = true
     ) {
         self.init(
             stream: stream, name: name, revision: revision, subject: subject, open: open,
@@ -23,8 +23,8 @@ public struct NewEvent: Sendable, Equatable {
     }
 
     private init(
-        stream: UUID, name: String, revision: Int, subject: UUID?, open: [String: JSON],
-        personal: [String: JSON], tellsOrigin: Bool, event: (any Event)?
+        stream: UUID, name: String, revision: Int, subject: UUID?, open: JSONObject,
+        personal: JSONObject, tellsOrigin: Bool, event: (any Event)?
     ) {
         self.event = event
         self.tellsOrigin = tellsOrigin
@@ -42,15 +42,7 @@ public struct NewEvent: Sendable, Equatable {
         guard let shape = type(of: event).newestShape(event.name) else {
             preconditionFailure("An event's name must stand in its catalogue.")
         }
-        var open: [String: JSON] = [:]
-        var personal: [String: JSON] = [:]
-        for (field, value) in event.fields {
-            switch shape.fields[field] {
-            case .open: open[field] = value
-            case .personal: personal[field] = value
-            case nil: preconditionFailure("An event's field must stand in its shape.")
-            }
-        }
+        let (open, personal) = shape.split(event.fields)
         let subject = subject ?? event.subject(in: stream)
         precondition(personal.isEmpty || subject != nil, "Personal fields need a subject.")
         self.init(
@@ -66,9 +58,7 @@ public struct NewEvent: Sendable, Equatable {
 
     /// What it says of where its request came from. Of a command that is about somebody those events say
     /// it that are his, so that it is gone when he is erased; what is nobody's is kept for good.
-    public func origin<Value>(
-        _ origin: [String: Value], besideSomebodys: Bool
-    ) -> [String: Value] {
+    public func origin(_ origin: JSONObject, besideSomebodys: Bool) -> JSONObject {
         tellsOrigin && (subject != nil || !besideSomebodys) ? origin : [:]
     }
 }

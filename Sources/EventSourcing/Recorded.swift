@@ -7,7 +7,7 @@ public struct Recorded: Sendable, Equatable {
     public enum Personal: Sendable, Equatable {
         /// The event had none.
         case none
-        case opened([String: JSON])
+        case opened(JSONObject)
         /// The reader had no business opening them, or did not ask.
         case sealed
         /// Their subject was erased: the key is gone for good.
@@ -26,13 +26,13 @@ public struct Recorded: Sendable, Equatable {
     public let actor: String
     public let client: String?
     public let correlation: String?
-    public let open: [String: JSON]
+    public let open: JSONObject
     public let personal: Personal
 
     public init(
         realm: RealmID, position: Int64, stream: UUID, version: Int, name: String, revision: Int,
         at: Timestamp, command: UUID, subject: UUID?, actor: String, client: String?,
-        correlation: String?, open: [String: JSON], personal: Personal
+        correlation: String?, open: JSONObject, personal: Personal
     ) {
         self.realm = realm
         self.position = position

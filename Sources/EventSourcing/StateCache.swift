@@ -1,3 +1,4 @@
+import JSON
 import Synchronization
 import Values
 
@@ -24,6 +25,9 @@ final class StateCache: Sendable {
     private struct Key: Hashable {
         let realm: RealmID
         let stream: UUID
+
+        /// The stream alone: hardly any two realms have one in common.
+        func hash(into hasher: inout Hasher) { hasher.combine(stream) }
     }
 
     private struct Entry {

@@ -126,7 +126,7 @@ struct CommitEncoder: Sendable {
     }
 
     private func seal(
-        _ personal: [String: JSON], of subject: UUID, _ event: NewEvent, version: Int32,
+        _ personal: JSONObject, of subject: UUID, _ event: NewEvent, version: Int32,
         in realm: RealmID
     ) async throws(LogFailure) -> [UInt8]? {
         guard let key = try await keyring.sealingKey(of: subject, in: realm) else { return nil }
@@ -168,15 +168,15 @@ func anonymousSubject(_ at: Timestamp) -> UUID {
 }
 
 private func metaFields(_ origin: Origin) -> JSON {
-    var fields: [String: JSON] = ["actor": .string(origin.actor)]
+    var fields: JSONObject = ["actor": .string(origin.actor)]
     if let client = origin.client { fields["client"] = .string(client) }
     if let correlation = origin.correlation { fields["correlation"] = .string(correlation) }
     return .object(fields)
 }
 
 /// Where the request came from is personal whatever the event is about.
-private func personalFields(_ origin: Origin) -> [String: JSON] {
-    var fields: [String: JSON] = [:]
+private func personalFields(_ origin: Origin) -> JSONObject {
+    var fields: JSONObject = [:]
     if let address = origin.address { fields["$address"] = .string(address) }
     if let userAgent = origin.userAgent { fields["$userAgent"] = .string(userAgent) }
     return fields

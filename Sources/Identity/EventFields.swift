@@ -2,7 +2,7 @@ internal import JSON
 internal import Values
 
 /// The fields of events, read with the type that they were written with.
-extension [String: JSON] {
+extension JSONObject {
     func uuid(_ name: String) -> UUID? { self[name]?.string.flatMap { UUID($0) } }
 
     func digest(_ name: String) -> SecretDigest? {

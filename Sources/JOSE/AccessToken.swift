@@ -18,13 +18,13 @@ public struct AccessToken: Sendable, Hashable {
     public var authenticationContext: String?
     public var authenticationMethods: [String]
     /// Whatever else; a name of the above counts for nothing here.
-    public var additional: [String: JSON]
+    public var additional: JSONObject
 
     public init(
         issuer: String, subject: String, audience: [String], clientID: String, id: String,
         issuedAt: Timestamp, expiresAt: Timestamp, scope: [String] = [],
         authenticatedAt: Timestamp? = nil, authenticationContext: String? = nil,
-        authenticationMethods: [String] = [], additional: [String: JSON] = [:]
+        authenticationMethods: [String] = [], additional: JSONObject = [:]
     ) {
         self.issuer = issuer
         self.subject = subject
@@ -44,7 +44,7 @@ public struct AccessToken: Sendable, Hashable {
         try JWS.sign(JSON.object(claims).canonical(), by: key, type: "at+jwt")
     }
 
-    private var claims: [String: JSON] {
+    private var claims: JSONObject {
         var claims = additional
         claims.set(.issuer, .string(issuer))
         claims.set(.subject, .string(subject))

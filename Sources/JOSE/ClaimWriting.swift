@@ -1,6 +1,6 @@
 internal import JSON
 
-extension [String: JSON] {
+extension JSONObject {
     /// Also takes away what stood there under that name.
     mutating func set(_ name: ClaimName, _ value: JSON?) { self[name.rawValue] = value }
 }

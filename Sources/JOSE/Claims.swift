@@ -4,7 +4,7 @@ public import Values
 /// What a token says, once its signature was checked: the registered claims in their own types, so
 /// that one with a wrong shape is found here and not where it is used.
 public struct Claims: Sendable, Hashable {
-    public let members: [String: JSON]
+    public let members: JSONObject
     public let issuer: String?
     public let subject: String?
     /// Nil without `aud`; one or more otherwise.
@@ -46,14 +46,14 @@ public struct Claims: Sendable, Hashable {
     }
 
     /// What is left beside the claims with these names.
-    func others(than names: [ClaimName]) -> [String: JSON] {
+    func others(than names: [ClaimName]) -> JSONObject {
         var others = members
         for name in names { others[name.rawValue] = nil }
         return others
     }
 
     private static func text(
-        _ name: ClaimName, of members: [String: JSON]
+        _ name: ClaimName, of members: JSONObject
     ) throws(TokenRejection) -> String? {
         guard let value = members[name.rawValue] else { return nil }
         guard let text = value.string, !text.isEmpty else { throw .malformedClaim(name) }
@@ -61,7 +61,7 @@ public struct Claims: Sendable, Hashable {
     }
 
     private static func instant(
-        _ name: ClaimName, of members: [String: JSON]
+        _ name: ClaimName, of members: JSONObject
     ) throws(TokenRejection) -> Timestamp? {
         guard let value = members[name.rawValue] else { return nil }
         guard let seconds = value.integer else { throw .malformedClaim(name) }
@@ -69,7 +69,7 @@ public struct Claims: Sendable, Hashable {
     }
 
     private static func texts(
-        _ name: ClaimName, of members: [String: JSON], mayBePlain: Bool
+        _ name: ClaimName, of members: JSONObject, mayBePlain: Bool
     ) throws(TokenRejection) -> [String]? {
         guard let value = members[name.rawValue] else { return nil }
         if mayBePlain, let text = value.string { return text.isEmpty ? [] : [text] }

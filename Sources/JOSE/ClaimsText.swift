@@ -10,7 +10,7 @@ enum ClaimsText {
     static let limits = JSON.Limits(depth: 16, size: 16 << 10)
     private static let instants = ["exp", "nbf", "iat", "auth_time", "updated_at"]
 
-    static func parse(_ payload: [UInt8]) -> [String: JSON]? {
+    static func parse(_ payload: [UInt8]) -> JSONObject? {
         var bytes = payload
         for _ in 0...instants.count {
             do throws(JSONError) {

@@ -29,7 +29,7 @@ public struct ClientAssertion: Sendable, Hashable {
     }
 
     public func signed(by key: SigningKey) throws(Failure) -> String {
-        var claims: [String: JSON] = [:]
+        var claims: JSONObject = [:]
         claims.set(.issuer, .string(clientID))
         claims.set(.subject, .string(clientID))
         claims.set(.audience, .string(audience))

@@ -51,14 +51,14 @@ struct CompactJWS {
     ///
     /// `jku`, `x5c`, `x5u` and `x5t` are passed over: they say which key the sender would like to
     /// be believed by, and nothing here reads them; nor `jwk`, but for proofs of that very key.
-    private static func refuseExtensions(_ members: [String: JSON]) throws(TokenRejection) {
+    private static func refuseExtensions(_ members: JSONObject) throws(TokenRejection) {
         for name in ["crit", "b64", "enc", "zip"] where members[name] != nil {
             throw .unsupportedHeader
         }
     }
 
     private static func text(
-        _ name: String, of members: [String: JSON], most: Int
+        _ name: String, of members: JSONObject, most: Int
     ) throws(TokenRejection) -> String? {
         guard let value = members[name] else { return nil }
         guard let text = value.string, text.utf8.count <= most else { throw .malformed }

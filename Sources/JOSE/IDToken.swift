@@ -17,13 +17,13 @@ public struct IDToken: Sendable, Hashable {
     /// Ties the access token of the same answer to this one; see `hash(ofAccessToken:)`.
     public var accessTokenHash: String?
     /// Claims about the user, and whatever else; a name of the above counts for nothing here.
-    public var additional: [String: JSON]
+    public var additional: JSONObject
 
     public init(
         issuer: String, subject: String, clientID: String, issuedAt: Timestamp,
         expiresAt: Timestamp, nonce: String? = nil, authenticatedAt: Timestamp? = nil,
         authenticationContext: String? = nil, authenticationMethods: [String] = [],
-        accessToken: String? = nil, additional: [String: JSON] = [:]
+        accessToken: String? = nil, additional: JSONObject = [:]
     ) {
         self.issuer = issuer
         self.subject = subject
@@ -48,7 +48,7 @@ public struct IDToken: Sendable, Hashable {
         try JWS.sign(JSON.object(claims).canonical(), by: key, type: "JWT")
     }
 
-    private var claims: [String: JSON] {
+    private var claims: JSONObject {
         var claims = additional
         claims.set(.issuer, .string(issuer))
         claims.set(.subject, .string(subject))

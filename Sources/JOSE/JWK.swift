@@ -51,7 +51,7 @@ extension VerificationKey {
         self = key
     }
 
-    private static func checkUse(_ members: [String: JSON]) throws(JWKRejection) {
+    private static func checkUse(_ members: JSONObject) throws(JWKRejection) {
         if let use = members["use"] {
             guard let use = use.string else { throw .malformed }
             guard use == "sig" else { throw .notForSignatures }
@@ -79,7 +79,7 @@ extension VerificationKey {
 
 extension VerificationKey.Material {
     /// What identifies the key, and nothing else (RFC 7638 section 3.2, RFC 8037 section 2).
-    var requiredMembers: [String: JSON] {
+    var requiredMembers: JSONObject {
         switch self {
         case .p256(let key): Self.point("EC", "P-256", x: key.x, y: key.y)
         case .p384(let key): Self.point("EC", "P-384", x: key.x, y: key.y)
@@ -98,15 +98,15 @@ extension VerificationKey.Material {
 
     private static func point(
         _ kind: JSON, _ curve: JSON, x: [UInt8], y: [UInt8]?
-    ) -> [String: JSON] {
-        var members: [String: JSON] = [
+    ) -> JSONObject {
+        var members: JSONObject = [
             "kty": kind, "crv": curve, "x": .string(Base64URL.encode(x)),
         ]
         if let y { members["y"] = .string(Base64URL.encode(y)) }
         return members
     }
 
-    init(kind: String, _ members: [String: JSON]) throws(JWKRejection) {
+    init(kind: String, _ members: JSONObject) throws(JWKRejection) {
         switch (kind, members["crv"]?.string) {
         case ("EC", "P-256"):
             let (x, y) = (try Self.bytes("x", of: members), try Self.bytes("y", of: members))
@@ -133,7 +133,7 @@ extension VerificationKey.Material {
     }
 
     private static func bytes(
-        _ name: String, of members: [String: JSON]
+        _ name: String, of members: JSONObject
     ) throws(JWKRejection) -> [UInt8] {
         guard let text = members[name]?.string, let bytes = Base64URL.decode(text) else {
             throw .malformed

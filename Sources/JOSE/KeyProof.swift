@@ -74,7 +74,7 @@ public struct KeyProof: Sendable, Hashable {
         by key: SigningKey, method: String, address: String, id: String, issuedAt: Timestamp,
         accessToken: String? = nil, nonce: String? = nil
     ) throws(Failure) -> String {
-        var claims: [String: JSON] = [:]
+        var claims: JSONObject = [:]
         claims.set(.id, .string(id))
         claims.set(.method, .string(method))
         claims.set(.address, .string(address))

@@ -1,10 +1,3 @@
-extension Dictionary where Key == String {
-    /// Sorted by the UTF-16 code units of the names, as RFC 8785 section 3.2.3 demands.
-    var inCanonicalOrder: [(key: String, value: Value)] {
-        sorted { precedesInUTF16($0.key, $1.key) }
-    }
-}
-
 /// UTF-8 bytes sort like UTF-16 code units but for one thing: scalars above U+FFFF (lead byte F0 and
 /// up) are surrogates in UTF-16 and so come before U+E000…U+FFFF (lead bytes EE and EF).
 func precedesInUTF16(_ left: String, _ right: String) -> Bool {

@@ -8,7 +8,7 @@ public enum JSON: Hashable, Sendable {
     case integer(Int64)
     case string(String)
     case array([JSON])
-    case object([String: JSON])
+    case object(JSONObject)
 
     /// The integers that every JSON reader keeps exactly (RFC 8259 section 6): no others are read,
     /// and none should be written.
@@ -53,7 +53,7 @@ extension JSON {
         return value
     }
 
-    public var object: [String: JSON]? {
+    public var object: JSONObject? {
         guard case .object(let value) = self else { return nil }
         return value
     }
@@ -81,6 +81,6 @@ extension JSON: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
 
     /// Of a name that stands twice, the last value counts.
     public init(dictionaryLiteral elements: (String, JSON)...) {
-        self = .object(Dictionary(elements, uniquingKeysWith: { $1 }))
+        self = .object(JSONObject(elements))
     }
 }

@@ -38,7 +38,7 @@ struct ClientData {
 
     private static let known = Set(WebAuthnFailure.ClientDataMember.allCases.map(\.rawValue))
 
-    private static func members(_ bytes: [UInt8]) throws(WebAuthnFailure) -> [String: JSON] {
+    private static func members(_ bytes: [UInt8]) throws(WebAuthnFailure) -> JSONObject {
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
         var scanner = MemberScanner(bytes: bytes, from: bytes.starts(with: mark) ? mark.count : 0)
         guard let members = scanner.members(named: known) else { throw .clientDataMalformed }
@@ -46,7 +46,7 @@ struct ClientData {
     }
 
     private static func text(
-        _ members: [String: JSON], _ member: WebAuthnFailure.ClientDataMember
+        _ members: JSONObject, _ member: WebAuthnFailure.ClientDataMember
     ) throws(WebAuthnFailure) -> String {
         guard let value = members[member.rawValue] else {
             throw .clientDataMember(member, .missing)

@@ -18,8 +18,8 @@ struct MemberScanner {
     }
 
     /// Nil when this is no JSON object, and nothing behind it, or has one of these names twice.
-    mutating func members(named names: Set<String>) -> [String: JSON]? {
-        var members: [String: JSON] = [:]
+    mutating func members(named names: Set<String>) -> JSONObject? {
+        var members: JSONObject = [:]
         skipSpace()
         guard take("{") else { return nil }
         skipSpace()
@@ -36,9 +36,8 @@ struct MemberScanner {
             let valueStart = position
             guard skipValue(depth: 1) else { return nil }
             if let name, names.contains(name) {
-                guard let value = parsed(from: valueStart),
-                    members.updateValue(value, forKey: name) == nil
-                else { return nil }
+                guard members[name] == nil, let value = parsed(from: valueStart) else { return nil }
+                members[name] = value
             }
             skipSpace()
             if take("}") { return isAtEnd() ? members : nil }

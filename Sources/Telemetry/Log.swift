@@ -74,28 +74,28 @@ public struct Log: Sendable {
         Log(threshold: threshold, sink: sink, now: now, request: id)
     }
 
-    public func debug(_ event: StaticString, _ fields: @autoclosure () -> [String: JSON] = [:]) {
+    public func debug(_ event: StaticString, _ fields: @autoclosure () -> JSONObject = [:]) {
         write(.debug, event, fields)
     }
 
-    public func info(_ event: StaticString, _ fields: @autoclosure () -> [String: JSON] = [:]) {
+    public func info(_ event: StaticString, _ fields: @autoclosure () -> JSONObject = [:]) {
         write(.info, event, fields)
     }
 
-    public func notice(_ event: StaticString, _ fields: @autoclosure () -> [String: JSON] = [:]) {
+    public func notice(_ event: StaticString, _ fields: @autoclosure () -> JSONObject = [:]) {
         write(.notice, event, fields)
     }
 
-    public func warning(_ event: StaticString, _ fields: @autoclosure () -> [String: JSON] = [:]) {
+    public func warning(_ event: StaticString, _ fields: @autoclosure () -> JSONObject = [:]) {
         write(.warning, event, fields)
     }
 
-    public func error(_ event: StaticString, _ fields: @autoclosure () -> [String: JSON] = [:]) {
+    public func error(_ event: StaticString, _ fields: @autoclosure () -> JSONObject = [:]) {
         write(.error, event, fields)
     }
 
     /// The event is a literal of the program, so that nothing a client sent can name a line.
-    private func write(_ level: Level, _ event: StaticString, _ fields: () -> [String: JSON]) {
+    private func write(_ level: Level, _ event: StaticString, _ fields: () -> JSONObject) {
         guard level >= threshold else { return }
         var line = head(level, event)
         let bare = line.count

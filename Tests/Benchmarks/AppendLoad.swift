@@ -104,7 +104,7 @@ struct SampleClient {
 
     /// The fields that the domain writes.
     static func event(_ stream: UUID, version: Int, _ number: Int) -> NewEvent {
-        var fields: [String: JSON] = [
+        var fields: JSONObject = [
             "client_name": .string("Benchmark client \(number)"),
             "grant_types": ["authorization_code", "refresh_token"],
             "redirect_uris": ["https://app.example/callback"],

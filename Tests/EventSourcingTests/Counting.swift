@@ -22,14 +22,14 @@ enum CounterEvent: Event {
 
     var subject: UUID? { nil }
 
-    var fields: [String: JSON] {
+    var fields: JSONObject {
         switch self {
         case .raised(let by): ["by": .integer(by)]
         case .closed: [:]
         }
     }
 
-    init?(name: String, fields: [String: JSON]) {
+    init?(name: String, fields: JSONObject) {
         switch name {
         case "counter.raised":
             guard let by = fields["by"]?.integer else { return nil }

@@ -11,12 +11,12 @@ private enum PersonEvent: Event {
     static let catalogue = [
         EventShape("person.named", revision: 1, open: ["name"]) { fields in
             let words = (fields["name"]?.string ?? "").split(separator: " ").map(String.init)
-            var newer: [String: JSON] = ["given": .string(words.first ?? "")]
+            var newer: JSONObject = ["given": .string(words.first ?? "")]
             newer["family"] = words.dropFirst().first.map { .string($0) }
             return newer
         },
         EventShape("person.named", revision: 2, open: ["given", "family"]) { fields in
-            var newer: [String: JSON] = [:]
+            var newer: JSONObject = [:]
             newer["first"] = fields["given"]
             newer["last"] = fields["family"]
             return newer
@@ -27,16 +27,16 @@ private enum PersonEvent: Event {
     var name: String { "person.named" }
     var subject: UUID? { UUID(high: 5, low: 5) }
 
-    var fields: [String: JSON] {
+    var fields: JSONObject {
         switch self {
         case .named(let first, let last):
-            var fields: [String: JSON] = ["first": .string(first)]
+            var fields: JSONObject = ["first": .string(first)]
             fields["last"] = last.map { .string($0) }
             return fields
         }
     }
 
-    init?(name: String, fields: [String: JSON]) {
+    init?(name: String, fields: JSONObject) {
         guard name == "person.named", let first = fields["first"]?.string else { return nil }
         self = .named(first: first, last: fields["last"]?.string)
     }
@@ -46,7 +46,7 @@ private enum PersonEvent: Event {
     let stream = UUID(high: 1, low: 1)
 
     private func recorded(
-        _ name: String = "person.named", revision: Int, open: [String: JSON],
+        _ name: String = "person.named", revision: Int, open: JSONObject,
         personal: Recorded.Personal = .none
     ) -> Recorded {
         Recorded(

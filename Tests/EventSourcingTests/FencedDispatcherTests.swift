@@ -1,4 +1,5 @@
 import EventSourcing
+import JSON
 import LogTesting
 import Testing
 import Values

@@ -59,7 +59,7 @@ import Values
     }
 
     /// Whatever PostgreSQL would take and somebody could not read afterwards.
-    private static let unreadable: [String: [String: JSON]] = [
+    private static let unreadable: [String: JSONObject] = [
         "U+0000 in a text": ["text": "a\u{0}b"],
         "U+0000 deep inside": ["list": [["object": ["text": "\u{0}"]]]],
         "U+0000 in a name": ["a\u{0}": 1],
@@ -95,7 +95,7 @@ import Values
         let store = try TestStore()
         defer { store.log.close() }
         let realm = newRealm()
-        let strange: [String: JSON] = [
+        let strange: JSONObject = [
             #"\u0000"#: #"\\u0000 \u0000"#, "": "\u{1}\u{7F}\u{2028}\u{FFFF}\u{1F600}",
             "numbers": [.integer((1 << 53) - 1), .integer(1 - (1 << 53))],
             "deep": (0..<62).reduce(JSON.null) { inner, _ in .array([inner]) },

@@ -39,7 +39,7 @@ import Values
     @Test func `know nobody who was erased`() async throws {
         let store = try TestStore()
         let (realm, subject) = (newRealm(), newID())
-        let mail: [String: JSON] = ["mail": "a@b.example"]
+        let mail: JSONObject = ["mail": "a@b.example"]
         try expectWon(
             await store.log.append(
                 commit(to: subject, in: realm, personal: mail, subject: subject)))

@@ -7,7 +7,7 @@ import Values
 @testable import EventStore
 
 @Suite struct `What is sealed` {
-    private static let mail: [String: JSON] = ["mail": "someone@example.org"]
+    private static let mail: JSONObject = ["mail": "someone@example.org"]
 
     private func personal(_ subject: UUID, in realm: RealmID, at version: Int = 0) -> Commit {
         commit(to: subject, at: version, in: realm, personal: Self.mail, subject: subject)

@@ -9,8 +9,8 @@ import Values
     private let used = UsedAssertion(id: "j1", until: noon.adding(seconds: 60))
     private var claim: Claim { Claim("client_assertion", "web j1", until: used.until) }
 
-    private func realm(_ metadata: [String: JSON] = [:]) throws -> Scenario {
-        let keyed: [String: JSON] = [
+    private func realm(_ metadata: JSONObject = [:]) throws -> Scenario {
+        let keyed: JSONObject = [
             "grant_types": ["client_credentials"], "scope": "jobs",
             "token_endpoint_auth_method": "private_key_jwt",
             "jwks": ["keys": [["kty": "OKP", "crv": "Ed25519", "x": "AA"]]],

@@ -34,7 +34,7 @@ private let pushed = UUID(high: 23, low: 23)
                 session: key, now: at))
     }
 
-    private func given(_ metadata: [String: JSON] = ["consent": "none"]) throws -> Scenario {
+    private func given(_ metadata: JSONObject = ["consent": "none"]) throws -> Scenario {
         try givenNativeRealm(metadata: metadata).given(registeredAccount(), in: account)
             .given(opened(), in: browser)
     }

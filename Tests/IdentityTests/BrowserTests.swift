@@ -42,7 +42,7 @@ func browserSamples() throws -> [any Event] {
             session: browser, digest: try digest(9), replaced: replaced, now: noon)
     }
 
-    private func givenCode(_ settings: [String: JSON] = [:]) throws -> Scenario {
+    private func givenCode(_ settings: JSONObject = [:]) throws -> Scenario {
         givenRealm().given(RealmEvent.settingsChanged(settings), in: Realm.stream)
             .given(registeredAccount(), in: account)
             .given(MailboxEvent.assigned(account), try issued(.signIn), in: mailbox)

@@ -5,7 +5,7 @@ import LogTesting
 import Testing
 import Values
 
-private func givenClient(_ metadata: [String: JSON] = webMetadata) throws -> Scenario {
+private func givenClient(_ metadata: JSONObject = webMetadata) throws -> Scenario {
     let usesSecret = ClientMetadata.authenticationMethod(askedFor: metadata)?.usesSecret == true
     let secret = usesSecret ? try digest(1) : nil
     return givenRealm().given(try registered(metadata, secret: secret), in: client)
@@ -13,7 +13,7 @@ private func givenClient(_ metadata: [String: JSON] = webMetadata) throws -> Sce
 
 @Suite struct `Updating a client` {
     @Test func `replaces all of its metadata`() async throws {
-        let new: [String: JSON] = ["redirect_uris": ["https://other.example.org/back"]]
+        let new: JSONObject = ["redirect_uris": ["https://other.example.org/back"]]
         try await givenClient().when(UpdateClient(id: client, metadata: new))
             .then(ClientEvent.updated(try ClientMetadata(new)), in: client)
     }

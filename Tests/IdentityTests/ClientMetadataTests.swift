@@ -20,7 +20,7 @@ import Values
     }
 
     @Test func `comes back as it was given`() throws {
-        let given: [String: JSON] = [
+        let given: JSONObject = [
             "client_name": "Café \u{1F600}", "redirect_uris": ["https://a.example/b?c=d"],
             "grant_types": ["authorization_code", "refresh_token"], "response_types": ["code"],
             "token_endpoint_auth_method": "private_key_jwt", "application_type": "web",
@@ -93,7 +93,7 @@ import Values
     }
 
     /// Metadata that is right but for these members.
-    private func fault(_ members: [String: JSON]) -> FieldFault? {
+    private func fault(_ members: JSONObject) -> FieldFault? {
         var metadata = webMetadata
         metadata.merge(members) { $1 }
         do throws(FieldFault) {
@@ -216,7 +216,7 @@ import Values
     }
 
     @Test func `of a client that acts for itself stands alone and shows a secret or a key`() {
-        let itself: [String: JSON] = [
+        let itself: JSONObject = [
             "grant_types": ["client_credentials"], "redirect_uris": .null,
         ]
         #expect(fault(itself) == nil)

@@ -93,7 +93,7 @@ private func added(_ id: UUID = installation, mail: UUID? = nil) -> OwnerEvent {
             challenge: challenge, installation: installation,
             proof: .verified(.playIntegrity, app: "app"), now: madeAt.adding(seconds: 60))
         certify.mail = deviceMail
-        func event(_ scenario: Scenario) async throws -> [String: JSON]? {
+        func event(_ scenario: Scenario) async throws -> JSONObject? {
             try await scenario.when(certify).result.get().events
                 .first { $0.name == "client.certified" }?.open
         }

@@ -8,7 +8,7 @@ import Values
 private let device = UUID(high: 70, low: 70)
 private let other = UUID(high: 71, low: 71)
 
-private let metadata: [String: JSON] = [
+private let metadata: JSONObject = [
     "token_endpoint_auth_method": "none",
     "grant_types": ["urn:ietf:params:oauth:grant-type:device_code", "refresh_token"],
 ]
@@ -28,7 +28,7 @@ private func request(
         session: session, now: now)
 }
 
-private func realm(_ more: [String: JSON] = [:]) throws -> Scenario {
+private func realm(_ more: JSONObject = [:]) throws -> Scenario {
     givenRealm().given(
         try registered(metadata.merging(more) { $1 }, secret: nil), in: client)
 }

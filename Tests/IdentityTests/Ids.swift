@@ -25,19 +25,19 @@ func givenDisabledRealm() -> Scenario {
 }
 
 /// Metadata of a web application that keeps a secret.
-let webMetadata: [String: JSON] = [
+let webMetadata: JSONObject = [
     "client_name": "Web", "redirect_uris": ["https://web.example.org/back"],
 ]
 
 /// Metadata of an app on people's phones.
-let nativeMetadata: [String: JSON] = [
+let nativeMetadata: JSONObject = [
     "client_name": "Phone", "token_endpoint_auth_method": "none", "application_type": "native",
     "redirect_uris": ["org.example.phone:/back"],
     "grant_types": ["authorization_code", "refresh_token", "urn:cocoar:otp"],
 ]
 
 func registered(
-    _ metadata: [String: JSON] = webMetadata, secret: SecretDigest?
+    _ metadata: JSONObject = webMetadata, secret: SecretDigest?
 ) throws -> ClientEvent {
     .registered(clientID: "web", metadata: try ClientMetadata(metadata), secret: secret)
 }

@@ -8,7 +8,7 @@ import Values
 let installation = UUID(high: 0x019B_0000_0000_7000, low: 0x8000_0000_0000_0001)
 private let challenge = UUID(high: 0x019B_0000_0001_7000, low: 0x8000_0000_0000_0002)
 let madeAt = Timestamp(microseconds: 0x019B_0000_0000 * 1_000)
-private let said: [String: JSON] = [
+private let said: JSONObject = [
     "redirect_uris": ["cozy://"], "client_name": "Phone", "software_id": "amiral",
 ]
 private let clientID = RegisterInstallation.clientID(of: installation)
@@ -20,7 +20,7 @@ func flagshipRealm() -> Scenario {
 }
 
 /// As its own command registers it.
-func registeredInstallation(_ more: [String: JSON] = [:]) async throws -> ClientEvent {
+func registeredInstallation(_ more: JSONObject = [:]) async throws -> ClientEvent {
     let verdict = try await flagshipRealm().when(
         RegisterInstallation(
             id: installation, metadata: said.merging(more) { $1 }, secret: try digest(1)))
@@ -37,7 +37,7 @@ func givenInstallation(_ events: ClientEvent...) async throws -> Scenario {
 }
 
 @Suite struct `An installation` {
-    private func register(_ change: [String: JSON] = [:]) throws -> RegisterInstallation {
+    private func register(_ change: JSONObject = [:]) throws -> RegisterInstallation {
         RegisterInstallation(
             id: installation, metadata: said.merging(change) { $1 }, secret: try digest(1))
     }
@@ -63,7 +63,7 @@ func givenInstallation(_ events: ClientEvent...) async throws -> Scenario {
     }
 
     @Test func `is made and changed in no other way`() async throws {
-        let metadata: [String: JSON] = [
+        let metadata: JSONObject = [
             "grant_types": ["urn:urd:flagship"], "redirect_uris": ["https://a.example"],
         ]
         let fault = FieldFault("grant_types", .reserved)
@@ -82,7 +82,7 @@ func givenInstallation(_ events: ClientEvent...) async throws -> Scenario {
 
     @Test func `says something else of itself`() async throws {
         func update(
-            _ change: [String: JSON], secret: SecretDigest? = nil, at now: Timestamp = madeAt
+            _ change: JSONObject, secret: SecretDigest? = nil, at now: Timestamp = madeAt
         ) -> UpdateInstallation {
             UpdateInstallation(
                 id: installation, metadata: said.merging(change) { $1 }, secret: secret, now: now)

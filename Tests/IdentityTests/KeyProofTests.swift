@@ -9,7 +9,7 @@ import Values
     private let proof = UsedProof(key: "k1", id: "j1", until: noon.adding(seconds: 90))
     private var claim: Claim { Claim("dpop_proof", "k1 j1", until: proof.until) }
 
-    private func realm(_ metadata: [String: JSON] = [:]) throws -> Scenario {
+    private func realm(_ metadata: JSONObject = [:]) throws -> Scenario {
         try givenNativeRealm(metadata: metadata).given(issued(), in: mailbox)
     }
 

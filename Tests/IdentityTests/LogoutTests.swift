@@ -10,7 +10,7 @@ private let order = NoticeOrder(id: notice, issuer: "https://id.example.org")
 
 @Suite struct `Telling clients of a logout` {
     private func given(
-        _ metadata: [String: JSON], account holder: UUID? = account, issuer: String? = nil
+        _ metadata: JSONObject, account holder: UUID? = account, issuer: String? = nil
     ) throws -> Scenario {
         var terms = SessionTerms(
             account: holder, stamp: 0, client: client, clientID: "web", app: nil,
@@ -26,7 +26,7 @@ private let order = NoticeOrder(id: notice, issuer: "https://id.example.org")
         EndSession(session: session, reason: reason, of: account, notice: notice)
     }
 
-    private let told: [String: JSON] = ["backchannel_logout_uri": "https://web.example.org/out"]
+    private let told: JSONObject = ["backchannel_logout_uri": "https://web.example.org/out"]
 
     @Test func `is asked for where the client wants it`() async throws {
         try await given(told).when(end()).then(

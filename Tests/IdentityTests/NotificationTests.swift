@@ -274,8 +274,8 @@ private func request(
     }
 
     @Test func `is bounded`() async throws {
-        let many = Dictionary(
-            uniqueKeysWithValues: (0..<51).map { ("c\($0)", JSON.object([:])) })
+        let many = JSONObject(
+            (0..<51).map { ("c\($0)", JSON.object([:])) })
         try await flagshipRealm().when(try register(.object(many)))
             .thenRejected(.invalid(FieldFault("notifications", .tooMany(limit: 50))))
         let long: JSON = ["a": ["description": .string(String(repeating: "a", count: 16_384))]]

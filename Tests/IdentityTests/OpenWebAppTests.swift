@@ -153,11 +153,11 @@ private func given(_ lifetime: Int64) -> SessionTerms {
     private let id = UUID(high: 0x77, low: 6)
     private let account = UUID(high: 0x77, low: 7)
 
-    private func givenLogin(_ more: [String: JSON] = [:]) async throws -> Scenario {
+    private func givenLogin(_ more: JSONObject = [:]) async throws -> Scenario {
         let terms = BrowserTerms(
             account: Owned.owner, stamp: 0, method: .sessionCode, factors: [.passphrase],
             digest: try digest(7), openedAt: madeAt, expiresAt: madeAt.adding(seconds: 9_000))
-        let members: [String: JSON] = [
+        let members: JSONObject = [
             "kind": "konnector", "slug": "bank", "name": "Bank",
             "start_url": "https://bank.example/s", "manage_url": "https://bank.example/m",
         ]

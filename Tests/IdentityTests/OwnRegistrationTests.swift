@@ -71,12 +71,12 @@ private func realm(_ posture: String? = nil) -> Scenario {
 }
 
 @Suite struct `A client that registers itself` {
-    private let plain: [String: JSON] = [
+    private let plain: JSONObject = [
         "token_endpoint_auth_method": "none", "redirect_uris": ["https://web.example.org/back"],
     ]
 
     private func register(
-        _ more: [String: JSON] = [:], token: UUID? = nil, statement: [String: JSON]? = nil,
+        _ more: JSONObject = [:], token: UUID? = nil, statement: JSONObject? = nil,
         app: UUID? = nil, at now: Timestamp = noon, secret: SecretDigest? = nil
     ) -> RegisterOwnClient {
         RegisterOwnClient(
@@ -84,7 +84,7 @@ private func realm(_ posture: String? = nil) -> Scenario {
             app: app, token: token, statement: statement, now: now)
     }
 
-    private func made(_ more: [String: JSON] = [:]) throws -> ClientEvent {
+    private func made(_ more: JSONObject = [:]) throws -> ClientEvent {
         // Nobody answers for where its tokens are good.
         let all = plain.merging(["resources_listed_only": true]) { $1 }
         return try registered(all.merging(more) { $1 }, secret: nil)
@@ -161,7 +161,7 @@ private func realm(_ posture: String? = nil) -> Scenario {
     }
 
     @Test func `is what its maker says, whatever it says itself`() async throws {
-        let statement: [String: JSON] = [
+        let statement: JSONObject = [
             "iss": "https://maker.example", "client_name": "Maker's", "scope": "jobs",
         ]
         try await realm("software_statement")
@@ -191,23 +191,23 @@ private func realm(_ posture: String? = nil) -> Scenario {
 }
 
 @Suite struct `A client that changes what it said` {
-    private let plain: [String: JSON] = [
+    private let plain: JSONObject = [
         "token_endpoint_auth_method": "none", "redirect_uris": ["https://web.example.org/back"],
     ]
 
-    private func update(_ more: [String: JSON] = [:]) -> UpdateOwnClient {
+    private func update(_ more: JSONObject = [:]) -> UpdateOwnClient {
         UpdateOwnClient(
             id: client,
             metadata: plain.merging(["client_id": "web"]) { $1 }.merging(more) { $1 })
     }
 
-    private func known(_ more: [String: JSON] = [:]) throws -> Scenario {
+    private func known(_ more: JSONObject = [:]) throws -> Scenario {
         realm("open").given(
             try registered(plain.merging(more) { $1 }, secret: nil), in: client)
     }
 
     @Test func `replaces it, and keeps what it was given`() async throws {
-        let given: [String: JSON] = [
+        let given: JSONObject = [
             "audiences": ["https://api.example.org"], "client_name": "Old", "scope": "jobs",
         ]
         let after = try ClientMetadata(
@@ -278,8 +278,8 @@ private func realm(_ posture: String? = nil) -> Scenario {
             (["a": ["jwks": keys, "other": 1]], .unsupported),
             (
                 .object(
-                    Dictionary(
-                        uniqueKeysWithValues: (0..<21).map { ("a\($0)", ["jwks": keys]) })),
+                    JSONObject(
+                        (0..<21).map { ("a\($0)", ["jwks": keys]) })),
                 .tooMany(limit: 20)
             ),
         ]

@@ -35,13 +35,13 @@ func enrolled(_ key: CredentialRecord = credential()) -> PasskeyEvent {
 
 /// A realm of people with passkeys, and one of its accounts.
 func givenPasskeyRealm(
-    _ settings: [String: JSON] = [:], metadata: [String: JSON] = [:]
+    _ settings: JSONObject = [:], metadata: JSONObject = [:]
 ) throws -> Scenario {
     try givenNativeRealm(
-        ["primary_domain": "acme.example:8443"].merging(settings) { $1 },
-        metadata: [
+        (["primary_domain": "acme.example:8443"] as JSONObject).merging(settings) { $1 },
+        metadata: ([
             "grant_types": ["urn:cocoar:passkey", "refresh_token"], "response_types": [],
-        ].merging(metadata) { $1 }
+        ] as JSONObject).merging(metadata) { $1 }
     ).given(registeredAccount(), in: account)
 }
 
@@ -285,7 +285,7 @@ func givenPasskeyRealm(
 
 @Suite struct `The domain of passkeys` {
     private func domain(
-        _ settings: [String: JSON], chosenBy client: String? = nil
+        _ settings: JSONObject, chosenBy client: String? = nil
     ) -> String? {
         PasskeyDomain.id(Identity.Settings(overrides: settings), chosenBy: client)
     }
@@ -303,7 +303,7 @@ func givenPasskeyRealm(
     }
 
     @Test func `is a client's choice where that is at or below it`() {
-        let settings: [String: JSON] = [
+        let settings: JSONObject = [
             "primary_domain": "id.acme.example", "webauthn_rp_id": "shop.example",
         ]
         for host in ["id.acme.example", "a.id.acme.example", "shop.example", "a.b.shop.example"] {

@@ -22,7 +22,7 @@ func passphraseSamples() -> [any Event] {
     ]
 }
 
-private func givenAnn(_ settings: [String: JSON] = ["login_passphrase": true]) -> Scenario {
+private func givenAnn(_ settings: JSONObject = ["login_passphrase": true]) -> Scenario {
     givenRealm().given(RealmEvent.settingsChanged(settings), in: Realm.stream)
         .given(registeredAccount(), in: account)
         .given(MailboxEvent.assigned(account), in: mailbox)
@@ -62,7 +62,7 @@ private func givenAnn(_ settings: [String: JSON] = ["login_passphrase": true]) -
     }
 
     @Test func `tells its owner, also where passphrases are off by now`() async throws {
-        for settings in [["login_passphrase": true], [:]] as [[String: JSON]] {
+        for settings in [["login_passphrase": true], [:]] as [JSONObject] {
             try await givenAnn(settings).given(wasSet(), in: stream).when(remove())
                 .then(PassphraseEvent.removed(account: account, mail: code), in: stream)
         }

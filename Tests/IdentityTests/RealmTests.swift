@@ -111,7 +111,7 @@ import Testing
             ),
             (
                 "rate_limits",
-                .object(Dictionary(uniqueKeysWithValues: (0...50).map { ("p\($0)", [:]) })),
+                .object(JSONObject((0...50).map { ("p\($0)", [:]) })),
                 .tooMany(limit: 50)
             ),
             ("registration", 1, .wrongType(expected: .text)),

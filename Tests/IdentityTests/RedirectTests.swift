@@ -4,9 +4,9 @@ import LogTesting
 import Testing
 
 @Suite struct `A redirect URI` {
-    private func fault(_ uri: String, _ more: [String: JSON] = [:]) -> FieldFault? {
+    private func fault(_ uri: String, _ more: JSONObject = [:]) -> FieldFault? {
         do throws(FieldFault) {
-            let members: [String: JSON] = ["redirect_uris": [.string(uri)]]
+            let members: JSONObject = ["redirect_uris": [.string(uri)]]
             _ = try ClientMetadata(members.merging(more) { $1 })
             return nil
         } catch {
@@ -108,7 +108,7 @@ import Testing
             let length = Int.random(in: 0...24, using: &random)
             var text = Bool.random(using: &random) ? "https://" : ""
             for _ in 0..<length { text.append(alphabet.randomElement(using: &random) ?? "a") }
-            let metadata: [String: JSON] = [
+            let metadata: JSONObject = [
                 "redirect_uris": [.string(text)], "client_name": .string(text),
                 "scope": .string(text), "client_uri": .string(text),
             ]

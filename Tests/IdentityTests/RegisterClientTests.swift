@@ -9,7 +9,7 @@ private let claim = Claim("client_id", "web")
 
 @Suite struct `Registering a client` {
     func register(
-        _ metadata: [String: JSON] = webMetadata, clientID: String = "web", secret: Bool = true
+        _ metadata: JSONObject = webMetadata, clientID: String = "web", secret: Bool = true
     ) throws -> RegisterClient {
         RegisterClient(
             id: client, clientID: clientID, metadata: metadata,

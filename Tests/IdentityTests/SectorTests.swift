@@ -6,7 +6,7 @@ import Testing
 import Values
 
 private let places = ["https://one.example/back", "https://two.example/back"]
-private let pairwise: [String: JSON] = [
+private let pairwise: JSONObject = [
     "redirect_uris": .array(places.map { .string($0) }), "subject_type": "pairwise",
     "token_endpoint_auth_method": "none", "sector_identifier_uri": "https://sector.example/uris",
 ]
@@ -16,7 +16,7 @@ private let pairwise: [String: JSON] = [
         RealmEvent.settingsChanged(["client_registration": "open"]), in: Realm.stream)
 
     private func register(
-        _ listed: [String]?, _ metadata: [String: JSON] = pairwise
+        _ listed: [String]?, _ metadata: JSONObject = pairwise
     ) -> RegisterOwnClient {
         RegisterOwnClient(
             id: client, clientID: "web", metadata: metadata, sectorPlaces: listed, now: noon)

@@ -5,7 +5,7 @@ import LogTesting
 import Testing
 
 @Suite struct `Settings` {
-    private func realm(_ changes: [String: JSON]...) -> Realm {
+    private func realm(_ changes: JSONObject...) -> Realm {
         var realm = Realm()
         realm.apply(.created(displayName: "Acme"))
         for change in changes { realm.apply(.settingsChanged(change)) }
@@ -20,7 +20,7 @@ import Testing
         #expect(fresh[SettingCatalogue.refreshTokenLeeway] == 10)
         #expect(fresh[SettingCatalogue.mailFrom] == nil)
 
-        let changes: [String: JSON] = [
+        let changes: JSONObject = [
             "native_grants": true, "registration": "invite_code", "refresh_token_leeway": 0,
             "mail_from": "a@example.org", "display_name": "Other",
         ]

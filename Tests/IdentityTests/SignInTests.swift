@@ -14,7 +14,7 @@ let noon = Timestamp(seconds: 1_800_000_000)
 
 /// A realm that signs people in without a browser, with a client that may.
 func givenNativeRealm(
-    _ settings: [String: JSON] = ["registration": "jit_on_otp"], metadata: [String: JSON] = [:]
+    _ settings: JSONObject = ["registration": "jit_on_otp"], metadata: JSONObject = [:]
 ) throws -> Scenario {
     let changes = settings.merging(["native_grants": true]) { own, _ in own }
     return givenRealm().given(RealmEvent.settingsChanged(changes), in: Realm.stream)

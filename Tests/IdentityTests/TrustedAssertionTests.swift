@@ -6,7 +6,7 @@ import Testing
 import Values
 
 @Suite struct `The word of somebody who is trusted` {
-    private let metadata: [String: JSON] = [
+    private let metadata: JSONObject = [
         "token_endpoint_auth_method": "none",
         "grant_types": ["urn:ietf:params:oauth:grant-type:jwt-bearer"],
     ]
@@ -74,8 +74,8 @@ import Values
     private let here = "https://gateway.example"
     private let there = "https://orders.example"
 
-    private func metadata(_ more: [String: JSON] = [:]) throws -> ClientEvent {
-        let usual: [String: JSON] = [
+    private func metadata(_ more: JSONObject = [:]) throws -> ClientEvent {
+        let usual: JSONObject = [
             "grant_types": ["urn:ietf:params:oauth:grant-type:token-exchange"],
             "token_exchange": "delegation", "audiences": [.string(here)],
             "exchange_targets": [.string(there)],
@@ -105,7 +105,7 @@ import Values
     }
 
     private func realm(
-        _ more: [String: JSON] = [:], phone: [String: JSON] = [:], _ exchange: TokenExchange? = nil
+        _ more: JSONObject = [:], phone: JSONObject = [:], _ exchange: TokenExchange? = nil
     ) throws -> Scenario {
         try givenNativeRealm(metadata: phone).given(try metadata(more), in: gateway)
             .given(registeredAccount(), in: account)

@@ -12,12 +12,14 @@ import Values
     private let content = NotificationContent(title: "Low", message: "", sender: "Drive")
 
     /// An owner who let an app in that opened a web app.
-    private func opened(_ members: [String: JSON]?) async throws -> Scenario {
+    private func opened(_ members: JSONObject?) async throws -> Scenario {
         let scenario = try await givenOwner(client: .adopted(atOnboarding: false)).given(
             try await registeredInstallation(["notifications": ["own": [:]]]), in: installation)
         guard let members else { return scenario }
         let card = try WebAppCard(
-            ["kind": "app", "slug": "drive", "name": "Drive"].merging(members) { $1 })
+            (["kind": "app", "slug": "drive", "name": "Drive"] as JSONObject).merging(members) {
+                $1
+            })
         return scenario.given(WebAppEvent.registered(card), in: app)
     }
 

@@ -6,17 +6,17 @@ import Testing
 import Values
 
 private let id = UUID(high: 0x77, low: 1)
-private let drive: [String: JSON] = [
+private let drive: JSONObject = [
     "kind": "app", "slug": "drive", "name": "Drive", "permissions": ["files:read"],
     "origin": "https://drive.example.org",
 ]
-private let bank: [String: JSON] = [
+private let bank: JSONObject = [
     "kind": "konnector", "slug": "bank", "name": "Bank",
     "start_url": "https://bank.example/start?client=urd",
 ]
 private let claims = [Claim("app", "drive"), Claim("web_app_origin", "https://drive.example.org")]
 
-private func with(_ more: [String: JSON], _ members: [String: JSON] = drive) -> [String: JSON] {
+private func with(_ more: JSONObject, _ members: JSONObject = drive) -> JSONObject {
     members.merging(more) { $1 }
 }
 
@@ -52,39 +52,40 @@ private func givenDrive() throws -> Scenario {
             .thenRejected(.slugTaken, whenTaken: claims[0])
     }
 
-    @Test(
-        arguments: [
-            (["slug": .null], FieldFault("slug", .missing)),
-            (["kind": "thing"], FieldFault("kind", .unsupported)),
-            (["size": 1], FieldFault("size", .unknown)),
-            (["name": 1], FieldFault("name", .wrongType(expected: .text))),
-            (["name": "\t"], FieldFault("name", .malformed)),
-            (["slug": "Drive"], FieldFault("slug", .malformed)),
-            (["slug": "a.b"], FieldFault("slug", .malformed)),
-            (["icon": "../../etc"], FieldFault("icon", .malformed)),
-            (["icon": "//evil.example/x"], FieldFault("icon", .malformed)),
-            (["icon": "javascript:alert(1)"], FieldFault("icon", .unsafeScheme)),
-            (["permissions": ["*"]], FieldFault("permissions", .reserved, at: 0)),
-            (["permissions": ["a", "io.files.*"]], FieldFault("permissions", .reserved, at: 1)),
-            (["permissions": ["a", "a"]], FieldFault("permissions", .duplicate, at: 1)),
-            (["permissions": ["a b"]], FieldFault("permissions", .malformed, at: 0)),
-            (["permissions": "a"], FieldFault("permissions", .wrongType(expected: .list))),
-            (["flags": 1], FieldFault("flags", .wrongType(expected: .object))),
-            (
-                ["notifications": 1],
-                FieldFault("notifications", .wrongType(expected: .object))
-            ),
-            (
-                ["notifications": ["a": 1]],
-                FieldFault("notifications", .wrongType(expected: .object))
-            ),
-            (["flags": ["a b": 1]], FieldFault("flags", .malformed)),
-            (
-                ["start_url": "https://bank.example"],
-                FieldFault("start_url", .conflicts(with: "kind"))
-            ),
-        ] as [([String: JSON], FieldFault)])
-    func `is refused with a bad member`(_ more: [String: JSON], _ fault: FieldFault) async throws {
+    private static let badMembers: [(JSONObject, FieldFault)] = [
+        (["slug": .null], FieldFault("slug", .missing)),
+        (["kind": "thing"], FieldFault("kind", .unsupported)),
+        (["size": 1], FieldFault("size", .unknown)),
+        (["name": 1], FieldFault("name", .wrongType(expected: .text))),
+        (["name": "\t"], FieldFault("name", .malformed)),
+        (["slug": "Drive"], FieldFault("slug", .malformed)),
+        (["slug": "a.b"], FieldFault("slug", .malformed)),
+        (["icon": "../../etc"], FieldFault("icon", .malformed)),
+        (["icon": "//evil.example/x"], FieldFault("icon", .malformed)),
+        (["icon": "javascript:alert(1)"], FieldFault("icon", .unsafeScheme)),
+        (["permissions": ["*"]], FieldFault("permissions", .reserved, at: 0)),
+        (["permissions": ["a", "io.files.*"]], FieldFault("permissions", .reserved, at: 1)),
+        (["permissions": ["a", "a"]], FieldFault("permissions", .duplicate, at: 1)),
+        (["permissions": ["a b"]], FieldFault("permissions", .malformed, at: 0)),
+        (["permissions": "a"], FieldFault("permissions", .wrongType(expected: .list))),
+        (["flags": 1], FieldFault("flags", .wrongType(expected: .object))),
+        (
+            ["notifications": 1],
+            FieldFault("notifications", .wrongType(expected: .object))
+        ),
+        (
+            ["notifications": ["a": 1]],
+            FieldFault("notifications", .wrongType(expected: .object))
+        ),
+        (["flags": ["a b": 1]], FieldFault("flags", .malformed)),
+        (
+            ["start_url": "https://bank.example"],
+            FieldFault("start_url", .conflicts(with: "kind"))
+        ),
+    ]
+
+    @Test(arguments: badMembers)
+    func `is refused with a bad member`(_ more: JSONObject, _ fault: FieldFault) async throws {
         try await givenRealm().when(RegisterWebApp(id: id, members: with(more)))
             .thenRejected(.invalid(fault))
     }
@@ -134,7 +135,7 @@ private func givenDrive() throws -> Scenario {
         let texts = (0...50).map { JSON.string("p\($0)") }
         let many = FieldFault("permissions", .tooMany(limit: 50))
         let flags = JSON.object(
-            Dictionary(uniqueKeysWithValues: (0...50).map { ("f\($0)", JSON.bool(true)) }))
+            JSONObject((0...50).map { ("f\($0)", JSON.bool(true)) }))
         let large: JSON = ["a": .string(String(repeating: "x", count: 9_000))]
         for (members, fault) in [
             (

@@ -60,7 +60,7 @@ import Testing
             "\u{10000}", "\u{10000}a", "\u{1F600}", "\u{10FFFF}", "\u{E000}", "\u{F8FF}",
             "\u{FB33}", "\u{FFFF}", "\u{FFFF}\u{10000}", "\u{FFFF}\u{E000}",
         ]
-        let object = JSON.object(Dictionary(uniqueKeysWithValues: names.map { ($0, JSON.null) }))
+        let object = JSON.object(JSONObject(names.map { ($0, JSON.null) }))
         let expected = "{" + names.map { "\"\($0)\":null" }.joined(separator: ",") + "}"
         #expect(text(object.canonical()) == expected)
     }
@@ -73,7 +73,7 @@ import Testing
             "\u{F000}", "\u{FFFD}", "\u{10000}", "\u{3FFFF}", "\u{40000}", "\u{10FFFF}",
         ]
         for _ in 0..<200 {
-            var members: [String: JSON] = [:]
+            var members: JSONObject = [:]
             for _ in 0..<Int.random(in: 0..<40, using: &random) {
                 var name = String.UnicodeScalarView()
                 for _ in 0..<Int.random(in: 0..<12, using: &random) {
@@ -99,7 +99,7 @@ import Testing
     @Test func `is the same for the same value, whatever order its members came in`() throws {
         let names = (0..<100).map { "member\($0)" }
         var random = SeededGenerator(seed: 7)
-        let first = JSON.object(Dictionary(uniqueKeysWithValues: names.map { ($0, .null) }))
+        let first = JSON.object(JSONObject(names.map { ($0, .null) }))
         for _ in 0..<20 {
             let order = names.shuffled(using: &random)
             let input = "{" + order.map { "\"\($0)\":null" }.joined(separator: ",") + "}"

@@ -90,7 +90,7 @@ struct ValueMaker {
         case 5:
             return .array((0..<Int(kind / 32)).map { _ in value(depth: depth + 1) })
         default:
-            var members: [String: JSON] = [:]
+            var members: JSONObject = [:]
             for _ in 0..<Int(kind / 16) { members[text()] = value(depth: depth + 1) }
             return .object(members)
         }

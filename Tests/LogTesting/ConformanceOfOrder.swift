@@ -74,7 +74,7 @@ extension LogConformance {
 
     func checkFidelity() async throws {
         let (stream, command, subject) = (newID(), newID(), newID())
-        let open: [String: JSON] = [
+        let open: JSONObject = [
             "text": "\u{e9}\u{4f60}\u{1F600}\"\\/\u{7}\n", "empty": "",
             "large": 9_007_199_254_740_991,
             "small": -9_007_199_254_740_991, "flag": true, "none": .null,

@@ -110,7 +110,7 @@ public final class MemoryLog: EventLog {
     private static func recorded(
         _ event: NewEvent, of commit: Commit, position: Int64, version: Int
     ) -> Recorded {
-        var origin: [String: JSON] = [:]
+        var origin: JSONObject = [:]
         origin["$address"] = commit.origin.address.map { .string($0) }
         origin["$userAgent"] = commit.origin.userAgent.map { .string($0) }
         let personal = event.personal.merging(

@@ -48,7 +48,7 @@ struct Caller {
     }
 
     private mutating func commit(to stream: UUID) -> (Commit, Effect) {
-        var open: [String: JSON] = ["number": .integer(Int64(random.next() >> 32))]
+        var open: JSONObject = ["number": .integer(Int64(random.next() >> 32))]
         var claims: [ClaimChange] = []
         var effect = Effect.none
         let slot = Int(random.next() % UInt64(Self.slots))

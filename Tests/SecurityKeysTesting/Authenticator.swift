@@ -85,8 +85,8 @@ struct Draft: Sendable {
     var object: @Sendable ([(Item, Item)]) -> Item = { .map($0) }
     var signature: @Sendable (Draft) throws -> [UInt8] = { try $0.key.sign($0.signed) }
     var userHandle: JSON? = .string(Base64URL.encode([7, 7, 7]))
-    var response: @Sendable (inout [String: JSON]) -> Void = { _ in }
-    var envelope: @Sendable (inout [String: JSON]) -> Void = { _ in }
+    var response: @Sendable (inout JSONObject) -> Void = { _ in }
+    var envelope: @Sendable (inout JSONObject) -> Void = { _ in }
 
     static let storedHandle: [UInt8] = [7, 7, 7]
 
@@ -127,7 +127,7 @@ struct Draft: Sendable {
     var signed: [UInt8] { authenticatorData + clientDataHash }
 
     func json() throws -> JSON {
-        var inner: [String: JSON] = [
+        var inner: JSONObject = [
             "clientDataJSON": .string(Base64URL.encode(clientDataJSON))
         ]
         switch ceremony {
@@ -144,7 +144,7 @@ struct Draft: Sendable {
             inner["userHandle"] = userHandle
         }
         response(&inner)
-        var outer: [String: JSON] = [
+        var outer: JSONObject = [
             "id": .string(Base64URL.encode(credentialID)),
             "rawId": .string(Base64URL.encode(credentialID)), "type": "public-key",
             "response": .object(inner), "clientExtensionResults": [:],

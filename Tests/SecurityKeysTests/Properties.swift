@@ -21,7 +21,8 @@ func brokenCeremonyProperty(of bytes: [UInt8]) -> String? {
         [
             "id": .string(Base64URL.encode(id)), "rawId": .string(Base64URL.encode(id)),
             "type": "public-key",
-            "response": .object(response.mapValues { .string(Base64URL.encode($0)) }),
+            "response": .object(
+                JSONObject(response.map { ($0.key, .string(Base64URL.encode($0.value))) })),
         ]
     }
     func register(_ object: [UInt8], _ data: [UInt8]) throws -> RegisteredCredential {

@@ -47,10 +47,10 @@ import Values
         func raised(_ json: JSON) -> JSON {
             guard case .object(let members) = json else { return json }
             return .object(
-                Dictionary(
+                JSONObject(
                     members.map { name, value in
                         (name.prefix(1).uppercased() + name.dropFirst(), raised(value))
-                    }, uniquingKeysWith: { $1 }))
+                    }))
         }
         #expect(raised(json)["Response"]?["AttestationObject"] != nil)
         let attestation = try PublicKeyCredential.Attestation(raised(json))

@@ -40,15 +40,15 @@ private final class Lines: Sendable {
 
     @Test func `leaves out what is below its level, and does not even make the fields`() {
         var made = 0
-        func fields() -> [String: Int] {
+        func fields() -> JSONObject {
             made += 1
             return [:]
         }
-        log(.warning).debug("a", fields().mapValues { .integer(Int64($0)) })
-        log(.warning).notice("a", fields().mapValues { .integer(Int64($0)) })
+        log(.warning).debug("a", fields())
+        log(.warning).notice("a", fields())
         #expect(lines.all.isEmpty)
         #expect(made == 0)
-        log(.warning).error("a", fields().mapValues { .integer(Int64($0)) })
+        log(.warning).error("a", fields())
         #expect(lines.all.count == 1)
         #expect(made == 1)
     }

@@ -8,12 +8,12 @@ import Values
 @Suite("The doctor of the realms' security")
 struct SecurityDoctorTests {
     private static let now = Timestamp(seconds: 1_800_000_000)
-    private static let sound: [String: JSON] = ["links_base_url": "https://id.example.org"]
+    private static let sound: JSONObject = ["links_base_url": "https://id.example.org"]
 
     private func client(
-        _ name: String = "web", _ metadata: [String: JSON] = [:], secretDays: Int64? = 10
+        _ name: String = "web", _ metadata: JSONObject = [:], secretDays: Int64? = 10
     ) throws -> RealmPosture.Client {
-        let usual: [String: JSON] = [
+        let usual: JSONObject = [
             "grant_types": ["authorization_code", "refresh_token"],
             "redirect_uris": ["https://web.example.org/back"],
             "token_endpoint_auth_method": "client_secret_basic", "consent": "needed",
@@ -25,7 +25,7 @@ struct SecurityDoctorTests {
     }
 
     private func verdicts(
-        _ settings: [String: JSON] = [:], clients: [RealmPosture.Client]? = nil,
+        _ settings: JSONObject = [:], clients: [RealmPosture.Client]? = nil,
         keyDays: Int64 = 30, _ installation: InstallationPosture = InstallationPosture()
     ) throws -> [String: Diagnosis.Verdict] {
         let posture = RealmPosture(
@@ -66,9 +66,9 @@ struct SecurityDoctorTests {
             (["login_passphrase": true], "passphrases", .warning),
             (["recent_sign_in": 0], "recent sign-in", .warning),
             (["rate_limits": ["native-otp": ["target": .null]]], "rates", .warning),
-        ] as [([String: JSON], String, Diagnosis.Verdict)])
+        ] as [(JSONObject, String, Diagnosis.Verdict)])
     func `a choice that weakens a realm is found, and nothing else`(
-        settings: [String: JSON], check: String, verdict: Diagnosis.Verdict
+        settings: JSONObject, check: String, verdict: Diagnosis.Verdict
     ) throws {
         #expect(try verdicts(settings) == [check: verdict])
     }
@@ -92,9 +92,9 @@ struct SecurityDoctorTests {
             ),
             (["jwks": ["keys": [["kty": "EC", "crv": "P-192"]]]], "client keys", .wrong),
             (["jwks": ["keys": [["kty": "oct", "k": "AA"]]]], "client keys", .wrong),
-        ] as [([String: JSON], String, Diagnosis.Verdict)])
+        ] as [(JSONObject, String, Diagnosis.Verdict)])
     func `a client that weakens a realm is found, and nothing else`(
-        metadata: [String: JSON], check: String, verdict: Diagnosis.Verdict
+        metadata: JSONObject, check: String, verdict: Diagnosis.Verdict
     ) throws {
         #expect(try verdicts(clients: [try client("odd", metadata)]) == [check: verdict])
     }
@@ -109,8 +109,8 @@ struct SecurityDoctorTests {
     }
 
     @Test func `a long leeway is worse where public clients hold tokens of nobody's`() throws {
-        let settings: [String: JSON] = ["refresh_token_leeway": 120]
-        let open: [String: JSON] = ["token_endpoint_auth_method": "none"]
+        let settings: JSONObject = ["refresh_token_leeway": 120]
+        let open: JSONObject = ["token_endpoint_auth_method": "none"]
         #expect(try verdicts(settings) == ["refresh tokens": .warning])
         #expect(
             try verdicts(settings, clients: [try client("app", open, secretDays: nil)])

@@ -86,7 +86,7 @@ extension AccountView {
         "changed_at": "2026-11-21T01:23:45.123456Z",
     ]
 
-    var members: [String: JSON] {
+    var members: JSONObject {
         [
             "id": .string(id.description), "mailbox": .string(mailbox.description),
             "confirmed": .bool(isConfirmed), "enabled": .bool(!isDisabled),
@@ -166,7 +166,7 @@ extension Call<AdminContext> {
         guard let known = KnownPerson(try await events(of: account)), !known.isErased,
             let email = known.person.email
         else { return .null }
-        var members: [String: JSON] = ["email": .string(email)]
+        var members: JSONObject = ["email": .string(email)]
         members["first_name"] = known.person.firstName.map { .string($0) }
         members["external_id"] = known.person.externalID.map { .string($0) }
         members["last_name"] = known.person.lastName.map { .string($0) }

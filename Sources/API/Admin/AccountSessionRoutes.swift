@@ -70,7 +70,7 @@ enum AccountSessionRoutes {
     ]
 
     private static func json(_ session: OpenSessionView) -> JSON {
-        var members: [String: JSON] = [
+        var members: JSONObject = [
             "id": .string(session.id.description), "client_id": .string(session.terms.clientID),
             "scope": .string(session.terms.scope.joined(separator: " ")),
             "created_at": .string(session.openedAt.description),

@@ -82,7 +82,7 @@ enum ClientSchema {
             unique: true),
     ]
 
-    private static func converted(_ schema: [String: JSON]) -> Schema {
+    private static func converted(_ schema: JSONObject) -> Schema {
         switch schema["type"]?.string {
         case "string":
             if let values = schema["enum"]?.array { return .oneOf(values.compactMap(\.string)) }

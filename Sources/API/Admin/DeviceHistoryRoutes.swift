@@ -120,7 +120,7 @@ extension DeviceHistoryRoutes {
 
     private static func json(_ device: Folded<Client>) -> JSON {
         let client = device.state
-        var members: [String: JSON] = [
+        var members: JSONObject = [
             "client_id": .string(client.clientID),
             "client_name": .string(client.metadata?.clientName ?? ""),
             "registered_at": .string(device.createdAt.description),

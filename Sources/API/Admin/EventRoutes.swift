@@ -98,7 +98,7 @@ extension EventRoutes {
                 "Whether it has personal fields, and whether they can still be opened.")))
 
     private static func json(_ event: Recorded) -> JSON {
-        var members: [String: JSON] = [
+        var members: JSONObject = [
             "position": .integer(event.position), "stream": .string(event.stream.description),
             "version": .integer(Int64(event.version)), "type": .string(event.name),
             "revision": .integer(Int64(event.revision)), "at": .string(event.at.description),
@@ -139,7 +139,7 @@ extension EventRoutes {
             .optional("correlation", .text(0...300), "The trace that it belongs to.")))
 
     private static func json(_ entry: AuditEntry) -> JSON {
-        var members: [String: JSON] = [
+        var members: JSONObject = [
             "position": .integer(entry.position), "at": .string(entry.at.description),
             "type": .string(entry.type), "stream": .string(entry.stream.description),
             "actor": .string(entry.actor),

@@ -114,12 +114,12 @@ extension Call<AdminContext> {
     /// Where each attempt came from, by position. Those that are erased are not in it.
     fileprivate func places(
         of logins: [LoginView]
-    ) async throws(Problem) -> [Int64: [String: JSON]] {
+    ) async throws(Problem) -> [Int64: JSONObject] {
         guard !logins.isEmpty else { return [:] }
         let realm = try realm
         let accounts = Set(logins.compactMap(\.account)).sorted()
         try await disclose(.loginHistory, of: accounts)
-        var places: [Int64: [String: JSON]] = [:]
+        var places: [Int64: JSONObject] = [:]
         for login in logins {
             let found = try await reading { () throws(LogFailure) in
                 try await context.queries.events(of: realm, from: login.position, limit: 1)
@@ -127,7 +127,7 @@ extension Call<AdminContext> {
             guard let event = found.first, event.position == login.position,
                 case .opened(let personal) = event.personal
             else { continue }
-            var members: [String: JSON] = [:]
+            var members: JSONObject = [:]
             members["address"] = personal["$address"]
             members["user_agent"] = personal["$userAgent"]
             places[login.position] = members
@@ -173,8 +173,8 @@ extension LoginView {
         "device": "iPhone",
     ]
 
-    var members: [String: JSON] {
-        var members: [String: JSON] = [
+    var members: JSONObject {
+        var members: JSONObject = [
             "position": .integer(position), "at": .string(at.description),
             "outcome": isRefused ? "refused" : "signed_in",
         ]

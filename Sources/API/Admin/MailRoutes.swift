@@ -74,7 +74,7 @@ enum MailRoutes {
     ]
 
     private static func json(_ mail: MailView) -> JSON {
-        var members: [String: JSON] = [
+        var members: JSONObject = [
             "id": .string(mail.id.description), "kind": .string(mail.kind),
             "position": .integer(mail.position), "state": mail.hasFailed ? "failed" : "due",
             "attempts": .integer(Int64(mail.attempts)),

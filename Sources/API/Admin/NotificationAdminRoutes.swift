@@ -76,7 +76,7 @@ enum NotificationAdminRoutes {
     ]
 
     private static func json(_ notification: NotificationView) -> JSON {
-        var members: [String: JSON] = [
+        var members: JSONObject = [
             "id": .string(notification.id.description), "category": .string(notification.category),
             "position": .integer(notification.position),
             "state": notification.hasFailed ? "failed" : "due",

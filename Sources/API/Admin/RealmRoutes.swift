@@ -140,8 +140,8 @@ enum RealmRoutes {
         ]
     }
 
-    private static func inForce(_ set: [String: JSON]) -> [String: JSON] {
-        var values: [String: JSON] = [:]
+    private static func inForce(_ set: JSONObject) -> JSONObject {
+        var values: JSONObject = [:]
         for setting in SettingCatalogue.all {
             values[setting.name] = set[setting.name] ?? setting.fallback
         }

@@ -109,7 +109,7 @@ extension Call<AdminContext> {
 
 extension SigningKeys.Entry {
     fileprivate var json: JSON {
-        var members: [String: JSON] = [
+        var members: JSONObject = [
             "kid": .string(key.id), "algorithm": .string(key.algorithm),
         ]
         switch phase {

@@ -6,7 +6,7 @@ internal import Values
 /// Codes: all that one stands for, sealed.
 extension TokenMint {
     func authorizationCode(_ code: AuthorizationCode) -> String? {
-        var members: [String: JSON] = [
+        var members: JSONObject = [
             "i": .string(code.id.description), "c": .string(code.client.description),
             "a": .string(code.account.description), "b": .string(code.browser.description),
             "r": .string(Base64URL.encode(code.redirect.bytes)),

@@ -27,7 +27,7 @@ struct AuthorizationParameters {
     }
 
     /// What a request object says (RFC 9101 section 4): its members under the same names.
-    init(claims: [String: JSON]) {
+    init(claims: JSONObject) {
         for (name, value) in claims where !Self.ofTheObject.contains(name) {
             switch value {
             case .string(let text): if !text.isEmpty { values[name] = text }

@@ -51,7 +51,7 @@ struct AuthorizationRequest: Equatable {
 
 extension AuthorizationRequest {
     var json: JSON {
-        var members: [String: JSON] = [
+        var members: JSONObject = [
             "client": .string(client.description), "client_id": .string(clientID),
             "redirect": .string(target.redirectURI), "mode": .string(target.mode.rawValue),
             "profile": .string(target.profile.rawValue), "named": .bool(namesRedirect),

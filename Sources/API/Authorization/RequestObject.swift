@@ -44,7 +44,7 @@ extension AuthorizationReader {
         return Set(all.filter { $0.rawValue == chosen })
     }
 
-    private func claims(of text: String) async -> [String: JSON]? {
+    private func claims(of text: String) async -> JSONObject? {
         guard let source = KeySource(metadata.jwks, metadata.jwksURI),
             let verified = try? await context.remoteKeys.check(
                 source,

@@ -11,7 +11,7 @@ struct AskedNotification: Sendable {
     let priority: NotificationPriority?
     let channels: [NotificationChannel]
     let due: Timestamp?
-    private let attributes: [String: JSON]
+    private let attributes: JSONObject
 
     enum Fault: Error {
         /// It is none at all.
@@ -67,7 +67,7 @@ struct AskedNotification: Sendable {
         }
     }
 
-    private static func members(_ value: JSON?) throws(Fault) -> [String: JSON] {
+    private static func members(_ value: JSON?) throws(Fault) -> JSONObject {
         switch value {
         case nil, .null?: return [:]
         case .object(let members)?:

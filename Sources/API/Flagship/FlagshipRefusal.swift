@@ -37,7 +37,7 @@ extension Response {
     static func jsonAPIError(
         _ status: Status, _ title: String, _ detail: String, parameter: String? = nil
     ) -> Response {
-        var error: [String: JSON] = [
+        var error: JSONObject = [
             "status": .string(String(status.code)), "title": .string(title),
             "detail": .string(detail),
         ]

@@ -141,7 +141,7 @@ enum InstallationRoutes {
 
 extension Call<RealmContext> {
     /// An answer that is sent to the realm itself reaches no app.
-    fileprivate func requireForeignRedirects(_ members: [String: JSON]) throws(Problem) {
+    fileprivate func requireForeignRedirects(_ members: JSONObject) throws(Problem) {
         for text in (members["redirect_uris"]?.array ?? []).compactMap(\.string) {
             guard URLParts.parse(text)?.host != context.place.host else {
                 throw Problem.registration("invalid_redirect_uri", "redirect_uri is invalid")

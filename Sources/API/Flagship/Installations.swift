@@ -104,7 +104,7 @@ extension Call<RealmContext> {
     }
 
     /// All that an installation is told of itself.
-    func document(of id: UUID, _ client: Client, secret: ClientSecret? = nil) -> [String: JSON] {
+    func document(of id: UUID, _ client: Client, secret: ClientSecret? = nil) -> JSONObject {
         let hidden: Set<String> = [
             "grant_types", "response_types", "token_endpoint_auth_method", "application_type",
             "scope",

@@ -99,7 +99,7 @@ extension Call<RealmContext> {
         let (_, person) = try await ownersPerson()
         let (owner, passphrase) = try await owner()
         let settings = context.place.settings
-        var attributes: [String: JSON] = [
+        var attributes: JSONObject = [
             "locale": .string(person.language ?? language.rawValue),
             "email": .string(person.email ?? ""), "public_name": .string(person.publicName),
             "auth_mode": .string(owner.needsMailedCode ? "two_factor_mail" : "basic"),

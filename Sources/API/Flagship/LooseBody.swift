@@ -6,13 +6,13 @@ extension Call<RealmContext> {
     private static var longestBody: Int { 64 * 1024 }
 
     /// The members of either. What is neither has none.
-    func looseMembers() -> [String: JSON] {
+    func looseMembers() -> JSONObject {
         guard request.body.count <= Self.longestBody else { return [:] }
         let types = request.headers.all("Content-Type")
         if types.count == 1, types[0].lowercased().hasPrefix("application/json") {
             return (try? JSON.parse(request.body))?.object ?? [:]
         }
-        var members: [String: JSON] = [:]
+        var members: JSONObject = [:]
         for pair in Form.parse(request.body) ?? [] {
             // Of two nobody knows which one was meant.
             guard members[pair.name] == nil, !pair.value.utf8.contains(0) else { return [:] }

@@ -18,7 +18,7 @@ extension Call<RealmContext> {
 
     /// The hash that a device made of a passphrase; where it made none, it is made here.
     func deviceHash(
-        _ members: [String: JSON], rounds: Int64
+        _ members: JSONObject, rounds: Int64
     ) async throws(Problem) -> String? {
         if let hash = members["passphrase"]?.string, !hash.isEmpty { return hash }
         guard let typed = members["typed"]?.string, !typed.isEmpty, typed.utf8.count <= 1024,
@@ -35,7 +35,7 @@ extension Call<RealmContext> {
 
     /// A passphrase that somebody chose on a page, or what is wrong with it.
     func chosenPassphrase(
-        _ members: [String: JSON], _ say: Words
+        _ members: JSONObject, _ say: Words
     ) async throws(Problem) -> Result<DerivedPassphrase, WrongChoice> {
         let rounds =
             members["iterations"]?.integer ?? members["iterations"]?.string.flatMap { Int64($0) }
@@ -73,7 +73,7 @@ extension Call<RealmContext> {
                 PageCookie.trust.line(trust, seconds: OwnerPassphraseProof.trust))
         }
         guard wantsJSON else { return response }
-        var members: [String: JSON] = ["redirect": .string(redirect.target)]
+        var members: JSONObject = ["redirect": .string(redirect.target)]
         members["two_factor_trusted_device_token"] = trust.map { .string($0) }
         var answer = Response.json(.ok, .object(members))
         for line in response.headers.all("Set-Cookie") {

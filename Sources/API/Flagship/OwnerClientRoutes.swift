@@ -48,7 +48,7 @@ enum OwnerClientRoutes {
         _ = try await call.everything()
         let count = Int64(try await call.folded(Owner.self, Owner.stream).devices.count)
         let limit = call.context.place.settings[SettingCatalogue.installationLimit]
-        var attributes: [String: JSON] = [
+        var attributes: JSONObject = [
             "count": .integer(count), "limitReached": .bool(limit > 0 && count >= limit),
             "limitExceeded": .bool(limit > 0 && count > limit),
         ]

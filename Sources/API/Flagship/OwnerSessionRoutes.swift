@@ -44,7 +44,7 @@ enum OwnerSessionRoutes {
     }
 
     private static func document(_ view: BrowserSessionView) -> JSON {
-        var attributes: [String: JSON] = [
+        var attributes: JSONObject = [
             // That it is there is all that a look at it shows.
             "last_seen": .string(view.terms.openedAt.description),
             "long_run": .bool(view.terms.isLong),

@@ -101,7 +101,7 @@ extension Call<RealmContext> {
         _ granted: GrantedTokens, withRefresh: Bool = true
     ) -> Response {
         let now = context.clock.now()
-        var members: [String: JSON] = [
+        var members: JSONObject = [
             "access_token": .string(
                 context.mint.accessToken(
                     granted, issuedAt: now, expiresAt: now.adding(seconds: granted.lifetime))),

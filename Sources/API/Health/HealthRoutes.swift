@@ -62,9 +62,9 @@ public enum HealthRoutes {
     ) { call throws(Problem) in
         let states = await call.context.components()
         let isReady = states.allSatisfy(\.isReady)
-        var listed: [String: JSON] = [:]
+        var listed: JSONObject = [:]
         for state in states {
-            var component: [String: JSON] = ["ready": .bool(state.isReady)]
+            var component: JSONObject = ["ready": .bool(state.isReady)]
             if let detail = state.detail { component["detail"] = .string(detail) }
             listed[state.name] = .object(component)
         }

@@ -4,7 +4,7 @@ internal import JSON
 /// What a realm says of its rates: only where they differ from the usual ones.
 extension RateTable {
     /// Null and an amount of 0 lift a limit. What names nothing that is counted means nothing.
-    init(_ overrides: [String: JSON]) {
+    init(_ overrides: JSONObject) {
         self = .standard
         for (policy, dimensions) in overrides {
             guard let policy = RatePolicy(rawValue: policy) else { continue }

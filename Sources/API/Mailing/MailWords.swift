@@ -46,7 +46,7 @@ enum MailWords {
     }
 
     private static func each(
-        _ words: [String: JSON],
+        _ words: JSONObject,
         _ body: (MailKind.Name, MailLanguage, [MailText.Part: String]) -> Void
     ) {
         for kind in MailKind.Name.allCases {

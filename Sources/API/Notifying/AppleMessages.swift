@@ -31,7 +31,7 @@ struct AppleMessages: Sendable {
         let body = message.fitting { text in
             var members = message.members.filter { $0.key != "aps" && !$0.key.isEmpty }
             members["notification_id"] = .string(message.id.description)
-            var alert: [String: JSON] = ["title": .string(message.title)]
+            var alert: JSONObject = ["title": .string(message.title)]
             if !text.isEmpty { alert["body"] = .string(text) }
             members["aps"] = ["alert": .object(alert), "sound": "default"]
             return .object(members)

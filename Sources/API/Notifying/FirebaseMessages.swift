@@ -49,7 +49,7 @@ struct FirebaseMessages: Sendable {
 
     func call(_ message: PushMessage, to device: PushDevice, token: String) -> PushCall {
         let body = message.fitting(besides: device.token.utf8.count) { text in
-            var android: [String: JSON] = [
+            var android: JSONObject = [
                 "priority": message.isUrgent ? "HIGH" : "NORMAL",
                 "ttl": .string("\(PushMessage.lifetime)s"),
                 "notification": ["tag": .string(message.shownAs)],
@@ -74,8 +74,8 @@ struct FirebaseMessages: Sendable {
     }
 
     /// Firebase carries texts alone, and keeps some names for itself.
-    private static func strings(_ message: PushMessage) -> [String: JSON] {
-        var strings: [String: JSON] = ["notification_id": .string(message.id.description)]
+    private static func strings(_ message: PushMessage) -> JSONObject {
+        var strings: JSONObject = ["notification_id": .string(message.id.description)]
         for (name, value) in message.members where !isReserved(name) {
             let text = value.string ?? String(decoding: value.canonical(), as: UTF8.self)
             strings[name] = .string(text)

@@ -7,7 +7,7 @@ public struct PushMessage: Sendable, Equatable {
     public var title: String
     public var body: String
     /// For the app, by name.
-    public var members: [String: JSON]
+    public var members: JSONObject
     public var isUrgent: Bool
     /// A later message with the same takes the place of this one, also before it reached the device.
     public var collapse: String?

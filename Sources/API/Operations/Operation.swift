@@ -46,7 +46,7 @@ public struct Operation: Sendable {
     }
 
     /// The request with these values, which are put where the operation wants them.
-    public func request(_ values: [String: JSON], id: String) -> Request {
+    public func request(_ values: JSONObject, id: String) -> Request {
         var text: [String: String] = [:]
         for (name, value) in values {
             text[name] = value.string ?? String(decoding: value.canonical(), as: UTF8.self)

@@ -23,11 +23,11 @@ public struct DeviceHistoryEntry: Sendable, Equatable {
     public var stream: UUID
     public var actor: String
     /// The event's open fields.
-    public var fields: [String: JSON]
+    public var fields: JSONObject
 
     public init(
         position: Int64, at: Timestamp, type: String, stream: UUID, actor: String,
-        fields: [String: JSON]
+        fields: JSONObject
     ) {
         self.position = position
         self.at = at

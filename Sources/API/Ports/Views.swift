@@ -29,11 +29,11 @@ public struct RealmView: Sendable, Equatable {
     public var realm: RealmID
     public var isDisabled: Bool
     /// The settings that were set, by name; the display name is always among them.
-    public var settings: [String: JSON]
+    public var settings: JSONObject
     public var createdAt: Timestamp
 
     public init(
-        realm: RealmID, isDisabled: Bool, settings: [String: JSON], createdAt: Timestamp
+        realm: RealmID, isDisabled: Bool, settings: JSONObject, createdAt: Timestamp
     ) {
         self.realm = realm
         self.isDisabled = isDisabled
@@ -59,11 +59,11 @@ public struct AppView: Sendable, Equatable {
     public var slug: String
     public var name: String
     /// The settings that it has for itself, by name.
-    public var settings: [String: JSON]
+    public var settings: JSONObject
     public var createdAt: Timestamp
 
     public init(
-        id: UUID, slug: String, name: String, settings: [String: JSON], createdAt: Timestamp
+        id: UUID, slug: String, name: String, settings: JSONObject, createdAt: Timestamp
     ) {
         self.id = id
         self.slug = slug
@@ -78,12 +78,12 @@ public struct ClientView: Sendable, Equatable {
     public var id: UUID
     public var clientID: String
     /// Under the names of RFC 7591, without the personal members.
-    public var metadata: [String: JSON]
+    public var metadata: JSONObject
     public var isDisabled: Bool
     public var issuedAt: Timestamp
 
     public init(
-        id: UUID, clientID: String, metadata: [String: JSON], isDisabled: Bool,
+        id: UUID, clientID: String, metadata: JSONObject, isDisabled: Bool,
         issuedAt: Timestamp
     ) {
         self.id = id

@@ -56,7 +56,7 @@ extension Outline {
     private func readForm(_ bytes: [UInt8], _ schema: Schema) throws(Problem) -> JSON {
         guard case .object(let rule) = schema.resolved else { throw Problem(.internalError) }
         guard let pairs = Form.parse(bytes) else { throw Problem(.malformedForm) }
-        var members: [String: JSON] = [:]
+        var members: JSONObject = [:]
         // There are few, and a list of few is faster than any set.
         var given: [String] = []
         for (name, text) in pairs {
@@ -115,10 +115,10 @@ extension Schema {
 }
 
 extension ObjectRule {
-    fileprivate func matched(_ members: [String: JSON]) throws(Problem) -> [String: JSON] {
+    fileprivate func matched(_ members: JSONObject) throws(Problem) -> JSONObject {
         var byName: [String: Member] = [:]
         for member in self.members { byName[lowercased(member.name)] = member }
-        var matched: [String: JSON] = [:]
+        var matched: JSONObject = [:]
         for (name, value) in members.sorted(by: { $0.key < $1.key }) {
             guard let member = byName[lowercased(name)] else { continue }
             guard matched[member.name] == nil else {

@@ -12,12 +12,12 @@ public final class Call<Context: RouteContext>: Sendable {
     /// What the caller showed of itself, where the route asks for a client.
     let client: ClientCredentials?
     /// By name, whatever the place.
-    let parameters: [String: JSON]
+    let parameters: JSONObject
     let body: JSON
 
     init(
         request: Request, context: Context, caller: Context.Caller, outline: Outline,
-        client: ClientCredentials?, parameters: [String: JSON], body: JSON
+        client: ClientCredentials?, parameters: JSONObject, body: JSON
     ) {
         self.request = request
         self.context = context

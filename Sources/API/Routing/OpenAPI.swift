@@ -6,9 +6,9 @@ enum OpenAPI {
     static func document(
         of table: [Outline], title: String, version: String, description: String
     ) -> JSON {
-        var components: [String: JSON] = [:]
+        var components: JSONObject = [:]
         Problem.schema.collect(into: &components)
-        var paths: [String: [String: JSON]] = [:]
+        var paths: [String: JSONObject] = [:]
         for route in table {
             route.collectSchemas(into: &components)
             paths[route.path.description, default: [:]][route.method.rawValue.lowercased()] =
@@ -24,14 +24,11 @@ enum OpenAPI {
             ],
             "servers": [["url": "/"]],
             "tags": .array(tags),
-            "paths": .object(paths.mapValues(JSON.object)),
+            "paths": .object(JSONObject(paths.map { ($0.key, .object($0.value)) })),
             "components": [
                 "schemas": .object(components),
                 "examples": .object(
-                    Dictionary(
-                        uniqueKeysWithValues: ProblemKind.allCases.map {
-                            ($0.rawValue, $0.example)
-                        })),
+                    JSONObject(ProblemKind.allCases.map { ($0.rawValue, $0.example) })),
                 "securitySchemes": .object(
                     Right.schemes.filter { name, _ in table.contains { $0.right.scheme == name } }
                 ),
@@ -41,7 +38,7 @@ enum OpenAPI {
 }
 
 extension Outline {
-    func collectSchemas(into components: inout [String: JSON]) {
+    func collectSchemas(into components: inout JSONObject) {
         for parameter in parameters { parameter.schema.collect(into: &components) }
         body?.schema.collect(into: &components)
         for schema in dialect.refusalSchemas { schema.collect(into: &components) }
@@ -49,7 +46,7 @@ extension Outline {
     }
 
     var document: JSON {
-        var document: [String: JSON] = [
+        var document: JSONObject = [
             "operationId": .string(id), "summary": .string(summary), "tags": [.string(tag)],
             "responses": .object(responses),
             "security": .array(right.requirements),
@@ -74,8 +71,8 @@ extension Outline {
         return .object(document)
     }
 
-    private var responses: [String: JSON] {
-        var responses = [String(answer.status.code): answer.document]
+    private var responses: JSONObject {
+        var responses: JSONObject = [String(answer.status.code): answer.document]
         let byStatus = Dictionary(grouping: problems) { $0.status.code }
         for (status, kinds) in byStatus {
             responses[String(status)] = dialect.document(of: kinds)
@@ -98,7 +95,7 @@ extension Outline {
 
 extension Answer {
     fileprivate var document: JSON {
-        var document: [String: JSON] = ["description": .string(description)]
+        var document: JSONObject = ["description": .string(description)]
         switch content {
         case .nothing: break
         case .json(let schema, let example):
@@ -119,7 +116,7 @@ extension Answer {
 
 extension Parameter {
     fileprivate var document: JSON {
-        var document: [String: JSON] = [
+        var document: JSONObject = [
             "name": .string(name), "in": .string(place.rawValue),
             "required": .bool(isRequired), "description": .string(description),
             "schema": schema.document,
@@ -140,7 +137,7 @@ extension ProblemKind {
     }
 }
 
-let commonHeaders = ["X-Request-Id": header("The request, as log lines name it.")]
+let commonHeaders: JSONObject = ["X-Request-Id": header("The request, as log lines name it.")]
 
 func header(_ description: String) -> JSON {
     ["description": .string(description), "schema": ["type": "string"]]

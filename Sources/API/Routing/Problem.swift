@@ -13,7 +13,7 @@ public struct Problem: Error, Sendable {
     public var headers: [(name: String, value: String)] = []
 
     /// What programs are told beside the usual members (RFC 9457 section 3.2).
-    public var members: [String: JSON] = [:]
+    public var members: JSONObject = [:]
 
     public init(_ kind: ProblemKind, _ detail: String = "", field: String? = nil) {
         self.kind = kind

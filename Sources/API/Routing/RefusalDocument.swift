@@ -27,7 +27,7 @@ extension Dialect {
     /// How a route answers with any of these problems, which have one status.
     func document(of kinds: [ProblemKind]) -> JSON {
         let sorted = kinds.sorted { $0.rawValue < $1.rawValue }
-        var document: [String: JSON] = [:]
+        var document: JSONObject = [:]
         switch self {
         case .plain:
             document["description"] = list(sorted) { "`\($0.type)`: \($0.title)" }
@@ -35,8 +35,8 @@ extension Dialect {
                 "application/problem+json": [
                     "schema": Problem.schema.document,
                     "examples": .object(
-                        Dictionary(
-                            uniqueKeysWithValues: sorted.map { kind in
+                        JSONObject(
+                            sorted.map { kind in
                                 let path = "#/components/examples/\(kind.rawValue)"
                                 return (kind.rawValue, ["$ref": .string(path)])
                             })),
@@ -47,7 +47,7 @@ extension Dialect {
             document["content"] = ["application/json": ["schema": schema(of: sorted).document]]
         case .native:
             document["description"] = list(sorted) { "`\($0.nativeCode)`: \($0.title)" }
-            var content: [String: JSON] = [:]
+            var content: JSONObject = [:]
             if sorted.contains(where: { $0 != .rateLimited }) {
                 content["application/problem+json"] = ["schema": Problem.nativeSchema.document]
             }
@@ -79,7 +79,7 @@ extension Dialect {
         return self == .native ? Problem.nativeSmallSchema : Problem.oauthSchema
     }
 
-    private func headers(of kinds: [ProblemKind]) -> [String: JSON] {
+    private func headers(of kinds: [ProblemKind]) -> JSONObject {
         var headers = commonHeaders
         switch kinds.first?.status {
         case .serviceUnavailable?, .tooManyRequests?:
@@ -123,7 +123,7 @@ extension Right {
         }
     }
 
-    static let schemes: [String: JSON] = [
+    static let schemes: JSONObject = [
         "adminKey": [
             "type": "http", "scheme": "bearer",
             "description": "An admin key, made with `urd admin key create`.",

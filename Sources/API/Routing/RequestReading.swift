@@ -4,8 +4,8 @@ internal import JSON
 /// Reading what a route declares from a request, and refusing all else.
 extension Outline {
     /// A hole that does not decode names nothing that there could be.
-    func pathParameters(_ holes: [String?]) throws(Problem) -> [String: JSON] {
-        var values: [String: JSON] = [:]
+    func pathParameters(_ holes: [String?]) throws(Problem) -> JSONObject {
+        var values: JSONObject = [:]
         guard !holes.isEmpty else { return values }
         for (name, text) in zip(path.parameters, holes) {
             guard let parameter = parameter(name, in: .path) else { throw Problem(.internalError) }
@@ -18,7 +18,7 @@ extension Outline {
         return values
     }
 
-    func readQuery(_ query: String?, into values: inout [String: JSON]) throws(Problem) {
+    func readQuery(_ query: String?, into values: inout JSONObject) throws(Problem) {
         var given: Set<String> = []
         // Elsewhere than in Urd's own dialect, what nobody described is nobody's business.
         let isIgnored = dialect != .plain && !parameters.contains { $0.place == .query }
@@ -40,7 +40,7 @@ extension Outline {
         try requireAll(in: .query, of: values)
     }
 
-    func readHeaders(_ headers: Headers, into values: inout [String: JSON]) throws(Problem) {
+    func readHeaders(_ headers: Headers, into values: inout JSONObject) throws(Problem) {
         for parameter in parameters where parameter.place == .header {
             let texts = headers.all(parameter.name)
             guard let text = texts.first else { continue }
@@ -57,7 +57,7 @@ extension Outline {
     }
 
     private func requireAll(
-        in place: Parameter.Place, of values: [String: JSON]
+        in place: Parameter.Place, of values: JSONObject
     ) throws(Problem) {
         for parameter in required
         where parameter.place == place && values[parameter.name] == nil {

@@ -41,37 +41,46 @@ public struct TextRule: Sendable {
 /// The members that an object may have; every other one is refused by its name.
 public struct ObjectRule: Sendable {
     let members: [Member]
+    private let names: [String]
 
     init(_ members: [Member]) {
-        precondition(
-            Set(members.map(\.name)).count == members.count, "An object has a member once.")
+        names = members.map(\.name)
+        precondition(Set(names).count == names.count, "An object has a member once.")
         self.members = members
     }
 
-    subscript(name: String) -> Member? { members.first { $0.name == name } }
+    /// There are few, and a list of few is faster than any hash.
+    subscript(name: String) -> Member? { names.firstIndex(of: name).map { members[$0] } }
 }
 
-public struct Member: Sendable {
+/// A class because it is looked at for every request, and copied by counting one reference.
+public final class Member: Sendable {
     let name: String
     let schema: Schema
     let isRequired: Bool
     let description: String
     let example: JSON?
 
+    private init(
+        _ name: String, _ schema: Schema, isRequired: Bool, _ description: String, _ example: JSON?
+    ) {
+        self.name = name
+        self.schema = schema
+        self.isRequired = isRequired
+        self.description = description
+        self.example = example
+    }
+
     static func required(
         _ name: String, _ schema: Schema, _ description: String, example: JSON? = nil
     ) -> Member {
-        Member(
-            name: name, schema: schema, isRequired: true, description: description,
-            example: example)
+        Member(name, schema, isRequired: true, description, example)
     }
 
     static func optional(
         _ name: String, _ schema: Schema, _ description: String, example: JSON? = nil
     ) -> Member {
-        Member(
-            name: name, schema: schema, isRequired: false, description: description,
-            example: example)
+        Member(name, schema, isRequired: false, description, example)
     }
 }
 

@@ -67,8 +67,8 @@ extension Schema {
 }
 
 extension ObjectRule {
-    func check(_ values: [String: JSON], _ field: String) throws(SchemaViolation) {
-        if let name = values.keys.filter({ self[$0] == nil }).min() {
+    func check(_ values: JSONObject, _ field: String) throws(SchemaViolation) {
+        for (name, _) in values where self[name] == nil {
             throw SchemaViolation(field: joined(field, name), reason: .unknown)
         }
         for member in members {

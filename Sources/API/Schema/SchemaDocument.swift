@@ -27,7 +27,7 @@ extension Schema {
     }
 
     /// Adds every named schema in this one, itself included, to the components.
-    func collect(into components: inout [String: JSON]) {
+    func collect(into components: inout JSONObject) {
         switch self {
         case .named(let name, let schema):
             let document = schema.document
@@ -48,7 +48,7 @@ extension Schema {
 
 extension TextRule {
     fileprivate var document: JSON {
-        var document: [String: JSON] = ["type": "string"]
+        var document: JSONObject = ["type": "string"]
         if !values.isEmpty {
             document["enum"] = .array(values.map(JSON.string))
             return .object(document)
@@ -63,9 +63,9 @@ extension TextRule {
 
 extension ObjectRule {
     fileprivate var document: JSON {
-        var properties: [String: JSON] = [:]
+        var properties: JSONObject = [:]
         for member in members { properties[member.name] = member.document }
-        var document: [String: JSON] = [
+        var document: JSONObject = [
             "type": "object", "properties": .object(properties), "additionalProperties": false,
         ]
         let required = members.filter(\.isRequired).map { JSON.string($0.name) }

@@ -15,7 +15,7 @@ extension Call<RealmContext> {
             return try await told(["active": false], to: client)
         }
         let terms = found.session.terms
-        var members: [String: JSON] = [
+        var members: JSONObject = [
             "active": true, "client_id": .string(terms.clientID),
             "token_type": found.key == nil ? "Bearer" : "DPoP",
             "scope": .string(found.scope.joined(separator: " ")),
@@ -48,7 +48,7 @@ extension Call<RealmContext> {
     /// Signed where the caller asks for that (RFC 9701): then it can show to others what it was told, and
     /// no other reader can be handed it.
     private func told(
-        _ members: [String: JSON], to client: PresentClient
+        _ members: JSONObject, to client: PresentClient
     ) async throws(Problem) -> Response {
         guard wantsSignedAnswer else { return .json(.ok, .object(members)) }
         let signature = client.metadata.introspectionSignature.flatMap(TokenSignature.init)

@@ -6,13 +6,13 @@ internal import Values
 extension Call<RealmContext> {
     /// All claims that there are of a person (OpenID Connect Core section 5.1). They are read from the
     /// events: they stand nowhere else.
-    func claims(of account: UUID) async throws(Problem) -> [String: JSON] {
+    func claims(of account: UUID) async throws(Problem) -> JSONObject {
         let events = try await reading { () throws(LogFailure) in
             try await context.commands.events.stream(account, after: 0, in: context.place.realm)
         }
         guard let known = KnownPerson(events), !known.isErased else { return [:] }
         let person = known.person
-        var claims: [String: JSON] = [:]
+        var claims: JSONObject = [:]
         if let email = person.email {
             claims["email"] = .string(email)
             claims["email_verified"] = .bool(known.isConfirmed)
@@ -28,7 +28,7 @@ extension Call<RealmContext> {
 
     /// What a token's scope lets its holder know of the person, and what was asked for by name.
     func claims(of account: UUID, _ scope: [String], named: [String] = []) async throws(Problem)
-        -> [String: JSON]
+        -> JSONObject
     {
         var names = Set(named)
         for (part, members) in Self.members where scope.contains(part) {

@@ -54,7 +54,7 @@ extension Call<RealmContext> {
     func answer(_ granted: GrantedTokens) async throws(Problem) -> Response {
         let now = context.clock.now()
         let accessToken = try await accessToken(granted, at: now)
-        var members: [String: JSON] = [
+        var members: JSONObject = [
             "access_token": .string(accessToken),
             "token_type": granted.key == nil ? "Bearer" : "DPoP",
             "expires_in": .integer(granted.lifetime),

@@ -66,7 +66,7 @@ extension Call<RealmContext> {
     }
 
     fileprivate func signed(
-        _ claims: [String: JSON], for clientID: String, by signature: TokenSignature
+        _ claims: JSONObject, for clientID: String, by signature: TokenSignature
     ) async throws(Problem) -> Response {
         var claims = claims
         claims["iss"] = .string(context.place.issuer)

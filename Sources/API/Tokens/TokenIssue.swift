@@ -18,7 +18,7 @@ extension Call<RealmContext> {
         }
         let terms = granted.terms
         let isPersonal = terms.account != nil
-        var additional: [String: JSON] = ["sid": .string(granted.session.description)]
+        var additional: JSONObject = ["sid": .string(granted.session.description)]
         additional["act"] = terms.actClaim
         if let key = granted.key { additional["cnf"] = ["jkt": .string(key)] }
         let token = AccessToken(
@@ -44,7 +44,7 @@ extension Call<RealmContext> {
         let terms = granted.terms
         guard let account = terms.account, granted.scope.contains("openid"), terms.exchange == nil
         else { return nil }
-        var additional: [String: JSON] = [:]
+        var additional: JSONObject = [:]
         if !granted.idTokenClaims.isEmpty {
             additional = try await claims(of: account).filter {
                 granted.idTokenClaims.contains($0.key)

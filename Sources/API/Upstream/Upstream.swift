@@ -68,7 +68,7 @@ struct UpstreamPerson: Sendable, Equatable {
     /// The provider's name for his session there.
     let session: String?
     /// What it says of him, for whoever asked for it.
-    let claims: [String: JSON]
+    let claims: JSONObject
 }
 
 /// Speaks with OpenID providers, as their client.

@@ -22,7 +22,7 @@ struct PendingUpstream: Sendable {
     let links: UUID?
 
     var json: JSON {
-        var members: [String: JSON] = [
+        var members: JSONObject = [
             "id": .string(id.description), "provider": .string(provider),
             "issuer": .string(issuer), "redirect": .string(redirect),
         ]
@@ -76,7 +76,7 @@ struct UpstreamStep: Sendable {
     let until: Timestamp
 
     var json: JSON {
-        var members: [String: JSON] = [
+        var members: JSONObject = [
             "identity": .string(identity.description), "provider": .string(provider),
             "place": .string(place), "form": .string(form), "until": .integer(until.seconds),
         ]

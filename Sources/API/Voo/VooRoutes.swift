@@ -130,7 +130,7 @@ extension Call<RealmContext> {
         for name in Scope.parse(text("scope") ?? "") ?? [] where !token.scope.contains(name) {
             throw Problem(.insufficientScope)
         }
-        var members: [String: JSON] = [
+        var members: JSONObject = [
             "sub": .string(context.mint.subject(of: token.session.terms)),
             "client_id": .string(token.session.terms.clientID),
             "exp": .integer(token.expiresAt.seconds),

@@ -74,7 +74,7 @@ public enum AccountEvent: Event {
     /// The account is its person's subject: erasing it is erasing the account's key.
     public func subject(in stream: UUID) -> UUID? { stream }
 
-    public var fields: [String: JSON] {
+    public var fields: JSONObject {
         switch self {
         case .registered(let mailbox, let isConfirmed, let origin, let person):
             person.fields.merging([
@@ -100,11 +100,11 @@ public enum AccountEvent: Event {
         }
     }
 
-    private static func mail(_ mail: UUID?) -> [String: JSON] {
+    private static func mail(_ mail: UUID?) -> JSONObject {
         mail.map { ["mail": .uuid($0)] } ?? [:]
     }
 
-    public init?(name: String, fields: [String: JSON]) {
+    public init?(name: String, fields: JSONObject) {
         switch name {
         case "account.registered":
             guard let mailbox = fields.uuid("mailbox"), let isConfirmed = fields["confirmed"]?.bool,

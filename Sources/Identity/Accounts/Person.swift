@@ -27,7 +27,7 @@ public struct Person: Sendable, Equatable {
     static let fieldNames = ["email", "first_name", "last_name", "language", "external_id"]
 
     /// Reads what an event holds.
-    public init(fields: [String: JSON]) {
+    public init(fields: JSONObject) {
         email = fields["email"]?.string
         language = fields["language"]?.string
         externalID = fields["external_id"]?.string
@@ -35,8 +35,8 @@ public struct Person: Sendable, Equatable {
         lastName = fields["last_name"]?.string
     }
 
-    var fields: [String: JSON] {
-        var fields: [String: JSON] = [:]
+    var fields: JSONObject {
+        var fields: JSONObject = [:]
         fields["email"] = email.map { .string($0) }
         fields["first_name"] = firstName.map { .string($0) }
         fields["last_name"] = lastName.map { .string($0) }

@@ -35,10 +35,10 @@ public enum AdminKeyEvent: Event {
 
     public var subject: UUID? { nil }
 
-    public var fields: [String: JSON] {
+    public var fields: JSONObject {
         switch self {
         case .created(let name, let digest, let scope):
-            var fields: [String: JSON] = [
+            var fields: JSONObject = [
                 "name": .string(name), "digest": .string(digest.base64URL),
             ]
             if case .only(let realms) = scope {
@@ -49,7 +49,7 @@ public enum AdminKeyEvent: Event {
         }
     }
 
-    public init?(name: String, fields: [String: JSON]) {
+    public init?(name: String, fields: JSONObject) {
         switch name {
         case "admin_key.created":
             guard let keyName = fields["name"]?.string,

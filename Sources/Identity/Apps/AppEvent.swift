@@ -9,9 +9,9 @@ public enum AppEvent: Event {
         public var slug: String?
         public var name: String?
         /// Null: the realm's value holds again.
-        public var settings: [String: JSON]
+        public var settings: JSONObject
 
-        public init(slug: String? = nil, name: String? = nil, settings: [String: JSON] = [:]) {
+        public init(slug: String? = nil, name: String? = nil, settings: JSONObject = [:]) {
             self.slug = slug
             self.name = name
             self.settings = settings
@@ -38,11 +38,11 @@ public enum AppEvent: Event {
 
     public var subject: UUID? { nil }
 
-    public var fields: [String: JSON] {
+    public var fields: JSONObject {
         switch self {
         case .created(let slug, let name): return ["slug": .string(slug), "name": .string(name)]
         case .updated(let change):
-            var fields: [String: JSON] = [:]
+            var fields: JSONObject = [:]
             fields["slug"] = change.slug.map { .string($0) }
             fields["name"] = change.name.map { .string($0) }
             if !change.settings.isEmpty { fields["settings"] = .object(change.settings) }
@@ -51,7 +51,7 @@ public enum AppEvent: Event {
         }
     }
 
-    public init?(name: String, fields: [String: JSON]) {
+    public init?(name: String, fields: JSONObject) {
         switch name {
         case "app.created":
             guard let slug = fields["slug"]?.string, let name = fields["name"]?.string else {

@@ -8,10 +8,10 @@ public struct UpdateApp: Command {
     public var slug: String?
     public var name: String?
     /// By name; null lets the realm's value hold again.
-    public var settings: [String: JSON]
+    public var settings: JSONObject
 
     public init(
-        id: UUID, slug: String? = nil, name: String? = nil, settings: [String: JSON] = [:]
+        id: UUID, slug: String? = nil, name: String? = nil, settings: JSONObject = [:]
     ) {
         self.id = id
         self.slug = slug

@@ -59,7 +59,7 @@ public enum AppKeyEvent: Event {
 
     public var subject: UUID? { nil }
 
-    public var fields: [String: JSON] {
+    public var fields: JSONObject {
         switch self {
         case .attested(let key):
             [
@@ -70,7 +70,7 @@ public enum AppKeyEvent: Event {
         }
     }
 
-    public init?(name: String, fields: [String: JSON]) {
+    public init?(name: String, fields: JSONObject) {
         switch name {
         case "app_key.attested":
             guard let id = fields["key_id"]?.string.flatMap({ Base64URL.decode($0) }),

@@ -23,7 +23,7 @@ public enum AttestationEvent: Event {
 
     public var subject: UUID? { nil }
 
-    public var fields: [String: JSON] {
+    public var fields: JSONObject {
         switch self {
         case .accepted(let installation, let certification, let app):
             [
@@ -35,7 +35,7 @@ public enum AttestationEvent: Event {
         }
     }
 
-    public init?(name: String, fields: [String: JSON]) {
+    public init?(name: String, fields: JSONObject) {
         guard let installation = fields.uuid("client") else { return nil }
         switch name {
         case "attestation.accepted":

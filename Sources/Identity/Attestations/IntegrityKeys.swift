@@ -37,14 +37,14 @@ public enum IntegrityKeysEvent: Event {
     /// Nobody's data, but sealed like somebody's: such keys stand nowhere readable.
     public func subject(in stream: UUID) -> UUID? { stream }
 
-    public var fields: [String: JSON] {
+    public var fields: JSONObject {
         switch self {
         case .set(let verification, let decryption):
             ["jwks": verification, "decryption_keys": .texts(decryption)]
         }
     }
 
-    public init?(name: String, fields: [String: JSON]) {
+    public init?(name: String, fields: JSONObject) {
         guard name == "integrity_keys.set", let verification = fields["jwks"],
             let decryption = fields.texts("decryption_keys")
         else { return nil }

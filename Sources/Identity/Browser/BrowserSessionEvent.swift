@@ -37,7 +37,7 @@ public enum BrowserSessionEvent: Event {
         }
     }
 
-    public var fields: [String: JSON] {
+    public var fields: JSONObject {
         switch self {
         case .opened(let terms): terms.fields
         case .ended(let reason): ["reason": .string(reason.rawValue)]
@@ -45,7 +45,7 @@ public enum BrowserSessionEvent: Event {
         }
     }
 
-    public init?(name: String, fields: [String: JSON]) {
+    public init?(name: String, fields: JSONObject) {
         switch name {
         case "browser.opened":
             guard let terms = BrowserTerms(recorded: fields) else { return nil }
@@ -62,8 +62,8 @@ public enum BrowserSessionEvent: Event {
 }
 
 extension BrowserTerms {
-    var fields: [String: JSON] {
-        var fields: [String: JSON] = [
+    var fields: JSONObject {
+        var fields: JSONObject = [
             "account": .uuid(account), "stamp": .integer(Int64(stamp)),
             "method": .string(method.rawValue), "amr": .texts(factors.map(\.rawValue)),
             "digest": .string(digest.base64URL), "opened_at": .integer(openedAt.seconds),
@@ -77,7 +77,7 @@ extension BrowserTerms {
     }
 
     /// Reads what the log or a read model holds.
-    public init?(recorded fields: [String: JSON]) {
+    public init?(recorded fields: JSONObject) {
         guard let account = fields.uuid("account"), let stamp = fields["stamp"]?.integer,
             let method: BrowserMethod = fields.choice("method"),
             let factors = fields.texts("amr"), let digest = fields.digest("digest"),
@@ -96,7 +96,7 @@ extension BrowserTerms {
 }
 
 extension RefusedBrowser {
-    var fields: [String: JSON] {
+    var fields: JSONObject {
         var fields = from.fields
         fields["method"] = .string(method.rawValue)
         fields["reason"] = .string(reason)
@@ -105,7 +105,7 @@ extension RefusedBrowser {
         return fields
     }
 
-    init?(recorded fields: [String: JSON]) {
+    init?(recorded fields: JSONObject) {
         guard let method: BrowserMethod = fields.choice("method"),
             let reason = fields["reason"]?.string
         else { return nil }

@@ -1,4 +1,5 @@
 public import EventSourcing
+import JSON
 public import Values
 
 /// Signs somebody in with a browser, for what they show: a code, a link or a passkey. Each sign-in is a

@@ -74,7 +74,7 @@ public struct ClientAndApp: Sendable {
 
     /// Reads a request's metadata in the light of what is there.
     func metadata(
-        _ members: [String: JSON], of clientID: String
+        _ members: JSONObject, of clientID: String
     ) throws(FieldFault) -> ClientMetadata {
         var members = members
         if let named = members.removeValue(forKey: "client_id"), named != .string(clientID) {

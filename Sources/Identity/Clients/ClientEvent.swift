@@ -59,7 +59,7 @@ public enum ClientEvent: Event {
         }
     }
 
-    public var fields: [String: JSON] {
+    public var fields: JSONObject {
         switch self {
         case .registered(let clientID, let metadata, let secret):
             var fields = metadata.members
@@ -70,7 +70,7 @@ public enum ClientEvent: Event {
         case .secretRotated(let secret): return ["secret_digest": .string(secret.base64URL)]
         case .adopted(let atOnboarding): return ["onboarding": .bool(atOnboarding)]
         case .certified(let certification, let at, let attestation, let notice):
-            var fields: [String: JSON] = [
+            var fields: JSONObject = [
                 "by": .string(certification.rawValue), "certified_at": .integer(at.seconds),
             ]
             fields["attestation"] = attestation.map { .uuid($0) }
@@ -82,7 +82,7 @@ public enum ClientEvent: Event {
         }
     }
 
-    public init?(name: String, fields: [String: JSON]) {
+    public init?(name: String, fields: JSONObject) {
         switch name {
         case "client.registered":
             guard let clientID = fields["client_id"]?.string,

@@ -89,7 +89,7 @@ public struct ClientMetadata: Sendable, Equatable {
 
     /// Reads a request: unknown names, wrong types and broken rules are faults, in this order.
     /// Null counts as left out (RFC 7591 section 2), and what is left out gets its default.
-    public init(_ members: [String: JSON]) throws(FieldFault) {
+    public init(_ members: JSONObject) throws(FieldFault) {
         let given = members.filter { !$0.value.isNull }
         for name in given.keys.sorted() where MetadataField.find(name) == nil {
             throw FieldFault(name, .unknown)
@@ -107,7 +107,7 @@ public struct ClientMetadata: Sendable, Equatable {
     }
 
     /// Reads what the log or a read model holds; nil where it has a shape that was never written.
-    public init?(recorded fields: [String: JSON]) {
+    public init?(recorded fields: JSONObject) {
         for field in MetadataField.all {
             guard let value = fields[field.name] else { continue }
             do {
@@ -119,8 +119,8 @@ public struct ClientMetadata: Sendable, Equatable {
     }
 
     /// The metadata under its wire names; what is unset is left out.
-    public var members: [String: JSON] {
-        var members: [String: JSON] = [:]
+    public var members: JSONObject {
+        var members: JSONObject = [:]
         for field in MetadataField.all { members[field.name] = field.get(self) }
         return members
     }
@@ -128,7 +128,7 @@ public struct ClientMetadata: Sendable, Equatable {
     /// How a request says that the client will show who it is, so that a secret can be made for it
     /// before the command is. Nil where it says nothing that Urd knows.
     public static func authenticationMethod(
-        askedFor members: [String: JSON]
+        askedFor members: JSONObject
     ) -> AuthenticationMethod? {
         switch members["token_endpoint_auth_method"] {
         case nil, .null: .secretBasic
@@ -137,7 +137,7 @@ public struct ClientMetadata: Sendable, Equatable {
     }
 
     /// The app that a request names, for the commands that must look at it.
-    static func appID(askedFor members: [String: JSON]) -> UUID? {
+    static func appID(askedFor members: JSONObject) -> UUID? {
         members["app_id"]?.string.flatMap { UUID($0) }
     }
 
@@ -150,7 +150,7 @@ public struct ClientMetadata: Sendable, Equatable {
         }
         return [
             "type": "object", "additionalProperties": false,
-            "properties": .object(Dictionary(properties, uniquingKeysWith: { first, _ in first })),
+            "properties": .object(JSONObject(properties)),
         ]
     }
 }

@@ -6,7 +6,7 @@ public struct MetadataField: Sendable {
     public let name: String
     /// One line for people.
     public let about: String
-    public let schema: [String: JSON]
+    public let schema: JSONObject
     /// Stands sealed in the log.
     public let isPersonal: Bool
     let get: @Sendable (ClientMetadata) -> JSON?
@@ -23,7 +23,7 @@ extension MetadataField {
         _ name: String, _ path: Path<String?>, format: JSON? = nil, isPersonal: Bool = false,
         _ about: String, rule: @escaping Rule
     ) -> MetadataField {
-        var schema: [String: JSON] = ["type": "string"]
+        var schema: JSONObject = ["type": "string"]
         schema["format"] = format
         return MetadataField(
             name: name, about: about, schema: schema, isPersonal: isPersonal,
@@ -46,7 +46,7 @@ extension MetadataField {
         _ name: String, _ path: Path<[String]>, limit: Int, format: JSON? = nil,
         isPersonal: Bool = false, _ about: String, rule: @escaping Rule
     ) -> MetadataField {
-        var item: [String: JSON] = ["type": "string"]
+        var item: JSONObject = ["type": "string"]
         item["format"] = format
         return MetadataField(
             name: name, about: about,

@@ -9,12 +9,12 @@ public struct RegisterClient: Command {
     /// The name that the client goes by in OAuth.
     public var clientID: String
     /// Under its RFC 7591 names.
-    public var metadata: [String: JSON]
+    public var metadata: JSONObject
     /// Exactly where the client authenticates by a secret.
     public var secret: SecretDigest?
 
     public init(
-        id: UUID, clientID: String, metadata: [String: JSON], secret: SecretDigest? = nil
+        id: UUID, clientID: String, metadata: JSONObject, secret: SecretDigest? = nil
     ) {
         self.id = id
         self.clientID = clientID

@@ -6,11 +6,11 @@ public import Values
 public struct UpdateClient: Command {
     public var id: UUID
     /// Under its RFC 7591 names.
-    public var metadata: [String: JSON]
+    public var metadata: JSONObject
     /// A new secret. Needed where the client had none and is now to authenticate by one.
     public var secret: SecretDigest?
 
-    public init(id: UUID, metadata: [String: JSON], secret: SecretDigest? = nil) {
+    public init(id: UUID, metadata: JSONObject, secret: SecretDigest? = nil) {
         self.id = id
         self.metadata = metadata
         self.secret = secret

@@ -95,10 +95,10 @@ public enum ConnectionEvent: Event {
         }
     }
 
-    public var fields: [String: JSON] {
+    public var fields: JSONObject {
         switch self {
         case .begun(let terms):
-            var fields: [String: JSON] = [
+            var fields: JSONObject = [
                 "konnector": .uuid(terms.konnector), "web_app": .uuid(terms.app),
                 "account": .uuid(terms.account), "browser": .uuid(terms.browser),
                 "step": .string(terms.step.rawValue),
@@ -108,7 +108,7 @@ public enum ConnectionEvent: Event {
             fields["state"] = terms.state.map { .string($0) }
             return fields
         case .finished(let outcome, let account):
-            var fields: [String: JSON] = ["account": .uuid(account)]
+            var fields: JSONObject = ["account": .uuid(account)]
             switch outcome {
             case .connected(let name):
                 fields["outcome"] = "connected"
@@ -121,7 +121,7 @@ public enum ConnectionEvent: Event {
         }
     }
 
-    public init?(name: String, fields: [String: JSON]) {
+    public init?(name: String, fields: JSONObject) {
         guard let account = fields.uuid("account") else { return nil }
         switch name {
         case "connection.begun":

@@ -46,7 +46,7 @@ public enum ConsentEvent: Event {
         }
     }
 
-    public var fields: [String: JSON] {
+    public var fields: JSONObject {
         switch self {
         case .given(let consent):
             [
@@ -59,7 +59,7 @@ public enum ConsentEvent: Event {
         }
     }
 
-    public init?(name: String, fields: [String: JSON]) {
+    public init?(name: String, fields: JSONObject) {
         guard let account = fields.uuid("account"), let client = fields.uuid("client") else {
             return nil
         }

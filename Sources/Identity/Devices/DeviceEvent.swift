@@ -36,10 +36,10 @@ public enum DeviceEvent: Event {
         }
     }
 
-    public var fields: [String: JSON] {
+    public var fields: JSONObject {
         switch self {
         case .requested(let terms):
-            var fields: [String: JSON] = [
+            var fields: JSONObject = [
                 "client": .uuid(terms.client), "client_id": .string(terms.clientID),
                 "scope": .texts(terms.scope), "resources": .texts(terms.resources),
                 "expires_at": .integer(terms.expiresAt.seconds),
@@ -57,7 +57,7 @@ public enum DeviceEvent: Event {
         }
     }
 
-    public init?(name: String, fields: [String: JSON]) {
+    public init?(name: String, fields: JSONObject) {
         switch name {
         case "device.requested":
             guard let client = fields.uuid("client"), let clientID = fields["client_id"]?.string,

@@ -20,14 +20,14 @@ public enum DisclosureEvent: Event {
 
     public var subject: UUID? { nil }
 
-    public var fields: [String: JSON] {
+    public var fields: JSONObject {
         switch self {
         case .made(let kind, let accounts):
             ["kind": .string(kind.rawValue), "accounts": .texts(accounts.map(\.description))]
         }
     }
 
-    public init?(name: String, fields: [String: JSON]) {
+    public init?(name: String, fields: JSONObject) {
         guard name == "personal_data.opened", let kind: DisclosureKind = fields.choice("kind"),
             let accounts = fields.texts("accounts")
         else { return nil }

@@ -19,13 +19,13 @@ public struct TokenExchange: Sendable, Equatable {
     /// More of them can't be looked through by anybody.
     static let mostActors = 5
 
-    var fields: [String: JSON] {
-        var fields: [String: JSON] = ["exchanged": .uuid(origin), "actors": .texts(actors)]
+    var fields: JSONObject {
+        var fields: JSONObject = ["exchanged": .uuid(origin), "actors": .texts(actors)]
         fields["impersonator"] = impersonator.map { .string($0) }
         return fields
     }
 
-    init?(recorded fields: [String: JSON]) {
+    init?(recorded fields: JSONObject) {
         guard let origin = fields.uuid("exchanged"), let actors = fields.texts("actors") else {
             return nil
         }

@@ -32,14 +32,14 @@ public enum InstallationUseEvent: Event {
 
     public var subject: UUID? { nil }
 
-    public var fields: [String: JSON] {
+    public var fields: JSONObject {
         switch self {
         case .synchronized(let installation, let at):
             ["client": .uuid(installation), "synchronized_at": .integer(at.seconds)]
         }
     }
 
-    public init?(name: String, fields: [String: JSON]) {
+    public init?(name: String, fields: JSONObject) {
         guard name == "installation.synchronized", let installation = fields.uuid("client"),
             let at = fields.instant("synchronized_at")
         else { return nil }

@@ -7,10 +7,10 @@ public struct RegisterInstallation: Command {
     /// The client's stream: it says when it was made.
     public var id: UUID
     /// As the app says it.
-    public var metadata: [String: JSON]
+    public var metadata: JSONObject
     public var secret: SecretDigest
 
-    public init(id: UUID, metadata: [String: JSON], secret: SecretDigest) {
+    public init(id: UUID, metadata: JSONObject, secret: SecretDigest) {
         self.id = id
         self.metadata = metadata
         self.secret = secret
@@ -70,7 +70,7 @@ enum InstallationMetadata {
         "notification_device_token", "notifications",
     ]
 
-    static func read(_ members: [String: JSON]) throws(FieldFault) -> ClientMetadata {
+    static func read(_ members: JSONObject) throws(FieldFault) -> ClientMetadata {
         // Apps send what they do not know as empty.
         var said = members.filter { names.contains($0.key) && $0.value != .string("") }
         for name in ["redirect_uris", "client_name", "software_id"]

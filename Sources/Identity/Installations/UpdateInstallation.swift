@@ -6,11 +6,11 @@ public import Values
 public struct UpdateInstallation: Command {
     public var id: UUID
     /// As the app says it.
-    public var metadata: [String: JSON]
+    public var metadata: JSONObject
     public var secret: SecretDigest?
     public var now: Timestamp
 
-    public init(id: UUID, metadata: [String: JSON], secret: SecretDigest? = nil, now: Timestamp) {
+    public init(id: UUID, metadata: JSONObject, secret: SecretDigest? = nil, now: Timestamp) {
         self.id = id
         self.metadata = metadata
         self.secret = secret

@@ -26,10 +26,10 @@ public enum InviteEvent: Event {
 
     public var subject: UUID? { nil }
 
-    public var fields: [String: JSON] {
+    public var fields: JSONObject {
         switch self {
         case .created(let terms):
-            var fields: [String: JSON] = ["expires_at": .integer(terms.expiresAt.seconds)]
+            var fields: JSONObject = ["expires_at": .integer(terms.expiresAt.seconds)]
             fields["app"] = terms.app.map { .uuid($0) }
             fields["mailbox"] = terms.mailbox.map { .uuid($0) }
             return fields
@@ -39,7 +39,7 @@ public enum InviteEvent: Event {
         }
     }
 
-    public init?(name: String, fields: [String: JSON]) {
+    public init?(name: String, fields: JSONObject) {
         switch name {
         case "invite.created":
             guard let expiresAt = fields.instant("expires_at") else { return nil }

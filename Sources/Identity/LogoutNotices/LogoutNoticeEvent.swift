@@ -26,7 +26,7 @@ public enum LogoutNoticeEvent: Event {
 
     public var subject: UUID? { nil }
 
-    public var fields: [String: JSON] {
+    public var fields: JSONObject {
         switch self {
         case .delivered(let attempt): ["attempt": .integer(Int64(attempt))]
         case .deferred(let attempt, let until, let code):
@@ -39,7 +39,7 @@ public enum LogoutNoticeEvent: Event {
         }
     }
 
-    public init?(name: String, fields: [String: JSON]) {
+    public init?(name: String, fields: JSONObject) {
         let code = fields["code"]?.integer.map { Int(clamping: $0) }
         guard let attempt = fields["attempt"]?.integer.map({ Int(clamping: $0) }) else {
             return nil

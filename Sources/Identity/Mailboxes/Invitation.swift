@@ -15,13 +15,13 @@ public struct Invitation: Sendable, Equatable {
 
     func admits(to app: UUID?) -> Bool { self.app == nil || self.app == app }
 
-    var fields: [String: JSON] {
-        var fields: [String: JSON] = ["invite": .uuid(invite)]
+    var fields: JSONObject {
+        var fields: JSONObject = ["invite": .uuid(invite)]
         fields["app"] = app.map { .uuid($0) }
         return fields
     }
 
-    init?(fields: [String: JSON]) {
+    init?(fields: JSONObject) {
         guard let invite = fields.uuid("invite") else { return nil }
         self.init(invite: invite, app: fields.uuid("app"))
     }

@@ -43,7 +43,7 @@ public struct IssuedLink: Sendable, Equatable {
     /// What somebody was about to look at says something of them.
     static let personalFields = Person.fieldNames + ["return_path"]
 
-    var fields: [String: JSON] {
+    var fields: JSONObject {
         var fields = person.fields
         fields["link"] = .uuid(id)
         fields["account"] = .uuid(account)
@@ -57,7 +57,7 @@ public struct IssuedLink: Sendable, Equatable {
         return fields
     }
 
-    init?(fields: [String: JSON]) {
+    init?(fields: JSONObject) {
         guard let id = fields.uuid("link"), let account = fields.uuid("account"),
             let digest = fields.digest("digest"), let issuedAt = fields.instant("issued_at"),
             let expiresAt = fields.instant("expires_at"), let base = fields["base"]?.string,

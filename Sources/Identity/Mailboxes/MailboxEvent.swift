@@ -88,11 +88,11 @@ public enum MailboxEvent: Event {
     /// Before there is an account, the mailbox is a subject of its own, until an account gives it up.
     public func subject(in stream: UUID) -> UUID? { stream }
 
-    public var fields: [String: JSON] {
+    public var fields: JSONObject {
         switch self {
         case .assigned(let account): return ["account": .uuid(account)]
         case .released(let account, let next):
-            var fields: [String: JSON] = ["account": .uuid(account)]
+            var fields: JSONObject = ["account": .uuid(account)]
             fields["next"] = next.map { .uuid($0) }
             return fields
         case .codeIssued(let code):
@@ -114,7 +114,7 @@ public enum MailboxEvent: Event {
         }
     }
 
-    public init?(name: String, fields: [String: JSON]) {
+    public init?(name: String, fields: JSONObject) {
         switch name {
         case "mailbox.assigned", "mailbox.released":
             guard let account = fields.uuid("account") else { return nil }

@@ -103,7 +103,7 @@ public enum MailedCodeEvent: Event {
         }
     }
 
-    public var fields: [String: JSON] {
+    public var fields: JSONObject {
         switch self {
         case .issued(let code):
             [
@@ -118,7 +118,7 @@ public enum MailedCodeEvent: Event {
         }
     }
 
-    public init?(name: String, fields: [String: JSON]) {
+    public init?(name: String, fields: JSONObject) {
         guard let id = fields.uuid("mail") else { return nil }
         switch name {
         case "mailed_code.issued":

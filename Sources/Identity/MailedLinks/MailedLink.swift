@@ -97,10 +97,10 @@ public enum MailedLinkEvent: Event {
         }
     }
 
-    public var fields: [String: JSON] {
+    public var fields: JSONObject {
         switch self {
         case .issued(let link):
-            var fields: [String: JSON] = [
+            var fields: JSONObject = [
                 "mail": .uuid(link.id), "purpose": .string(link.purpose.rawValue),
                 "account": .uuid(link.account), "base": .string(link.base),
                 "issued_at": .integer(link.issuedAt.seconds),
@@ -112,7 +112,7 @@ public enum MailedLinkEvent: Event {
         }
     }
 
-    public init?(name: String, fields: [String: JSON]) {
+    public init?(name: String, fields: JSONObject) {
         guard let id = fields.uuid("mail") else { return nil }
         switch name {
         case "mailed_link.issued":

@@ -32,7 +32,7 @@ public enum MailEvent: Event {
 
     public var subject: UUID? { nil }
 
-    public var fields: [String: JSON] {
+    public var fields: JSONObject {
         switch self {
         case .sent(let attempt): ["attempt": .integer(Int64(attempt))]
         case .deferred(let attempt, let until, let code):
@@ -46,7 +46,7 @@ public enum MailEvent: Event {
         }
     }
 
-    public init?(name: String, fields: [String: JSON]) {
+    public init?(name: String, fields: JSONObject) {
         let attempt = fields["attempt"]?.integer.map { Int(clamping: $0) }
         let code = fields["code"]?.integer.map { Int(clamping: $0) }
         switch (name, attempt, code) {

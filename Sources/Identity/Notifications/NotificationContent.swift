@@ -6,7 +6,7 @@ public struct NotificationContent: Sendable, Equatable {
     public var title: String
     public var message: String
     /// For the app that takes it.
-    public var members: [String: JSON]
+    public var members: JSONObject
     /// Of several things of one category: which.
     public var categoryID: String
     public var state: String
@@ -14,7 +14,7 @@ public struct NotificationContent: Sendable, Equatable {
     public var sender: String
 
     public init(
-        title: String, message: String = "", members: [String: JSON] = [:],
+        title: String, message: String = "", members: JSONObject = [:],
         categoryID: String = "", state: String = "", sender: String = ""
     ) {
         self.title = title
@@ -26,7 +26,7 @@ public struct NotificationContent: Sendable, Equatable {
     }
 
     /// Nil where it cannot be opened any more.
-    init?(fields: [String: JSON]) {
+    init?(fields: JSONObject) {
         guard let title = fields["title"]?.string else { return nil }
         self.title = title
         message = fields["message"]?.string ?? ""
@@ -36,7 +36,7 @@ public struct NotificationContent: Sendable, Equatable {
         sender = fields["sender"]?.string ?? ""
     }
 
-    var fields: [String: JSON] {
+    var fields: JSONObject {
         [
             "title": .string(title), "message": .string(message), "members": .object(members),
             "category_id": .string(categoryID), "state": .string(state),
@@ -93,8 +93,8 @@ public struct NotificationTerms: Sendable, Equatable {
         "collapsible", "due",
     ]
 
-    var fields: [String: JSON] {
-        var fields: [String: JSON] = [
+    var fields: JSONObject {
+        var fields: JSONObject = [
             "source": .uuid(source), "account": .uuid(account),
             "originator": .string(originator), "sender_id": .uuid(sender),
             "category": .string(category), "priority": .string(priority.rawValue),
@@ -105,7 +105,7 @@ public struct NotificationTerms: Sendable, Equatable {
         return fields
     }
 
-    init?(fields: [String: JSON]) {
+    init?(fields: JSONObject) {
         guard let source = fields.uuid("source"), let account = fields.uuid("account"),
             let originator = fields["originator"]?.string,
             let sender = fields.uuid("sender_id"), let category = fields["category"]?.string,

@@ -67,7 +67,7 @@ public enum NotificationEvent: Event {
         }
     }
 
-    public var fields: [String: JSON] {
+    public var fields: JSONObject {
         switch self {
         case .requested(let terms, let content):
             return terms.fields.merging(content?.fields ?? [:]) { open, _ in open }
@@ -78,7 +78,7 @@ public enum NotificationEvent: Event {
             ]
         case .mailed(let attempt, let mail, let account, let content):
             let said = (content?.fields ?? [:]).filter { Self.mailed.contains($0.key) }
-            let fields: [String: JSON] = [
+            let fields: JSONObject = [
                 "attempt": .integer(Int64(attempt)), "mail": .uuid(mail),
                 "account": .uuid(account),
             ]
@@ -98,7 +98,7 @@ public enum NotificationEvent: Event {
         }
     }
 
-    public init?(name: String, fields: [String: JSON]) {
+    public init?(name: String, fields: JSONObject) {
         let attempt = fields["attempt"]?.integer.map { Int(clamping: $0) }
         let code = fields["code"]?.integer.map { Int(clamping: $0) }
         switch (name, attempt, code) {
@@ -144,7 +144,7 @@ public enum NotificationSourceEvent: Event {
 
     public var subject: UUID? { nil }
 
-    public var fields: [String: JSON] {
+    public var fields: JSONObject {
         switch self {
         case .moved(let notification, let state):
             [
@@ -154,7 +154,7 @@ public enum NotificationSourceEvent: Event {
         }
     }
 
-    public init?(name: String, fields: [String: JSON]) {
+    public init?(name: String, fields: JSONObject) {
         guard name == "notification_source.moved",
             let notification = fields.uuid("notification"),
             let state = fields.digest("state_digest")

@@ -58,7 +58,7 @@ public enum OwnerEvent: Event {
 
     public var subject: UUID? { nil }
 
-    public var fields: [String: JSON] {
+    public var fields: JSONObject {
         switch self {
         case .deviceAdded(let device): device.fields
         case .deviceRemoved(let installation): ["client": .uuid(installation)]
@@ -79,7 +79,7 @@ public enum OwnerEvent: Event {
         }
     }
 
-    public init?(name: String, fields: [String: JSON]) {
+    public init?(name: String, fields: JSONObject) {
         switch name {
         case "owner.device_added":
             guard let device = AddedDevice(recorded: fields) else { return nil }
@@ -135,8 +135,8 @@ public struct AddedDevice: Sendable, Equatable {
         self.mail = mail
     }
 
-    var fields: [String: JSON] {
-        var fields: [String: JSON] = [
+    var fields: JSONObject {
+        var fields: JSONObject = [
             "client": .uuid(installation), "client_name": .string(clientName),
             "account": .uuid(account),
         ]
@@ -144,7 +144,7 @@ public struct AddedDevice: Sendable, Equatable {
         return fields
     }
 
-    init?(recorded fields: [String: JSON]) {
+    init?(recorded fields: JSONObject) {
         guard let installation = fields.uuid("client"),
             let name = fields["client_name"]?.string, let account = fields.uuid("account")
         else { return nil }
@@ -175,11 +175,11 @@ public struct TimedName: Sendable, Equatable {
         self.expiresAt = expiresAt
     }
 
-    var fields: [String: JSON] {
+    var fields: JSONObject {
         ["name": .uuid(name), "expires_at": .integer(expiresAt.seconds)]
     }
 
-    init?(recorded fields: [String: JSON]) {
+    init?(recorded fields: JSONObject) {
         guard let name = fields.uuid("name"), let expiresAt = fields.instant("expires_at") else {
             return nil
         }

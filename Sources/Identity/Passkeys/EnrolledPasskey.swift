@@ -65,8 +65,8 @@ public struct CredentialRecord: Sendable, Equatable {
 }
 
 extension EnrolledPasskey {
-    var fields: [String: JSON] {
-        var fields: [String: JSON] = [
+    var fields: JSONObject {
+        var fields: JSONObject = [
             "account": .uuid(account), "relying_party": .string(relyingParty),
             "credential": .string(Base64URL.encode(key.id)),
             "public_key": .string(Base64URL.encode(key.publicKey)),
@@ -81,7 +81,7 @@ extension EnrolledPasskey {
         return fields
     }
 
-    init?(recorded fields: [String: JSON]) {
+    init?(recorded fields: JSONObject) {
         guard let account = fields.uuid("account"),
             let relyingParty = fields["relying_party"]?.string,
             let key = CredentialRecord(recorded: fields),
@@ -94,7 +94,7 @@ extension EnrolledPasskey {
 }
 
 extension CredentialRecord {
-    fileprivate init?(recorded fields: [String: JSON]) {
+    fileprivate init?(recorded fields: JSONObject) {
         guard let id = fields["credential"]?.string.flatMap({ Base64URL.decode($0) }),
             let publicKey = fields["public_key"]?.string.flatMap({ Base64URL.decode($0) }),
             let counter = fields["counter"]?.integer,

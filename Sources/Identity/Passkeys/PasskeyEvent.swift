@@ -49,7 +49,7 @@ public enum PasskeyEvent: Event {
         }
     }
 
-    public var fields: [String: JSON] {
+    public var fields: JSONObject {
         switch self {
         case .enrolled(let passkey): return passkey.fields
         case .enrollmentRefused(let account, let reason):
@@ -60,17 +60,17 @@ public enum PasskeyEvent: Event {
                 "used_at": .integer(at.seconds),
             ]
         case .renamed(let name, let account):
-            var fields: [String: JSON] = ["account": .uuid(account)]
+            var fields: JSONObject = ["account": .uuid(account)]
             fields["name"] = name.map { .string($0) }
             return fields
         case .removed(let account, let mail):
-            var fields: [String: JSON] = ["account": .uuid(account)]
+            var fields: JSONObject = ["account": .uuid(account)]
             fields["mail"] = mail.map { .uuid($0) }
             return fields
         }
     }
 
-    public init?(name: String, fields: [String: JSON]) {
+    public init?(name: String, fields: JSONObject) {
         switch name {
         case "passkey.enrolled":
             guard let passkey = EnrolledPasskey(recorded: fields) else { return nil }

@@ -25,8 +25,8 @@ public struct DerivedPassphrase: Sendable, Equatable {
         self.privateKey = privateKey
     }
 
-    var fields: [String: JSON] {
-        var fields: [String: JSON] = ["rounds": .integer(rounds)]
+    var fields: JSONObject {
+        var fields: JSONObject = ["rounds": .integer(rounds)]
         fields["hash"] = hash.map { .string($0) }
         fields["hint"] = hint.map { .string($0) }
         fields["key"] = key.map { .string($0) }
@@ -35,7 +35,7 @@ public struct DerivedPassphrase: Sendable, Equatable {
         return fields
     }
 
-    init?(recorded fields: [String: JSON]) {
+    init?(recorded fields: JSONObject) {
         guard let rounds = fields["rounds"]?.integer else { return nil }
         self.init(
             rounds: rounds, hash: fields["hash"]?.string, hint: fields["hint"]?.string,

@@ -51,10 +51,10 @@ public enum PassphraseEvent: Event {
         }
     }
 
-    public var fields: [String: JSON] {
+    public var fields: JSONObject {
         switch self {
         case .set(let hash, let account, let mail, let at):
-            var fields: [String: JSON] = [
+            var fields: JSONObject = [
                 "account": .uuid(account), "mail": .uuid(mail), "set_at": .integer(at.seconds),
             ]
             fields["hash"] = hash.map { .string($0) }
@@ -66,7 +66,7 @@ public enum PassphraseEvent: Event {
             fields["set_at"] = .integer(at.seconds)
             return fields
         case .refused(let at, let account, let mail):
-            var fields: [String: JSON] = ["refused_at": .integer(at.seconds)]
+            var fields: JSONObject = ["refused_at": .integer(at.seconds)]
             fields["account"] = account.map { .uuid($0) }
             fields["mail"] = mail.map { .uuid($0) }
             return fields
@@ -74,17 +74,17 @@ public enum PassphraseEvent: Event {
         case .removed(let account, let mail):
             return ["account": .uuid(account), "mail": .uuid(mail)]
         case .hintChanged(let hint, let account):
-            var fields: [String: JSON] = ["account": .uuid(account)]
+            var fields: JSONObject = ["account": .uuid(account)]
             fields["hint"] = hint.map { .string($0) }
             return fields
         case .hintRequested(let hint, let account, let mail):
-            var fields: [String: JSON] = ["account": .uuid(account), "mail": .uuid(mail)]
+            var fields: JSONObject = ["account": .uuid(account), "mail": .uuid(mail)]
             fields["hint"] = hint.map { .string($0) }
             return fields
         }
     }
 
-    public init?(name: String, fields: [String: JSON]) {
+    public init?(name: String, fields: JSONObject) {
         switch name {
         case "passphrase.set":
             guard let account = fields.uuid("account"), let mail = fields.uuid("mail"),

@@ -65,10 +65,10 @@ public enum DelegatedCodeEvent: Event {
     /// Sealed with the providers' secrets, because a provider may let whoever knows it end the session.
     public var subject: UUID? { Providers.stream }
 
-    public var fields: [String: JSON] {
+    public var fields: JSONObject {
         switch self {
         case .issued(let terms):
-            var fields: [String: JSON] = [
+            var fields: JSONObject = [
                 "identity": .uuid(terms.identity), "provider": .string(terms.provider),
                 "expires_at": .integer(terms.expiresAt.seconds),
             ]
@@ -79,7 +79,7 @@ public enum DelegatedCodeEvent: Event {
         }
     }
 
-    public init?(name: String, fields: [String: JSON]) {
+    public init?(name: String, fields: JSONObject) {
         switch name {
         case "delegated_code.issued":
             guard let identity = fields.uuid("identity"),

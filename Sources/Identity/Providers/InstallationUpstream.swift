@@ -37,16 +37,16 @@ public enum InstallationUpstreamEvent: Event {
     /// Sealed with the providers' secrets, because a provider may let whoever knows it end the session.
     public var subject: UUID? { Providers.stream }
 
-    public var fields: [String: JSON] {
+    public var fields: JSONObject {
         switch self {
         case .bound(let provider, let name):
-            var fields: [String: JSON] = ["provider": .string(provider)]
+            var fields: JSONObject = ["provider": .string(provider)]
             fields["sid"] = name.map { .string($0) }
             return fields
         }
     }
 
-    public init?(name: String, fields: [String: JSON]) {
+    public init?(name: String, fields: JSONObject) {
         guard name == "installation_upstream.bound", let provider = fields["provider"]?.string
         else { return nil }
         self = .bound(provider: provider, name: fields["sid"]?.string)

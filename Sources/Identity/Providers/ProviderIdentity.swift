@@ -43,10 +43,10 @@ public enum ProviderIdentityEvent: Event {
         }
     }
 
-    public var fields: [String: JSON] {
+    public var fields: JSONObject {
         switch self {
         case .linked(let account, let provider, let subject, let mail):
-            var fields: [String: JSON] = [
+            var fields: JSONObject = [
                 "account": .uuid(account), "provider": .string(provider),
             ]
             fields["subject"] = subject.map { .string($0) }
@@ -57,7 +57,7 @@ public enum ProviderIdentityEvent: Event {
         }
     }
 
-    public init?(name: String, fields: [String: JSON]) {
+    public init?(name: String, fields: JSONObject) {
         guard let account = fields.uuid("account"), let provider = fields["provider"]?.string
         else { return nil }
         switch name {
@@ -103,7 +103,7 @@ public enum AccountIdentityEvent: Event {
 
     public var subject: UUID? { nil }
 
-    public var fields: [String: JSON] {
+    public var fields: JSONObject {
         switch self {
         case .chosen(let identity, let account):
             ["identity": .uuid(identity), "account": .uuid(account)]
@@ -111,7 +111,7 @@ public enum AccountIdentityEvent: Event {
         }
     }
 
-    public init?(name: String, fields: [String: JSON]) {
+    public init?(name: String, fields: JSONObject) {
         guard let account = fields.uuid("account") else { return nil }
         switch name {
         case "account_identity.chosen":

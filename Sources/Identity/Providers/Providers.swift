@@ -82,10 +82,10 @@ public enum ProviderEvent: Event {
     /// Nobody's data, but sealed like somebody's: such secrets stand nowhere readable.
     public func subject(in stream: UUID) -> UUID? { stream }
 
-    public var fields: [String: JSON] {
+    public var fields: JSONObject {
         switch self {
         case .configured(let provider):
-            var fields: [String: JSON] = [
+            var fields: JSONObject = [
                 "provider": .string(provider.slug), "name": .string(provider.name),
                 "issuer": .string(provider.issuer), "client_id": .string(provider.clientID),
                 "scope": .texts(provider.scope),
@@ -97,7 +97,7 @@ public enum ProviderEvent: Event {
         }
     }
 
-    public init?(name: String, fields: [String: JSON]) {
+    public init?(name: String, fields: JSONObject) {
         guard let slug = fields["provider"]?.string else { return nil }
         switch name {
         case "provider.configured":

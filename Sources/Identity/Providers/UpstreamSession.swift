@@ -51,7 +51,7 @@ public enum UpstreamSessionEvent: Event {
 
     public var subject: UUID? { nil }
 
-    public var fields: [String: JSON] {
+    public var fields: JSONObject {
         switch self {
         case .used(let opened):
             [
@@ -62,7 +62,7 @@ public enum UpstreamSessionEvent: Event {
         }
     }
 
-    public init?(name: String, fields: [String: JSON]) {
+    public init?(name: String, fields: JSONObject) {
         switch name {
         case "upstream_session.used":
             guard let session = fields.uuid("session"), let account = fields.uuid("account"),

@@ -114,10 +114,10 @@ public enum PushProviderEvent: Event {
         }
     }
 
-    public var fields: [String: JSON] {
+    public var fields: JSONObject {
         switch self {
         case .set(.firebase(let provider)):
-            var fields: [String: JSON] = [
+            var fields: JSONObject = [
                 "provider": .string(PushProvider.Kind.firebase.rawValue),
                 "project": .string(provider.project), "client_email": .string(provider.email),
                 "key_id": .string(provider.keyID), "token_uri": .string(provider.tokenAddress),
@@ -126,7 +126,7 @@ public enum PushProviderEvent: Event {
             fields["private_key"] = provider.privateKey.map { .string($0) }
             return fields
         case .set(.apple(let provider)):
-            var fields: [String: JSON] = [
+            var fields: JSONObject = [
                 "provider": .string(PushProvider.Kind.apple.rawValue),
                 "team_id": .string(provider.team), "key_id": .string(provider.keyID),
                 "topic": .string(provider.topic), "address": .string(provider.address),
@@ -137,7 +137,7 @@ public enum PushProviderEvent: Event {
         }
     }
 
-    public init?(name: String, fields: [String: JSON]) {
+    public init?(name: String, fields: JSONObject) {
         guard let kind: PushProvider.Kind = fields.choice("provider") else { return nil }
         switch (name, kind) {
         case ("push_provider.set", .firebase):

@@ -19,13 +19,13 @@ public enum PushedRequestEvent: Event {
         }
     }
 
-    public var fields: [String: JSON] {
+    public var fields: JSONObject {
         switch self {
         case .used(let account, let client): ["account": .uuid(account), "client": .uuid(client)]
         }
     }
 
-    public init?(name: String, fields: [String: JSON]) {
+    public init?(name: String, fields: JSONObject) {
         guard name == "pushed_request.used", let account = fields.uuid("account"),
             let client = fields.uuid("client")
         else { return nil }

@@ -21,7 +21,7 @@ public enum HostEvent: Event {
 
     public var subject: UUID? { nil }
 
-    public var fields: [String: JSON] {
+    public var fields: JSONObject {
         switch self {
         case .assigned(let host, let realm):
             ["host": .string(host), "realm": .string(realm.name)]
@@ -29,7 +29,7 @@ public enum HostEvent: Event {
         }
     }
 
-    public init?(name: String, fields: [String: JSON]) {
+    public init?(name: String, fields: JSONObject) {
         switch name {
         case "host.assigned":
             guard let host = fields["host"]?.string,

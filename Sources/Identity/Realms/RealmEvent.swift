@@ -6,7 +6,7 @@ public import Values
 public enum RealmEvent: Event {
     case created(displayName: String)
     /// By name of the setting; null where it was unset.
-    case settingsChanged([String: JSON])
+    case settingsChanged(JSONObject)
     case disabled
     case enabled
     /// The key that sealed a subject's personal data is destroyed.
@@ -32,7 +32,7 @@ public enum RealmEvent: Event {
 
     public var subject: UUID? { nil }
 
-    public var fields: [String: JSON] {
+    public var fields: JSONObject {
         switch self {
         case .created(let displayName): ["display_name": .string(displayName)]
         case .settingsChanged(let changes): ["changes": .object(changes)]
@@ -41,7 +41,7 @@ public enum RealmEvent: Event {
         }
     }
 
-    public init?(name: String, fields: [String: JSON]) {
+    public init?(name: String, fields: JSONObject) {
         switch name {
         case "realm.created":
             guard let displayName = fields["display_name"]?.string else { return nil }

@@ -4,9 +4,9 @@ public import JSON
 /// Changes some of a realm's settings and leaves the others as they are.
 public struct SetRealmSettings: Command {
     /// By name; null returns a setting to its default.
-    public var changes: [String: JSON]
+    public var changes: JSONObject
 
-    public init(_ changes: [String: JSON]) {
+    public init(_ changes: JSONObject) {
         self.changes = changes
     }
 
@@ -24,7 +24,7 @@ public struct SetRealmSettings: Command {
 
     public func decide(_ realm: Versioned<Realm>) throws(Rejection) -> Decision {
         try realm.requireOpen(missing: Rejection.notFound, disabled: .disabled)
-        let effective: [String: JSON]
+        let effective: JSONObject
         do {
             effective = try realm.state.settings.effective(changes, perApp: false)
         } catch {

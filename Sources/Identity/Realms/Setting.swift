@@ -128,7 +128,7 @@ public struct Setting: Sendable {
 
     /// As JSON Schema, for the API's description.
     public var schema: JSON {
-        var schema: [String: JSON] = ["description": .string(about)]
+        var schema: JSONObject = ["description": .string(about)]
         let type: JSON
         switch kind {
         case .flag: type = "boolean"

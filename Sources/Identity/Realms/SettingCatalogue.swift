@@ -221,7 +221,7 @@ public enum SettingCatalogue {
         let properties = all.filter { $0.perApp || !perApp }.map { ($0.name, $0.schema) }
         return [
             "type": "object", "additionalProperties": false,
-            "properties": .object(Dictionary(properties, uniquingKeysWith: { first, _ in first })),
+            "properties": .object(JSONObject(properties)),
         ]
     }
 }

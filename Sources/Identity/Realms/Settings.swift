@@ -3,12 +3,12 @@ public import JSON
 /// What was set for a realm or an app; all else is as the catalogue says.
 public struct Settings: Sendable, Equatable {
     /// Only what differs from the defaults by somebody's will.
-    public private(set) var overrides: [String: JSON] = [:]
+    public private(set) var overrides: JSONObject = [:]
 
     public init() {}
 
     /// As somebody has kept them; names that there no longer are mean nothing.
-    public init(overrides: [String: JSON]) {
+    public init(overrides: JSONObject) {
         self.overrides = overrides
     }
 
@@ -24,13 +24,11 @@ public struct Settings: Sendable, Equatable {
     }
 
     /// Every setting with the value that holds, defaults included.
-    public var all: [String: JSON] {
-        Dictionary(
-            SettingCatalogue.all.map { ($0.name, overrides[$0.name] ?? $0.fallback) },
-            uniquingKeysWith: { first, _ in first })
+    public var all: JSONObject {
+        JSONObject(SettingCatalogue.all.map { ($0.name, overrides[$0.name] ?? $0.fallback) })
     }
 
-    mutating func apply(_ changes: [String: JSON]) {
+    mutating func apply(_ changes: JSONObject) {
         for (name, value) in changes {
             overrides[name] = value.isNull ? nil : value
         }
@@ -39,9 +37,9 @@ public struct Settings: Sendable, Equatable {
     /// Those of the changes that change something. In an app a required setting may be unset: the
     /// realm's value holds then.
     func effective(
-        _ changes: [String: JSON], perApp: Bool
-    ) throws(FieldFault) -> [String: JSON] {
-        var effective: [String: JSON] = [:]
+        _ changes: JSONObject, perApp: Bool
+    ) throws(FieldFault) -> JSONObject {
+        var effective: JSONObject = [:]
         for (name, value) in changes.sorted(by: { $0.key < $1.key }) {
             guard let setting = SettingCatalogue.find(name) else {
                 throw FieldFault(name, .unknown)

@@ -18,7 +18,7 @@ public struct TrustedIssuer: Sendable, Equatable {
     public let subject: SubjectRule
 
     /// Nil where the setting, which was checked, has none of this name.
-    public init?(_ issuer: String, in setting: [String: JSON]) {
+    public init?(_ issuer: String, in setting: JSONObject) {
         guard let value = setting.first(where: { $0.key.utf8.elementsEqual(issuer.utf8) })?.value
         else { return nil }
         jwks = value["jwks"]
@@ -43,7 +43,7 @@ public struct TrustedIssuer: Sendable, Equatable {
         }
     }
 
-    private static func checkKeys(_ members: [String: JSON]) throws(FieldFault.Reason) {
+    private static func checkKeys(_ members: JSONObject) throws(FieldFault.Reason) {
         switch (members["jwks"], members["jwks_uri"]) {
         case (let keys?, nil): try KeySetRule.check(keys)
         case (nil, let address?):

@@ -96,7 +96,7 @@ enum Declare {
     /// Something that is an object within itself.
     static func object(
         _ name: String, _ kind: Setting.Kind, perApp: Bool = false, _ about: String
-    ) -> TypedSetting<[String: JSON]> {
+    ) -> TypedSetting<JSONObject> {
         TypedSetting(
             setting: Setting(
                 name: name, about: about, kind: kind, fallback: [:], isRequired: false,

@@ -27,9 +27,9 @@ enum OwnMetadata {
     /// The members that count. Names that nobody knows fall out (RFC 7591 section 2); what only an
     /// administrator may give is refused by name, so that nobody believes to have it.
     static func read(
-        _ members: [String: JSON], _ allowance: Allowance, keeping current: ClientMetadata? = nil
-    ) throws(FieldFault) -> [String: JSON] {
-        var read: [String: JSON] = [:]
+        _ members: JSONObject, _ allowance: Allowance, keeping current: ClientMetadata? = nil
+    ) throws(FieldFault) -> JSONObject {
+        var read: JSONObject = [:]
         for (name, value) in members.sorted(by: { $0.key < $1.key }) where !value.isNull {
             guard let field = MetadataField.find(name) else { continue }
             guard names.contains(name) else {

@@ -8,7 +8,7 @@ public struct RegisterOwnClient: Command {
     public var id: UUID
     public var clientID: String
     /// As the client sent it.
-    public var metadata: [String: JSON]
+    public var metadata: JSONObject
     public var secret: SecretDigest?
     /// The app at whose host it asked, to which it will belong.
     public var app: UUID?
@@ -16,14 +16,14 @@ public struct RegisterOwnClient: Command {
     public var token: UUID?
     /// What a maker says of it whom the realm trusts, where somebody does: it goes before the
     /// client's own words.
-    public var statement: [String: JSON]?
+    public var statement: JSONObject?
     /// What the document of its sector lists; nil where there is none to be had.
     public var sectorPlaces: [String]?
     public var now: Timestamp
 
     public init(
-        id: UUID, clientID: String, metadata: [String: JSON], secret: SecretDigest? = nil,
-        app: UUID? = nil, token: UUID? = nil, statement: [String: JSON]? = nil,
+        id: UUID, clientID: String, metadata: JSONObject, secret: SecretDigest? = nil,
+        app: UUID? = nil, token: UUID? = nil, statement: JSONObject? = nil,
         sectorPlaces: [String]? = nil, now: Timestamp
     ) {
         self.sectorPlaces = sectorPlaces
@@ -82,7 +82,7 @@ public struct RegisterOwnClient: Command {
             let scope = statement["scope"]?.string?.split(separator: " ") ?? []
             allowance.scope.formUnion(scope.map(String.init))
         }
-        var members: [String: JSON]
+        var members: JSONObject
         do {
             members = try OwnMetadata.read(asked, allowance)
             try SectorRule.check(members, sectorPlaces)
@@ -122,12 +122,12 @@ public struct RegisterOwnClient: Command {
 
     /// What counts of a member that both may say.
     public static func said(
-        _ name: String, _ metadata: [String: JSON], _ statement: [String: JSON]?
+        _ name: String, _ metadata: JSONObject, _ statement: JSONObject?
     ) -> JSON? { statement?[name] ?? metadata[name] }
 
     /// How the client says it will show who it is, so that a secret can be made before the command.
     public static func authenticationMethod(
-        askedFor metadata: [String: JSON], _ statement: [String: JSON]?
+        askedFor metadata: JSONObject, _ statement: JSONObject?
     ) -> AuthenticationMethod? {
         let name = "token_endpoint_auth_method"
         let said = Self.said(name, metadata, statement) ?? .null

@@ -26,7 +26,7 @@ public enum RegistrationTokenEvent: Event {
 
     public var subject: UUID? { nil }
 
-    public var fields: [String: JSON] {
+    public var fields: JSONObject {
         switch self {
         case .created(let terms):
             [
@@ -39,7 +39,7 @@ public enum RegistrationTokenEvent: Event {
         }
     }
 
-    public init?(name: String, fields: [String: JSON]) {
+    public init?(name: String, fields: JSONObject) {
         switch name {
         case "registration_token.created":
             guard let label = fields["label"]?.string, let uses = fields["uses"]?.integer,

@@ -5,7 +5,7 @@ internal import JSON
 /// others know people.
 enum SectorRule {
     static func check(
-        _ members: [String: JSON], _ places: [String]?
+        _ members: JSONObject, _ places: [String]?
     ) throws(FieldFault) {
         let name = "sector_identifier_uri"
         guard let address = members[name], !address.isNull else { return }

@@ -7,14 +7,14 @@ public import Values
 public struct UpdateOwnClient: Command {
     public var id: UUID
     /// As the client sent it.
-    public var metadata: [String: JSON]
+    public var metadata: JSONObject
     /// A new secret, if it comes to need one.
     public var secret: SecretDigest?
     /// What the document of its sector lists; nil where there is none to be had.
     public var sectorPlaces: [String]?
 
     public init(
-        id: UUID, metadata: [String: JSON], secret: SecretDigest? = nil,
+        id: UUID, metadata: JSONObject, secret: SecretDigest? = nil,
         sectorPlaces: [String]? = nil
     ) {
         self.sectorPlaces = sectorPlaces
@@ -34,7 +34,7 @@ public struct UpdateOwnClient: Command {
         try facts.realm.requireOpen(
             missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard let current = facts.client.aliveMetadata else { throw .notFound }
-        var members: [String: JSON]
+        var members: JSONObject
         do {
             members = try OwnMetadata.read(metadata, OwnMetadata.Allowance(), keeping: current)
             try SectorRule.check(members, sectorPlaces)

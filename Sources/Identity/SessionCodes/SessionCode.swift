@@ -69,10 +69,10 @@ public enum SessionCodeEvent: Event {
         }
     }
 
-    public var fields: [String: JSON] {
+    public var fields: JSONObject {
         switch self {
         case .issued(let terms):
-            var fields: [String: JSON] = [
+            var fields: JSONObject = [
                 "account": .uuid(terms.account), "stamp": .integer(Int64(terms.stamp)),
                 "amr": .texts(terms.factors.map(\.rawValue)),
                 "expires_at": .integer(terms.expiresAt.seconds),
@@ -84,7 +84,7 @@ public enum SessionCodeEvent: Event {
         }
     }
 
-    public init?(name: String, fields: [String: JSON]) {
+    public init?(name: String, fields: JSONObject) {
         switch name {
         case "session_code.issued":
             guard let account = fields.uuid("account"), let stamp = fields["stamp"]?.integer,

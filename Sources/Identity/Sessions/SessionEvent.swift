@@ -171,7 +171,7 @@ public enum SessionEvent: Event {
         if case .refreshed = self { false } else { true }
     }
 
-    public var fields: [String: JSON] {
+    public var fields: JSONObject {
         switch self {
         case .opened(let terms): return terms.fields
         case .refreshed(let generation, let at):
@@ -179,7 +179,7 @@ public enum SessionEvent: Event {
                 "generation": .integer(Int64(generation)), "refreshed_at": .integer(at.seconds),
             ]
         case .ended(let reason, let notice):
-            var fields: [String: JSON] = ["reason": .string(reason.rawValue)]
+            var fields: JSONObject = ["reason": .string(reason.rawValue)]
             fields["notice"] = notice.map { .uuid($0.id) }
             fields["issuer"] = notice?.issuer.map { .string($0) }
             return fields
@@ -187,7 +187,7 @@ public enum SessionEvent: Event {
         }
     }
 
-    public init?(name: String, fields: [String: JSON]) {
+    public init?(name: String, fields: JSONObject) {
         switch name {
         case "session.opened":
             guard let terms = SessionTerms(recorded: fields) else { return nil }
@@ -213,8 +213,8 @@ public enum SessionEvent: Event {
 }
 
 extension SessionTerms {
-    var fields: [String: JSON] {
-        var fields: [String: JSON] = [
+    var fields: JSONObject {
+        var fields: JSONObject = [
             "stamp": .integer(Int64(stamp)), "client": .uuid(client),
             "client_id": .string(clientID), "scope": .texts(scope),
             "resources": .texts(resources), "amr": .texts(factors.map(\.rawValue)),
@@ -239,7 +239,7 @@ extension SessionTerms {
     public var signedInAt: Timestamp { authenticatedAt ?? openedAt }
 
     /// Reads what the log or a read model holds.
-    public init?(recorded fields: [String: JSON]) {
+    public init?(recorded fields: JSONObject) {
         guard let stamp = fields["stamp"]?.integer, let client = fields.uuid("client"),
             let clientID = fields["client_id"]?.string, let scope = fields.texts("scope"),
             let resources = fields.texts("resources"), let factors = fields.texts("amr"),
@@ -263,7 +263,7 @@ extension SessionTerms {
 }
 
 extension RefusedSignIn {
-    var fields: [String: JSON] {
+    var fields: JSONObject {
         var fields = from.fields
         fields["method"] = .string(method.rawValue)
         fields["reason"] = .string(reason)
@@ -274,7 +274,7 @@ extension RefusedSignIn {
         return fields
     }
 
-    init?(recorded fields: [String: JSON]) {
+    init?(recorded fields: JSONObject) {
         guard let method: GrantType = fields.choice("method"),
             let reason = fields["reason"]?.string, let client = fields.uuid("client"),
             let clientID = fields["client_id"]?.string
@@ -286,14 +286,14 @@ extension RefusedSignIn {
 }
 
 extension SignInPlace {
-    var fields: [String: JSON] {
-        var fields: [String: JSON] = [:]
+    var fields: JSONObject {
+        var fields: JSONObject = [:]
         fields["source"] = source.map { .string($0) }
         fields["device"] = device.map { .string($0) }
         return fields
     }
 
-    init(recorded fields: [String: JSON]) {
+    init(recorded fields: JSONObject) {
         self.init(source: fields["source"]?.string, device: fields["device"]?.string)
     }
 }

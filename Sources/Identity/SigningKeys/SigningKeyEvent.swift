@@ -53,10 +53,10 @@ public enum SigningKeyEvent: Event {
     /// Nobody's data, but sealed like somebody's: private keys stand nowhere readable.
     public func subject(in stream: UUID) -> UUID? { stream }
 
-    public var fields: [String: JSON] {
+    public var fields: JSONObject {
         switch self {
         case .published(let key):
-            var fields: [String: JSON] = [
+            var fields: JSONObject = [
                 "kid": .string(key.id), "alg": .string(key.algorithm), "jwk": key.published,
             ]
             fields["secret"] = key.secret.map { .string($0) }
@@ -67,7 +67,7 @@ public enum SigningKeyEvent: Event {
         }
     }
 
-    public init?(name: String, fields: [String: JSON]) {
+    public init?(name: String, fields: JSONObject) {
         guard let id = fields["kid"]?.string else { return nil }
         switch name {
         case "signing_key.published":

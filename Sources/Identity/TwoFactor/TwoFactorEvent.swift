@@ -84,10 +84,10 @@ public enum TwoFactorEvent: Event {
         if case .offered(let offer) = self { offer.account } else { nil }
     }
 
-    public var fields: [String: JSON] {
+    public var fields: JSONObject {
         switch self {
         case .offered(let offer):
-            var fields: [String: JSON] = [
+            var fields: JSONObject = [
                 "totp": .uuid(offer.id), "account": .uuid(offer.account),
                 "expires_at": .integer(offer.expiresAt.seconds),
             ]
@@ -109,7 +109,7 @@ public enum TwoFactorEvent: Event {
         }
     }
 
-    public init?(name: String, fields: [String: JSON]) {
+    public init?(name: String, fields: JSONObject) {
         switch name {
         case "totp.offered":
             guard let id = fields.uuid("totp"), let account = fields.uuid("account"),
@@ -149,7 +149,7 @@ public enum TwoFactorEvent: Event {
     }
 }
 
-extension [String: JSON] {
+extension JSONObject {
     fileprivate func digests(_ name: String) -> [SecretDigest]? {
         guard let texts = texts(name) else { return nil }
         let digests = texts.compactMap(SecretDigest.init(base64URL:))

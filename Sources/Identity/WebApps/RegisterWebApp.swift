@@ -6,9 +6,9 @@ public import Values
 public struct RegisterWebApp: Command {
     public var id: UUID
     /// By name, as somebody says it.
-    public var members: [String: JSON]
+    public var members: JSONObject
 
-    public init(id: UUID, members: [String: JSON]) {
+    public init(id: UUID, members: JSONObject) {
         self.id = id
         self.members = members
     }

@@ -7,9 +7,9 @@ public import Values
 public struct UpdateWebApp: Command {
     public var id: UUID
     /// By name; null takes something back.
-    public var changes: [String: JSON]
+    public var changes: JSONObject
 
-    public init(id: UUID, changes: [String: JSON]) {
+    public init(id: UUID, changes: JSONObject) {
         self.id = id
         self.changes = changes
     }

@@ -25,15 +25,15 @@ public struct WebAppCard: Sendable, Equatable {
     public var reconnectURL: String?
     public var manageURL: String?
     /// What its pages are told to do or leave.
-    public var flags: [String: JSON]
+    public var flags: JSONObject
     /// What it says of its notifications, by the names of their categories.
-    public var notifications: [String: JSON]
+    public var notifications: JSONObject
 
     public static let mostPermissions = 50
     public static let mostFlags = 50
 
     /// Checks what somebody says of it.
-    public init(_ members: [String: JSON]) throws(FieldFault) {
+    public init(_ members: JSONObject) throws(FieldFault) {
         for name in members.keys.sorted() where !Self.names.contains(name) {
             throw FieldFault(name, .unknown)
         }
@@ -79,7 +79,7 @@ public struct WebAppCard: Sendable, Equatable {
     }
 
     /// Why members are none of a card.
-    private static func fault(in members: [String: JSON]) -> FieldFault {
+    private static func fault(in members: JSONObject) -> FieldFault {
         for name in ["kind", "slug", "name"] where (members[name] ?? .null) == .null {
             return FieldFault(name, .missing)
         }
@@ -194,8 +194,8 @@ extension WebAppCard {
         }
     }
 
-    public var fields: [String: JSON] {
-        var fields: [String: JSON] = [
+    public var fields: JSONObject {
+        var fields: JSONObject = [
             "kind": .string(kind.rawValue), "slug": .string(slug), "name": .string(name),
             "permissions": .texts(permissions),
         ]
@@ -212,7 +212,7 @@ extension WebAppCard {
     }
 
     /// Reads what the log or a read model holds.
-    public init?(recorded fields: [String: JSON]) {
+    public init?(recorded fields: JSONObject) {
         guard let kind: WebAppKind = fields.choice("kind"), let slug = fields["slug"]?.string,
             let name = fields["name"]?.string
         else { return nil }

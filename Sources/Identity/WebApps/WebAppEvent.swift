@@ -29,14 +29,14 @@ public enum WebAppEvent: Event {
 
     public var subject: UUID? { nil }
 
-    public var fields: [String: JSON] {
+    public var fields: JSONObject {
         switch self {
         case .registered(let card), .updated(let card): card.fields
         case .removed: [:]
         }
     }
 
-    public init?(name: String, fields: [String: JSON]) {
+    public init?(name: String, fields: JSONObject) {
         switch name {
         case "web_app.registered", "web_app.updated":
             guard let card = WebAppCard(recorded: fields) else { return nil }

@@ -10,7 +10,7 @@ public struct Apps: Sendable {
         public let slug: String
         public let name: String
         /// Those that it has for itself.
-        public let settings: [String: JSON]
+        public let settings: JSONObject
         public let createdAt: Timestamp
         public let changedAt: Timestamp
         /// Of the app's stream.

@@ -7,7 +7,7 @@ public enum AskedMail {
         (Projection.all.first { $0.name == "mails" }?.types ?? []).filter { !$0.hasPrefix("mail.") }
     )
 
-    public static func id(by name: String, _ fields: [String: JSON]) -> UUID? {
+    public static func id(by name: String, _ fields: JSONObject) -> UUID? {
         guard names.contains(name) else { return nil }
         return (fields["mail"] ?? fields["otp"])?.string.flatMap { UUID($0) }
     }

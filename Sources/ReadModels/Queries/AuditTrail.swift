@@ -17,7 +17,7 @@ public struct AuditTrail: Sendable {
         public let client: String?
         public let correlation: String?
         /// The event's open fields.
-        public let fields: [String: JSON]
+        public let fields: JSONObject
     }
 
     /// What of it to list.

@@ -11,7 +11,7 @@ public struct Clients: Sendable {
         public let id: UUID
         public let clientID: String
         /// Under its RFC 7591 names, without the personal members.
-        public let metadata: [String: JSON]
+        public let metadata: JSONObject
         /// Nil where it has none.
         public let secret: SecretDigest?
         public let isDisabled: Bool

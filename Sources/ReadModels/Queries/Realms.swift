@@ -9,7 +9,7 @@ public struct Realms: Sendable {
         public let realm: RealmID
         public let isDisabled: Bool
         /// Those that were set; the display name is always among them.
-        public let settings: [String: JSON]
+        public let settings: JSONObject
         public let createdAt: Timestamp
         public let changedAt: Timestamp
         public let version: Int

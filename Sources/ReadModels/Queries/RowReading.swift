@@ -47,7 +47,7 @@ extension Rows {
     }
 
     /// An object that a statement gives as text.
-    func object(_ row: Int, _ column: Int) -> [String: JSON]? {
+    func object(_ row: Int, _ column: Int) -> JSONObject? {
         (try? JSON.parse(bytes(row, column)))?.object
     }
 }

@@ -8,7 +8,7 @@ public struct WebApps: Sendable {
     public struct Entry: Sendable, Equatable {
         public let id: UUID
         /// As its last event has it.
-        public let card: [String: JSON]
+        public let card: JSONObject
         public let registeredAt: Timestamp
         public let changedAt: Timestamp
         /// Of its stream.

@@ -10,7 +10,7 @@ struct RouteCommand: AnySubcommand {
     let words: [String]
     let operation: Operation
     /// What these words say already.
-    var given: [String: JSON] = [:]
+    var given: JSONObject = [:]
     /// What is said of it, where that is not what is said of the operation.
     var summary: String?
 
@@ -72,7 +72,7 @@ struct RouteCommand: AnySubcommand {
         input.name == "account_id" && input.place == .path
     }
 
-    private func resolve(_ values: inout [String: JSON], _ router: Router) async throws {
+    private func resolve(_ values: inout JSONObject, _ router: Router) async throws {
         guard let written = values["account_id"]?.string, written.utf8.contains(0x40),
             let finding = API.operations.first(where: { $0.id == "listAccounts" })
         else { return }
@@ -115,7 +115,7 @@ struct RouteCommand: AnySubcommand {
         }
     }
 
-    private func values(_ call: Invocation) throws -> [String: JSON] {
+    private func values(_ call: Invocation) throws -> JSONObject {
         var values = given
         for input in inputs {
             if isOperand(input) {

@@ -35,7 +35,7 @@ struct EventOutput: Sendable {
     }
 
     func json(_ event: Recorded) -> JSON {
-        var members: [String: JSON] = [
+        var members: JSONObject = [
             "position": .integer(event.position), "at": .string(event.at.description),
             "type": .string(event.name), "revision": .integer(Int64(event.revision)),
             "stream": .string(event.stream.description), "version": .integer(Int64(event.version)),

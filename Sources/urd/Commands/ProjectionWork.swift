@@ -33,7 +33,7 @@ struct ProjectionWork: Sendable {
 
     static func show(_ comparison: Comparison, _ call: Invocation) {
         var table = Table("result")
-        var json: [String: JSON] = [:]
+        var json: JSONObject = [:]
         switch comparison {
         case .equal:
             table.add("equal")

@@ -31,7 +31,7 @@ struct ProjectionsStatus: Subcommand {
     }
 
     private func json(_ line: ProjectionStatus) -> JSON {
-        var members: [String: JSON] = [
+        var members: JSONObject = [
             "projection": .string(line.projection), "kind": .string(line.kind.rawValue),
             "build": .integer(Int64(line.build)), "realm": .string(line.realm),
             "position": .integer(line.position), "head": .integer(line.head),

@@ -1,6 +1,7 @@
 import API
 import HTTPClient
 import HTTPServer
+import JSON
 import Systemd
 import Telemetry
 

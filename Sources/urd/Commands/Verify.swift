@@ -79,7 +79,7 @@ struct Verify: Subcommand {
     }
 
     private func json(_ result: Verification) -> JSON {
-        var members: [String: JSON] = [
+        var members: JSONObject = [
             "realm": .string(result.realm.name), "from": .integer(result.first),
             "to": .integer(result.last), "sealed": .integer(result.sealed),
             "checkpoints": .integer(Int64(result.checkpoints)), "intact": .bool(result.isIntact),

@@ -155,7 +155,7 @@ struct DemoData {
 
     /// The answer of an operation; nil where it refuses for the one reason that is expected.
     func ask(
-        _ id: String, _ values: [String: JSON], unless expected: String? = nil
+        _ id: String, _ values: JSONObject, unless expected: String? = nil
     ) async throws -> JSON? {
         guard let operation = API.operations.first(where: { $0.id == id }) else {
             preconditionFailure("The demo asks for operations that there are.")

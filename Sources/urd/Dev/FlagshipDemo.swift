@@ -76,7 +76,7 @@ extension DemoData {
 
     /// The token of an owner who has not taken his realm over. Each run says it anew: it is kept nowhere.
     func prepareOwner() async throws -> String? {
-        let realm: [String: JSON] = ["realm": .string(Self.flagshipRealm)]
+        let realm: JSONObject = ["realm": .string(Self.flagshipRealm)]
         let known = try await ask("getOwner", realm, unless: "no-such-account")
         if known?["onboarded"] == true { return nil }
         var account = known?["account_id"]

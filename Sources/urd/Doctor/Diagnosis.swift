@@ -33,7 +33,7 @@ struct Diagnosis: Equatable, Sendable {
     }
 
     var json: JSON {
-        var members: [String: JSON] = [
+        var members: JSONObject = [
             "check": .string(check), "verdict": .string(verdict.rawValue), "what": .string(what),
             "remedy": remedy.map { .string($0) } ?? .null,
         ]

@@ -66,7 +66,7 @@ struct DeletionService: Sendable {
 
     /// What could not be done now is due the next time as well.
     private func carryOut(_ entry: Deletions.Entry) async {
-        let fields: [String: JSON] = [
+        let fields: JSONObject = [
             "realm": .string(entry.realm.name), "account": .string(entry.account.description),
         ]
         do {

@@ -168,9 +168,9 @@ extension Settings {
     }
 
     var json: JSON {
-        var members: [String: JSON] = [:]
+        var members: JSONObject = [:]
         for entry in entries {
-            var member: [String: JSON] = ["from": .string(entry.origin.description)]
+            var member: JSONObject = ["from": .string(entry.origin.description)]
             if entry.setting.isSecret {
                 member["set"] = .bool(entry.text != nil)
             } else {

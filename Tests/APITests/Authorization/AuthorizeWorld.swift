@@ -19,7 +19,7 @@ struct AuthorizeWorld {
     static let issuer = "http://id.acme.example"
 
     init(
-        _ settings: [String: JSON] = [:], web: [String: JSON] = [:],
+        _ settings: JSONObject = [:], web: JSONObject = [:],
         fetchKeys: @escaping RemoteKeys.Fetch = { _ in nil }
     ) async throws {
         world = try await SignInWorld(settings, fetchKeys: fetchKeys)
@@ -40,8 +40,8 @@ struct AuthorizeWorld {
             ])
     }
 
-    func register(_ clientID: String, _ metadata: [String: JSON]) async throws {
-        let usual: [String: JSON] = [
+    func register(_ clientID: String, _ metadata: JSONObject) async throws {
+        let usual: JSONObject = [
             "grant_types": ["authorization_code", "refresh_token"],
             "redirect_uris": [.string(Self.back)], "consent": "none",
             "token_endpoint_auth_method": "client_secret_post", "client_name": "Web",

@@ -13,7 +13,7 @@ private typealias Site = AuthorizeWorld
 @Suite struct `Logging out at a client` {
     private static let bye = "https://web.example/bye"
 
-    private func world(_ settings: [String: JSON] = [:]) async throws -> AuthorizeWorld {
+    private func world(_ settings: JSONObject = [:]) async throws -> AuthorizeWorld {
         let world = try await Site(
             settings,
             web: [

@@ -16,7 +16,7 @@ private typealias Site = AuthorizeWorld
         key = try SigningKey.generate(.es256, id: "k")
     }
 
-    private func world(_ more: [String: JSON] = [:]) async throws -> AuthorizeWorld {
+    private func world(_ more: JSONObject = [:]) async throws -> AuthorizeWorld {
         let keys: JSON = ["keys": [key.verificationKey.jwk]]
         let world = try await Site(web: more.merging(["jwks": keys]) { own, _ in own })
         try await world.signIn()
@@ -25,10 +25,10 @@ private typealias Site = AuthorizeWorld
 
     private func object(
         _ world: AuthorizeWorld, by other: SigningKey? = nil, type: String = "oauth-authz-req+jwt",
-        _ change: (inout [String: JSON]) -> Void = { _ in }
+        _ change: (inout JSONObject) -> Void = { _ in }
     ) throws -> String {
         let now = world.world.clock.next()
-        var claims: [String: JSON] = [
+        var claims: JSONObject = [
             "iss": "web", "aud": .string(Site.issuer), "exp": .integer(now.seconds + 300),
             "nbf": .integer(now.seconds),
         ]
@@ -67,7 +67,7 @@ private typealias Site = AuthorizeWorld
     @Test func `are refused if their client did not sign them so, just now, for us`() async throws {
         let world = try await world()
         let now = world.world.clock.next().seconds
-        let changes: [(inout [String: JSON]) -> Void] = [
+        let changes: [(inout JSONObject) -> Void] = [
             { $0["exp"] = nil }, { $0["exp"] = .integer(now - 60) },
             { $0["exp"] = .integer(now + 4000) }, { $0["nbf"] = .integer(now + 600) },
             { $0["nbf"] = .integer(now - 3700) }, { $0["aud"] = "https://b.example" },

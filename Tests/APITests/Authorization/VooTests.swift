@@ -13,14 +13,14 @@ private typealias Site = AuthorizeWorld
 @Suite struct `An app of the voo profile` {
     private static let back = "myapp.scheme.demo://code_callback"
 
-    private func world(_ more: [String: JSON] = [:]) async throws -> AuthorizeWorld {
+    private func world(_ more: JSONObject = [:]) async throws -> AuthorizeWorld {
         let world = try await Site()
         try await world.register(
             "ates",
-            [
+            ([
                 "profile": "voo", "token_endpoint_auth_method": "none",
                 "redirect_uris": [.string(Self.back)], "scope": "openid scopeTest",
-            ].merging(more) { _, own in own })
+            ] as JSONObject).merging(more) { _, own in own })
         return world
     }
 

@@ -11,7 +11,7 @@ private typealias Site = AuthorizeWorld
 
 extension AuthorizeWorld {
     /// With Ann signed in.
-    static func signedIn(web: [String: JSON] = [:]) async throws -> AuthorizeWorld {
+    static func signedIn(web: JSONObject = [:]) async throws -> AuthorizeWorld {
         let world = try await AuthorizeWorld(web: web)
         try await world.signIn()
         return world

@@ -90,7 +90,7 @@ import Values
     }
 
     @Test func `09: logo_uri, policy_uri and tos_uri are kept, and shown`() async throws {
-        let said: [String: JSON] = [
+        let said: JSONObject = [
             "logo_uri": "https://web.example/logo.png",
             "policy_uri": "https://web.example/privacy", "tos_uri": "https://web.example/terms",
         ]
@@ -143,8 +143,7 @@ import Values
         let key = try SigningKey.generate(.es256)
         let set = KeySet([key.verificationKey]).document
         let site = try await Dynamic.site(["https://web.example/keys": set])
-        for members in [["jwks": set], ["jwks_uri": "https://web.example/keys"]] as [[String: JSON]]
-        {
+        for members in [["jwks": set], ["jwks_uri": "https://web.example/keys"]] as [JSONObject] {
             let client = try await Dynamic(
                 members.merging(["token_endpoint_auth_method": "private_key_jwt"]) { $1 }, site)
             let answer = try await client.assert(by: key)
@@ -163,7 +162,7 @@ import Values
                 .string(Dynamic.back)
             ], "https://sector.example/odd": ["redirect_uris": places],
         ])
-        let pairwise: [String: JSON] = ["redirect_uris": places, "subject_type": "pairwise"]
+        let pairwise: JSONObject = ["redirect_uris": places, "subject_type": "pairwise"]
         func register(_ sector: JSON) async throws -> Answered {
             try await Dynamic.register(
                 site, pairwise.merging(["sector_identifier_uri": sector]) { $1 })
@@ -246,10 +245,7 @@ import Values
             client.request([("request_uri", "https://web.example/request.jwt")]))
         #expect(try client.world.sent(answer).with["error"] == "request_uri_not_supported")
         let claims: JSON = .object(
-            Dictionary(
-                client.request().map { ($0.name, JSON.string($0.value)) },
-                uniquingKeysWith: { $1 }
-            ).merging([
+            JSONObject(client.request().map { ($0.name, .string($0.value)) }).merging([
                 "iss": .string(client.id), "aud": .string(AuthorizeWorld.issuer),
                 "exp": .integer(client.world.world.clock.next().seconds + 60),
                 "prompt": "none",
@@ -344,7 +340,7 @@ import Values
     @Test func `21: nobody gives himself a consent, or a profile`() async throws {
         let site = try await Dynamic.site()
         for member in [["consent": "none"], ["profile": "voo"], ["login_location": "bare"]]
-            as [[String: JSON]]
+            as [JSONObject]
         {
             let answer = try await Dynamic.register(site, member)
             #expect(answer.json["error"] == "invalid_client_metadata", "\(member)")

@@ -15,15 +15,14 @@ struct Dynamic {
 
     static let back = AuthorizeWorld.back
 
-    static func site(_ documents: [String: JSON] = [:]) async throws -> AuthorizeWorld {
-        let bytes = documents.mapValues { $0.canonical() }
+    static func site(_ documents: JSONObject = [:]) async throws -> AuthorizeWorld {
         let world = try await AuthorizeWorld(
-            ["client_registration": "open"], fetchKeys: { bytes[$0] })
+            ["client_registration": "open"], fetchKeys: { documents[$0]?.canonical() })
         try await world.signIn()
         return world
     }
 
-    init(_ members: [String: JSON] = [:], _ world: AuthorizeWorld? = nil) async throws {
+    init(_ members: JSONObject = [:], _ world: AuthorizeWorld? = nil) async throws {
         let site: AuthorizeWorld
         if let world { site = world } else { site = try await Self.site() }
         self.world = site
@@ -33,9 +32,9 @@ struct Dynamic {
     }
 
     static func register(
-        _ world: AuthorizeWorld, _ members: [String: JSON]
+        _ world: AuthorizeWorld, _ members: JSONObject
     ) async throws -> Answered {
-        let usual: [String: JSON] = [
+        let usual: JSONObject = [
             "redirect_uris": [.string(back)], "client_name": "Web",
             "token_endpoint_auth_method": "client_secret_post",
             "grant_types": ["authorization_code", "refresh_token"],

@@ -104,8 +104,8 @@ import Values
             ("without exp", ["exp": .null]), ("without jti", ["jti": .null]),
             ("of somebody else", ["sub": "other"]), ("not before a minute", ["nbf": 90]),
             ("made in a minute", ["iat": 90]), ("for hours", ["exp": 7200]),
-        ] as [(String, [String: JSON])])
-    func `a client assertion is refused`(name: String, change: [String: JSON]) async throws {
+        ] as [(String, JSONObject)])
+    func `a client assertion is refused`(name: String, change: JSONObject) async throws {
         let world = try await FAPIWorld()
         let assertion: String
         switch change["-"]?.bool {

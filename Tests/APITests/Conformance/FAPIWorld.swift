@@ -17,11 +17,11 @@ struct FAPIWorld {
     static let tokenURL = "\(AuthorizeWorld.issuer)/connect/token"
     static let pushURL = "\(AuthorizeWorld.issuer)/connect/par"
 
-    init(_ more: [String: JSON] = [:], algorithm: SigningAlgorithm = .es256) async throws {
+    init(_ more: JSONObject = [:], algorithm: SigningAlgorithm = .es256) async throws {
         site = try await AuthorizeWorld()
         key = try SigningKey.generate(algorithm, id: "k")
         proofs = try ProofKey()
-        let usual: [String: JSON] = [
+        let usual: JSONObject = [
             "token_endpoint_auth_method": "private_key_jwt", "dpop_bound_access_tokens": true,
             "require_pushed_authorization_requests": true,
             "jwks": KeySet([key.verificationKey]).document,
@@ -35,10 +35,10 @@ struct FAPIWorld {
     var now: Int64 { site.world.clock.next().seconds }
 
     func assertion(
-        _ client: String = "bank", _ change: [String: JSON] = [:], by other: SigningKey? = nil
+        _ client: String = "bank", _ change: JSONObject = [:], by other: SigningKey? = nil
     ) throws -> String {
         let now = now
-        let usual: [String: JSON] = [
+        let usual: JSONObject = [
             "iss": .string(client), "sub": .string(client), "aud": .string(AuthorizeWorld.issuer),
             "iat": .integer(now), "nbf": .integer(now), "exp": .integer(now + 60),
             "jti": .string(UUID.random().description),
@@ -48,9 +48,9 @@ struct FAPIWorld {
     }
 
     func proof(
-        _ url: String = tokenURL, by other: ProofKey? = nil, _ change: [String: JSON] = [:]
+        _ url: String = tokenURL, by other: ProofKey? = nil, _ change: JSONObject = [:]
     ) throws -> String {
-        let usual: [String: JSON] = [
+        let usual: JSONObject = [
             "jti": .string(UUID.random().description), "htm": "POST", "htu": .string(url),
             "iat": .integer(now),
         ]

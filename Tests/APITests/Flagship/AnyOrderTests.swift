@@ -234,7 +234,7 @@ extension Thieves {
                         expiresAt: world.world.clock.next().adding(seconds: 3_600))))
             delegated.append(world.world.mint.delegatedCode(id))
         }
-        let shown: [String: JSON] = any([
+        let shown: JSONObject = any([
             ["code": .string(any(delegated))], ["id_token": .string(provider.idToken())],
             ["oidc_token": .string(any(delegated))],
         ])

@@ -175,7 +175,7 @@ import Values
     private func verdict(
         _ world: FlagshipWorld, by key: SigningKey? = nil, under other: [UInt8]? = nil,
         header: JSON = ["alg": "A256KW", "enc": "A256GCM"],
-        age: Int64 = 0, _ change: (inout [String: JSON]) -> Void = { _ in }
+        age: Int64 = 0, _ change: (inout JSONObject) -> Void = { _ in }
     ) async throws -> Answered {
         let app = try await world.register()
         let challenge = try await world.challenge(app)
@@ -202,14 +202,14 @@ import Values
         let world = try await FlagshipWorld()
         func setting(
             _ part: String, _ member: String, _ value: JSON
-        ) -> (inout [String: JSON]) -> Void {
+        ) -> (inout JSONObject) -> Void {
             { verdict in
                 var inner = verdict[part]?.object ?? [:]
                 inner[member] = value
                 verdict[part] = .object(inner)
             }
         }
-        let cases: [(String, (inout [String: JSON]) -> Void)] = [
+        let cases: [(String, (inout JSONObject) -> Void)] = [
             ("nonce", setting("requestDetails", "nonce", "other")),
             ("nonce", setting("requestDetails", "nonce", .null)),
             ("package", setting("requestDetails", "requestPackageName", "io.example.evil")),

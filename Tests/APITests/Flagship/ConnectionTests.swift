@@ -33,7 +33,7 @@ import Values
         }
     }
 
-    private func setting(_ more: [String: JSON] = [:]) async throws -> Setting {
+    private func setting(_ more: JSONObject = [:]) async throws -> Setting {
         let world = try await FlagshipWorld(more)
         try await world.add(FlagshipWorld.bank)
         try await world.add(["kind": "app", "slug": "home", "name": "Home"])

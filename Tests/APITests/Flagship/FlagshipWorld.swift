@@ -23,12 +23,12 @@ struct FlagshipWorld {
     let registerToken: String
 
     init(
-        _ more: [String: JSON] = [:], callProviders: UpstreamCalls = .none
+        _ more: JSONObject = [:], callProviders: UpstreamCalls = .none
     ) async throws {
         let apple = try CertificateAuthority()
         let google = try GoogleStore()
         let fingerprint = Hex.encode(google.certificateDigest).uppercased()
-        var settings: [String: JSON] = [
+        var settings: JSONObject = [
             "profile": "flagship",
             "certified_apps": [
                 .string("ios:\(Self.team)"), .string("android:\(Self.package):\(fingerprint)"),
@@ -125,7 +125,7 @@ struct FlagshipWorld {
     }
 
     func login(
-        _ app: TestInstallation, _ passphrase: String = hash, _ more: [String: JSON] = [:]
+        _ app: TestInstallation, _ passphrase: String = hash, _ more: JSONObject = [:]
     ) async throws -> Answered {
         try await send(
             .post, "/auth/login/flagship",
@@ -165,7 +165,7 @@ struct TestInstallation: Sendable {
     var secret: String
     var token: String
 
-    func members(_ more: [String: JSON]) -> JSON {
+    func members(_ more: JSONObject) -> JSON {
         .object(
             more.merging(["client_id": .string(id), "client_secret": .string(secret)]) {
                 own, _ in own

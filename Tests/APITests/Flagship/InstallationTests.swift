@@ -7,7 +7,7 @@ import Values
 @testable import API
 
 @Suite struct `An app of the flagship profile that registers itself` {
-    private static let plain: [String: JSON] = [
+    private static let plain: JSONObject = [
         "redirect_uris": ["cozy://"], "client_name": "Phone", "software_id": "amiral",
     ]
 
@@ -38,14 +38,14 @@ import Values
     @Test func `COZ-01 is refused in this order and in these words`() async throws {
         let world = try await FlagshipWorld()
         func refused(
-            _ change: [String: JSON], headers: Headers = [:]
+            _ change: JSONObject, headers: Headers = [:]
         ) async throws -> (Int, JSON) {
             let body = Self.plain.merging(change) { $1 }
             let answer = try await world.send(
                 .post, "/auth/register", json: .object(body), headers: headers)
             return (answer.status.code, answer.json["error"] ?? .null)
         }
-        let cases: [([String: JSON], String)] = [
+        let cases: [(JSONObject, String)] = [
             (["redirect_uris": []], "invalid_redirect_uri"),
             (["redirect_uris": .null], "invalid_redirect_uri"),
             (["redirect_uris": ["cozy://a#b"]], "invalid_redirect_uri"),
@@ -111,7 +111,7 @@ import Values
         let world = try await FlagshipWorld()
         let app = try await world.register()
         let path = "/auth/register/\(app.id)"
-        for (change, code): ([String: JSON], JSON) in [
+        for (change, code): (JSONObject, JSON) in [
             (["client_id": "other"], "invalid_client_id"),
             (["client_secret": "wrong"], "invalid_client_secret"),
         ] {
@@ -205,11 +205,11 @@ import Values
 }
 
 extension TestInstallation {
-    func update(_ change: [String: JSON]) -> JSON {
+    func update(_ change: JSONObject) -> JSON {
         .object(
-            [
+            ([
                 "client_id": .string(id), "redirect_uris": ["cozy://"], "client_name": "Phone",
                 "software_id": "amiral",
-            ].merging(change) { $1 })
+            ] as JSONObject).merging(change) { $1 })
     }
 }

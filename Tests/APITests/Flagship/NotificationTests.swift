@@ -117,7 +117,7 @@ import Values
     @Test func `COZ-22 may be a web app, as far as the registry lets it`() async throws {
         let world = try await FlagshipWorld()
         let (_, access) = try await world.owned()
-        let card: [String: JSON] = [
+        let card: JSONObject = [
             "kind": "app", "slug": "banks", "name": "My banks",
             "notifications": ["balance": ["stateful": true]],
         ]
@@ -172,7 +172,7 @@ import Values
         }
     }
 
-    private static let wrong: [([String: JSON], Status)] = [
+    private static let wrong: [(JSONObject, Status)] = [
         (["title": ""], Status.badRequest), (["category": .null], .badRequest),
         (["title": ["a"]], .unprocessable), (["message": "a\u{0}"], .unprocessable),
         (["priority": "loud"], .unprocessable), (["at": "tomorrow"], .unprocessable),
@@ -186,7 +186,7 @@ import Values
     ]
 
     @Test(arguments: wrong)
-    func `is told what is wrong`(_ attributes: [String: JSON], _ status: Status) async throws {
+    func `is told what is wrong`(_ attributes: JSONObject, _ status: Status) async throws {
         let notified = try await NotifiedWorld()
         let answer = try await notified.send(attributes)
         #expect(answer.status == status)
@@ -212,7 +212,7 @@ import Values
         async throws
     {
         let notified = try await NotifiedWorld()
-        let state: [String: JSON] = ["category": "balance", "state": "low"]
+        let state: JSONObject = ["category": "balance", "state": "low"]
         let first = try await notified.send(state)
         for _ in 0..<40 {
             let answer = try await notified.send(state)

@@ -132,7 +132,7 @@ import Values
             world, browser, [("two-factor-generate-trusted-device-token", "true")], json)
         let token = try #require(answer.json["two_factor_trusted_device_token"]?.string)
         let next = "what the device made of another one"
-        var change: [String: JSON] = [
+        var change: JSONObject = [
             "current_passphrase": .string(FlagshipWorld.hash), "new_passphrase": .string(next),
             "iterations": 100_000,
         ]

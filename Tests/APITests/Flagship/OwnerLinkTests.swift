@@ -33,7 +33,7 @@ extension FlagshipWorld {
     }
 
     func redeemLink(
-        _ app: TestInstallation, _ code: String, _ more: [String: JSON] = [:]
+        _ app: TestInstallation, _ code: String, _ more: JSONObject = [:]
     ) async throws -> Answered {
         try await send(
             .post, "/auth/magic_link/flagship",
@@ -105,7 +105,7 @@ extension String {
             #expect(
                 answer.json["error"] == "passphrase is required as second authentication factor")
         }
-        let right: [String: JSON] = ["passphrase": .string(FlagshipWorld.hash)]
+        let right: JSONObject = ["passphrase": .string(FlagshipWorld.hash)]
         #expect(
             try await world.redeemLink(nobody, code, right).json["error"]
                 == "the client must be registered")

@@ -10,7 +10,7 @@ import Values
 @Suite struct `An owner who signs in with a browser` {
     private let json: Headers = ["Accept": "application/json"]
 
-    private func world(_ more: [String: JSON] = [:]) async throws -> FlagshipWorld {
+    private func world(_ more: JSONObject = [:]) async throws -> FlagshipWorld {
         let world = try await FlagshipWorld(more)
         _ = try await world.onboard(try await world.certified())
         return world

@@ -40,11 +40,11 @@ import Values
     }
 
     private func ask(
-        _ world: FlagshipWorld, _ app: TestInstallation, _ members: [String: JSON]
+        _ world: FlagshipWorld, _ app: TestInstallation, _ members: JSONObject
     ) async throws -> Answered {
         try await world.send(
             .post, "/oidc/access_token",
-            json: app.members(["scope": "*"].merging(members) { $1 }))
+            json: app.members((["scope": "*"] as JSONObject).merging(members) { $1 }))
     }
 
     @Test func `COZ-18 signs in with a delegated code, in this order`() async throws {

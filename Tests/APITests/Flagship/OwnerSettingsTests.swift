@@ -17,11 +17,12 @@ import Values
 
     @Test func `COZ-24 change his passphrase for the one before alone`() async throws {
         let (world, app, access) = try await world()
-        func change(_ members: [String: JSON]) async throws -> Answered {
+        func change(_ members: JSONObject) async throws -> Answered {
             try await world.send(
                 .put, "/settings/passphrase",
                 json: .object(
-                    ["iterations": 100_000].merging(members) { $1 }), bearer: access)
+                    (["iterations": 100_000] as JSONObject).merging(members) { $1 }), bearer: access
+            )
         }
         let next = "what the device made of another one"
         #expect(
@@ -43,7 +44,7 @@ import Values
             try await world.send(.get, "/public/prelogin").json["KdfIterations"] == 100_000)
         #expect(try await world.happened("passphrase.derived").count == 2)
         try await world.world.carryOut(DemandMailedCodes())
-        let both: [String: JSON] = [
+        let both: JSONObject = [
             "current_passphrase": .string(next), "new_passphrase": .string(FlagshipWorld.hash),
         ]
         let asked = try await change(both)
@@ -83,13 +84,13 @@ import Values
 
     @Test func `COZ-15 want a mailed code once he has shown one`() async throws {
         let (world, app, access) = try await world()
-        func mode(_ members: [String: JSON]) async throws -> Status {
+        func mode(_ members: JSONObject) async throws -> Status {
             try await world.send(
                 .put, "/settings/instance/auth_mode", json: .object(members), bearer: access
             ).status
         }
-        let mail: [String: JSON] = ["auth_mode": "two_factor_mail"]
-        func code(_ digits: String) -> [String: JSON] {
+        let mail: JSONObject = ["auth_mode": "two_factor_mail"]
+        func code(_ digits: String) -> JSONObject {
             mail.merging(["two_factor_activation_code": .string(digits)]) { $1 }
         }
         #expect(try await mode(["auth_mode": "smoke"]) == .badRequest)

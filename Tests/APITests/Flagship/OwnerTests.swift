@@ -25,8 +25,8 @@ import Values
     @Test func `COZ-17 takes it over once, and with his own token`() async throws {
         let world = try await FlagshipWorld()
         let app = try await world.certified()
-        func onboard(_ change: [String: JSON]) async throws -> Answered {
-            let members: [String: JSON] = [
+        func onboard(_ change: JSONObject) async throws -> Answered {
+            let members: JSONObject = [
                 "register_token": .string(world.registerToken),
                 "passphrase": .string(FlagshipWorld.hash), "iterations": 100_000,
                 "client_id": .string(app.id), "client_secret": .string(app.secret),
@@ -37,7 +37,7 @@ import Values
         }
         // Each is wrong in everything that is looked at later as well.
         let other = JSON.string(String(repeating: "0", count: 32))
-        let wrong: [String: JSON] = [
+        let wrong: JSONObject = [
             "register_token": other, "iterations": 1, "client_id": "x", "client_secret": "y",
         ]
         let token = try await onboard(wrong.merging(["register_token": "zz"]) { $1 })
@@ -279,7 +279,7 @@ import Values
     @Test func `COZ-19 gets session codes by his passphrase as well`() async throws {
         let world = try await FlagshipWorld()
         _ = try await world.onboard(try await world.register())
-        func ask(_ more: [String: JSON]) async throws -> Answered {
+        func ask(_ more: JSONObject) async throws -> Answered {
             try await world.send(
                 .post, "/auth/session_code",
                 json: .object(

@@ -155,7 +155,7 @@ import Values
     @Test func `COZ-23 are listed with what they did last`() async throws {
         let world = try await FlagshipWorld()
         let (app, access) = try await world.owned()
-        func listed() async throws -> [String: JSON] {
+        func listed() async throws -> JSONObject {
             let list = try await world.send(.get, "/settings/clients", bearer: access)
             return try #require(list.json["data"]?.array?.first?["attributes"]?.object)
         }

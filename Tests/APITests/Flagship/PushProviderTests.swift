@@ -11,9 +11,9 @@ import Values
 @Suite struct `Those who bring a realm's notifications to devices` {
     private let path = "/api/admin/realms/acme/push-providers"
 
-    private func firebase(_ change: [String: JSON] = [:]) throws -> JSON {
+    private func firebase(_ change: JSONObject = [:]) throws -> JSON {
         let key = try PushStandIn.pem(try SigningKey.generate(.rs256))
-        let account: [String: JSON] = [
+        let account: JSONObject = [
             "type": "service_account", "project_id": "demo", "private_key_id": "k1",
             "private_key": .string(key), "client_email": "push@demo.example",
             "token_uri": "https://oauth2.example/token",
@@ -24,9 +24,9 @@ import Values
         ]
     }
 
-    private func apple(_ change: [String: JSON] = [:]) throws -> JSON {
+    private func apple(_ change: JSONObject = [:]) throws -> JSON {
         let key = try PushStandIn.pem(try SigningKey.generate(.es256))
-        let provider: [String: JSON] = [
+        let provider: JSONObject = [
             "team_id": "TEAM", "key_id": "KEY", "private_key": .string(key),
             "topic": "io.example.flagship",
         ]

@@ -202,7 +202,7 @@ struct NotifiedWorld {
     ]
 
     /// The app that has everything sends; it has no device token of its own.
-    init(_ settings: [String: JSON] = [:], hasProviders: Bool = true) async throws {
+    init(_ settings: JSONObject = [:], hasProviders: Bool = true) async throws {
         var all = settings
         all["rate_limits"] = [
             "installation": ["target": .null], "owner-sign-in": ["target": .null],
@@ -225,9 +225,9 @@ struct NotifiedWorld {
 
     @discardableResult
     func send(
-        _ attributes: [String: JSON] = [:], bearer: String? = nil
+        _ attributes: JSONObject = [:], bearer: String? = nil
     ) async throws -> Answered {
-        let usual: [String: JSON] = ["category": "plain", "title": "Hello", "message": "World"]
+        let usual: JSONObject = ["category": "plain", "title": "Hello", "message": "World"]
         return try await world.send(
             .post, "/notifications",
             json: [
@@ -285,7 +285,7 @@ extension FlagshipWorld {
         _ name: String, _ platform: String?, _ token: String?, _ categories: JSON?,
         software: String = "amiral"
     ) async throws -> TestInstallation {
-        var members: [String: JSON] = [
+        var members: JSONObject = [
             "redirect_uris": ["cozy://"], "client_name": .string(name),
             "software_id": .string(software),
         ]

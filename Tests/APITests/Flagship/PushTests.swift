@@ -60,7 +60,7 @@ private let otherAppleToken = String(repeating: "0b", count: 32)
             category: "c", priority: .high, channels: [.mobile], isCollapsible: false,
             due: Timestamp(seconds: 0))
         let now = Timestamp(seconds: 1_800_000_000)
-        func shown(_ members: [String: JSON]) -> String {
+        func shown(_ members: JSONObject) -> String {
             PushMessage(.zero, terms, .init(title: "Hello", members: members), now: now)
                 .amongOthers(terms).title
         }

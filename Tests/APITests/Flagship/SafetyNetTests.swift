@@ -56,7 +56,7 @@ import Values
             #expect(answer.json == ["error": .string(said)])
         }
         let google = world.google
-        let wrong: [(String, [String: JSON])] = [
+        let wrong: [(String, JSONObject)] = [
             ("invalid nonce", ["nonce": "AAAA"]), ("invalid nonce", ["nonce": .null]),
             ("invalid package name", ["apkPackageName": "io.example.evil"]),
             ("invalid certificate digest", ["apkCertificateDigestSha256": []]),
@@ -80,7 +80,7 @@ import Values
         try await attest(bad) { challenge, now in
             try google.safetyNet(challenge, at: now, by: authority, forged: true)
         }
-        for header: [String: JSON] in [
+        for header: JSONObject in [
             ["alg": "none"], ["alg": "HS256"], ["x5c": []], ["x5c": ["AAAA"]], ["crit": ["a"]],
         ] {
             try await attest(bad) { challenge, now in

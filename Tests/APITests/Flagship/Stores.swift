@@ -107,7 +107,7 @@ struct GoogleStore: Sendable {
 
     func verdict(
         _ nonce: String, at time: Timestamp, package: String = FlagshipWorld.package
-    ) -> [String: JSON] {
+    ) -> JSONObject {
         [
             "requestDetails": [
                 "requestPackageName": .string(package), "nonce": .string(nonce),
@@ -124,7 +124,7 @@ struct GoogleStore: Sendable {
     }
 
     func message(
-        _ verdict: [String: JSON], by key: SigningKey? = nil, under other: [UInt8]? = nil,
+        _ verdict: JSONObject, by key: SigningKey? = nil, under other: [UInt8]? = nil,
         header: JSON = ["alg": "A256KW", "enc": "A256GCM"]
     ) throws -> String {
         let signed = try JWS.sign(
@@ -143,21 +143,21 @@ struct GoogleStore: Sendable {
     /// What SafetyNet said of an app, of which one part may be made wrong.
     func safetyNet(
         _ challenge: String, at time: Timestamp, by authority: CertificateAuthority,
-        host: String = "attest.android.com", _ more: [String: JSON] = [:],
-        header: [String: JSON] = [:], forged: Bool = false
+        host: String = "attest.android.com", _ more: JSONObject = [:],
+        header: JSONObject = [:], forged: Bool = false
     ) throws -> JSON {
         let key = try RS256.PrivateKey.generate()
         var draft = CertificateDraft(key: try key.publicKey.spki())
         draft.issuer = CertificateAuthority.intermediateName
         draft.subject = [("2.5.4.3", host)]
         let leaf = try draft.signed(by: authority.intermediateKey)
-        let head: [String: JSON] = [
+        let head: JSONObject = [
             "alg": "RS256",
             "x5c": [
                 .string(Base64.encode(leaf)), .string(Base64.encode(authority.intermediate)),
             ],
         ]
-        let verdict: [String: JSON] = [
+        let verdict: JSONObject = [
             "nonce": .string(Base64.encode(Array(challenge.utf8))),
             "apkPackageName": .string(FlagshipWorld.package),
             "apkCertificateDigestSha256": [.string(Base64.encode(certificateDigest))],

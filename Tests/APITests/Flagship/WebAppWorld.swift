@@ -8,12 +8,12 @@ import Values
 @testable import API
 
 extension FlagshipWorld {
-    static let drive: [String: JSON] = [
+    static let drive: JSONObject = [
         "kind": "app", "slug": "drive", "name": "Drive", "name_prefix": "Acme",
         "editor": "Acme & Sons", "icon": "icon.svg", "permissions": ["files", "contacts:read"],
         "flags": ["drive.beta": true],
     ]
-    static let bank: [String: JSON] = [
+    static let bank: JSONObject = [
         "kind": "konnector", "slug": "bank", "name": "Bank", "permissions": ["bills"],
         "start_url": "https://bank.example/start?client=acme",
         "reconnect_url": "https://bank.example/again",
@@ -21,7 +21,7 @@ extension FlagshipWorld {
     ]
 
     @discardableResult
-    func add(_ members: [String: JSON]) async throws -> UUID {
+    func add(_ members: JSONObject) async throws -> UUID {
         let id = UUID.random()
         try await world.carryOut(RegisterWebApp(id: id, members: members))
         let card = try WebAppCard(members)
@@ -37,7 +37,7 @@ extension FlagshipWorld {
         world.directory.change(world.realm) { $0.webApps[world.realm]?.removeAll { $0.id == id } }
     }
 
-    func set(_ settings: [String: JSON]) async throws {
+    func set(_ settings: JSONObject) async throws {
         try await world.carryOut(SetRealmSettings(settings))
         world.directory.change(world.realm) { state in
             guard let known = state.realms[world.realm] else { return }

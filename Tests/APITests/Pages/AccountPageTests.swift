@@ -11,9 +11,9 @@ import Values
 
 @Suite struct `The pages of one's own account` {
     private func signedIn(
-        _ settings: [String: JSON] = [:]
+        _ settings: JSONObject = [:]
     ) async throws -> (browser: PageBrowser, world: SignInWorld) {
-        let base: [String: JSON] = [
+        let base: JSONObject = [
             "registration": "jit_on_otp", "primary_domain": .string(PasskeyWorld.host),
         ]
         let world = try await SignInWorld(base.merging(settings) { $1 })

@@ -193,7 +193,7 @@ import Values
 
     @Test func `lets one of fifty in who come with the same code`() async throws {
         let world = try await SignInWorld(
-            ["registration": "jit_on_otp"].merging(PageBrowser.unlimited) { $1 })
+            (["registration": "jit_on_otp"] as JSONObject).merging(PageBrowser.unlimited) { $1 })
         let browser = PageBrowser(world)
         try await browser.get("/login")
         try await browser.askForCode()

@@ -12,7 +12,7 @@ import Values
 /// page that it is shown is looked at for what holds for all pages.
 final class PageBrowser {
     /// For those who want to see what comes of many attempts, and not their rate.
-    static let unlimited: [String: JSON] = [
+    static let unlimited: JSONObject = [
         "rate_limits": [
             "email-otp-verify": ["target": .null], "passphrase": ["target": .null],
         ]

@@ -94,9 +94,9 @@ import Values
 }
 
 @Suite struct `Signing in by a mailed link` {
-    private func world(_ more: [String: JSON] = [:]) async throws -> SignInWorld {
+    private func world(_ more: JSONObject = [:]) async throws -> SignInWorld {
         try await SignInWorld(
-            ["registration": "jit_on_otp", "login_link": true].merging(more) { $1 })
+            (["registration": "jit_on_otp", "login_link": true] as JSONObject).merging(more) { $1 })
     }
 
     /// The path of the link that the last mail would bring.

@@ -36,10 +36,10 @@ extension PassphraseWork {
     private static let chosen = "seven purple otters <dance>"
 
     private func world(
-        _ settings: [String: JSON] = ["login_passphrase": true]
+        _ settings: JSONObject = ["login_passphrase": true]
     ) async throws -> (SignInWorld, PageBrowser) {
         let world = try await SignInWorld(
-            ["registration": "jit_on_otp"].merging(settings) { $1 })
+            (["registration": "jit_on_otp"] as JSONObject).merging(settings) { $1 })
         let browser = PageBrowser(world)
         try await browser.signIn()
         return (world, browser)

@@ -12,9 +12,9 @@ import Values
 
     private func world() async throws -> (SignInWorld, PageBrowser) {
         let world = try await SignInWorld(
-            [
+            ([
                 "registration": "jit_on_otp", "login_passphrase": true, "otp_resend_delay": 0,
-            ].merging(PageBrowser.unlimited) { $1 })
+            ] as JSONObject).merging(PageBrowser.unlimited) { $1 })
         let browser = PageBrowser(world)
         try await browser.signIn()
         return (world, browser)

@@ -17,12 +17,12 @@ private struct Signer: Sendable {
     let key: SigningKey
 
     init(
-        _ algorithm: SigningAlgorithm = .es256, _ settings: [String: JSON] = [:],
-        metadata: [String: JSON] = [:]
+        _ algorithm: SigningAlgorithm = .es256, _ settings: JSONObject = [:],
+        metadata: JSONObject = [:]
     ) async throws {
         world = try await SignInWorld(settings)
         key = try SigningKey.generate(algorithm)
-        let usual: [String: JSON] = [
+        let usual: JSONObject = [
             "grant_types": ["client_credentials"], "scope": "jobs",
             "token_endpoint_auth_method": "private_key_jwt",
             "jwks": KeySet([key.verificationKey]).document,

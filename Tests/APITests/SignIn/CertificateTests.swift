@@ -25,7 +25,7 @@ private let second =
     + "IQDykhxHb2IOX7HQb1fHOxV3a624VHbQLgVWq/x7EApv0wIhANKTzWkZG2JzQ7YylIt4cgC+HsbEfQ/b8pAA"
     + "GdlS2XPo"
 
-private let metadata: [String: JSON] = [
+private let metadata: JSONObject = [
     "grant_types": ["client_credentials"], "scope": "jobs",
     "token_endpoint_auth_method": "self_signed_tls_client_auth",
     "jwks": [

@@ -16,10 +16,10 @@ private let challenge = Base64URL.encode(SHA256.hash(Array(verifier.utf8)))
 private struct OwnApp: Sendable {
     let world: SignInWorld
 
-    init(_ metadata: [String: JSON] = [:], _ settings: [String: JSON] = [:]) async throws {
+    init(_ metadata: JSONObject = [:], _ settings: JSONObject = [:]) async throws {
         world = try await SignInWorld(
             settings.merging(["registration": "jit_on_otp"]) { own, _ in own })
-        let usual: [String: JSON] = [
+        let usual: JSONObject = [
             "grant_types": ["authorization_code", "urn:cocoar:otp", "refresh_token"],
             "redirect_uris": ["org.example.own:/back"], "consent": "none",
         ]
@@ -140,7 +140,7 @@ private struct OwnApp: Sendable {
         for metadata in [
             ["consent": "needed"], ["grant_types": ["authorization_code", "refresh_token"]],
             ["grant_types": ["urn:cocoar:otp"]],
-        ] as [[String: JSON]] {
+        ] as [JSONObject] {
             let app = try await OwnApp(metadata)
             let before = try await app.world.events()
             let answer = try await app.ask([("username", "ann@example.org")])

@@ -8,7 +8,7 @@ import Values
 
 @testable import API
 
-private let plain: [String: JSON] = [
+private let plain: JSONObject = [
     "client_name": "Mine", "redirect_uris": ["https://mine.example/back"],
 ]
 
@@ -26,7 +26,7 @@ extension SignInWorld {
     }
 
     func registerItself(
-        _ members: [String: JSON] = [:], bearer: String? = nil
+        _ members: JSONObject = [:], bearer: String? = nil
     ) async throws -> Answered {
         try await call(
             .post, "/connect/register", bearer: bearer, .object(plain.merging(members) { $1 }))
@@ -129,7 +129,7 @@ extension SignInWorld {
             (["grant_types": 1], "invalid_client_metadata"),
             (["scope": "jobs"], "invalid_client_metadata"),
             (["software_statement": "a.b.c"], "invalid_software_statement"),
-        ] as [([String: JSON], String)] {
+        ] as [(JSONObject, String)] {
             let answer = try await world.registerItself(members)
             #expect(
                 answer.status == .badRequest && answer.json["error"]?.string == code, "\(members)")
@@ -192,9 +192,9 @@ extension SignInWorld {
     private let maker = "https://maker.example"
 
     private func statement(
-        _ claims: [String: JSON] = [:], by key: SigningKey
+        _ claims: JSONObject = [:], by key: SigningKey
     ) throws -> String {
-        let all: [String: JSON] = ["iss": .string(maker), "client_name": "Maker's"]
+        let all: JSONObject = ["iss": .string(maker), "client_name": "Maker's"]
         return try JWS.sign(
             JSON.object(all.merging(claims) { $1 }).canonical(), by: key, type: "JWT")
     }
@@ -219,7 +219,7 @@ extension SignInWorld {
             (["exp": 1], key, "invalid_software_statement"),
             (["nbf": 9_999_999_999], key, "invalid_software_statement"),
             (["iss": .null], key, "invalid_software_statement"),
-        ] as [([String: JSON], SigningKey, String)] {
+        ] as [(JSONObject, SigningKey, String)] {
             let answer = try await world.registerItself([
                 "software_statement": .string(try statement(claims, by: signer))
             ])

@@ -16,7 +16,7 @@ import Values
         for (name, metadata) in [
             ("api", ["audiences": [.string(Self.api)]]),
             ("other", ["audiences": ["https://other.acme.example"]]),
-        ] as [(String, [String: JSON])] {
+        ] as [(String, JSONObject)] {
             try await world.register(
                 name,
                 metadata.merging(["grant_types": ["client_credentials"], "scope": "jobs"]) {
@@ -65,7 +65,7 @@ import Values
         let world = try await world()
         for (name, more) in [
             ("readers", [:]), ("signer", ["introspection_signed_response_alg": "ES256"]),
-        ] as [(String, [String: JSON])] {
+        ] as [(String, JSONObject)] {
             try await world.register(
                 name,
                 more.merging([

@@ -15,7 +15,7 @@ private struct InviteWorld {
     let app = UUID.random()
     let otherApp = UUID.random()
 
-    init(_ settings: [String: JSON] = ["registration": "invite_code"]) async throws {
+    init(_ settings: JSONObject = ["registration": "invite_code"]) async throws {
         world = try await SignInWorld(settings)
         try await world.carryOut(CreateApp(id: app, slug: "shop", name: "Shop"))
         try await world.carryOut(CreateApp(id: otherApp, slug: "desk", name: "Desk"))
@@ -27,7 +27,7 @@ private struct InviteWorld {
 
     private func register(_ name: String, _ scope: String, _ app: UUID?) async throws {
         let digest = try #require(SecretDigest(SHA256.hash(Array(SignInWorld.secret.utf8))))
-        var metadata: [String: JSON] = [
+        var metadata: JSONObject = [
             "grant_types": ["client_credentials"], "scope": .string(scope),
         ]
         metadata["app_id"] = app.map { .string($0.description) }
@@ -44,7 +44,7 @@ private struct InviteWorld {
 
     func create(
         as client: String = "shop", scope: String = "invite:write", for app: UUID? = nil,
-        _ members: [String: JSON] = ["Count": 1]
+        _ members: JSONObject = ["Count": 1]
     ) async throws -> Answered {
         try await world.call(
             .post, "/api/app/\(app ?? self.app)/invite-codes",
@@ -66,7 +66,7 @@ private struct InviteWorld {
 
     /// How many codes were mailed once somebody had asked for one.
     func ask(_ email: String, _ code: JSON?) async throws -> Int {
-        var members: [String: JSON] = ["Email": .string(email)]
+        var members: JSONObject = ["Email": .string(email)]
         members["InviteCode"] = code
         let answer = try await world.requestCode(members)
         #expect(answer.status == .ok)

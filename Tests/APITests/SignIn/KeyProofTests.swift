@@ -27,9 +27,9 @@ struct ProofKey: Sendable {
     }
 
     func proof(
-        _ claims: [String: JSON], header: [String: JSON] = [:], by other: ES256.PrivateKey? = nil
+        _ claims: JSONObject, header: JSONObject = [:], by other: ES256.PrivateKey? = nil
     ) throws -> String {
-        let head: [String: JSON] = ["typ": "dpop+jwt", "alg": "ES256", "jwk": jwk]
+        let head: JSONObject = ["typ": "dpop+jwt", "alg": "ES256", "jwk": jwk]
         let written = [head.merging(header) { $1 }, claims].map { members in
             Base64URL.encode(JSON.object(members.filter { !$0.value.isNull }).canonical())
         }.joined(separator: ".")
@@ -41,7 +41,7 @@ private struct Prover: Sendable {
     let world: SignInWorld
     let key: ProofKey
 
-    init(_ settings: [String: JSON] = [:], metadata: [String: JSON] = [:]) async throws {
+    init(_ settings: JSONObject = [:], metadata: JSONObject = [:]) async throws {
         world = try await SignInWorld(
             settings.merging(["registration": "jit_on_otp"]) { own, _ in own })
         try await world.registerPhone("app", metadata)
@@ -50,9 +50,9 @@ private struct Prover: Sendable {
 
     func proof(
         _ method: String = "POST", _ url: String = tokenURL, for token: String? = nil,
-        claims: [String: JSON] = [:], header: [String: JSON] = [:], by other: ProofKey? = nil
+        claims: JSONObject = [:], header: JSONObject = [:], by other: ProofKey? = nil
     ) throws -> String {
-        var all: [String: JSON] = [
+        var all: JSONObject = [
             "jti": .string("\(UUID.random())"), "htm": .string(method), "htu": .string(url),
             "iat": .integer(world.clock.next().seconds),
         ]
@@ -220,8 +220,8 @@ private struct Prover: Sendable {
 
 extension Prover {
     /// By what is wrong: claims, then the header.
-    static func flaws(_ key: ProofKey, now: Int64) -> [([String: JSON], [String: JSON])] {
-        var claims: [[String: JSON]] = ["jti", "htm", "htu", "iat"].map { [$0: .null] }
+    static func flaws(_ key: ProofKey, now: Int64) -> [(JSONObject, JSONObject)] {
+        var claims: [JSONObject] = ["jti", "htm", "htu", "iat"].map { [$0: .null] }
         claims += [
             ["htm": "PUT"], ["htm": "post"], ["htu": "https://id.acme.example/connect/token"],
             ["htu": "\(issuer)/connect/introspect"], ["htu": "\(issuer):81/connect/token"],
@@ -231,7 +231,7 @@ extension Prover {
         ]
         var secret = key.jwk.object ?? [:]
         secret["d"] = "AAAA"
-        let headers: [[String: JSON]] = [
+        let headers: [JSONObject] = [
             ["typ": .null], ["typ": "JWT"], ["alg": "none"], ["alg": "RS256"], ["alg": .null],
             ["alg": "HS256"], ["jwk": .null], ["jwk": .object(secret)],
             ["jwk": ["kty": "oct", "k": "AAAA"]], ["crit": ["x"]],
@@ -266,7 +266,7 @@ extension Prover {
         for claims in [
             ["htu": "\(tokenURL)?x=1#y"], ["htu": "HTTP://ID.acme.EXAMPLE:80/connect/token"],
             ["iat": .integer(now - 10)], ["iat": .integer(now + 10)], ["more": 1],
-        ] as [[String: JSON]] {
+        ] as [JSONObject] {
             #expect(
                 try await prover.signIn([try prover.proof(claims: claims)]).status == .ok,
                 "\(claims)")

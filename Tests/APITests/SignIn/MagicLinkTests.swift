@@ -8,7 +8,7 @@ import Values
 @testable import API
 
 extension SignInWorld {
-    func requestLink(_ members: [String: JSON]) async throws -> Answered {
+    func requestLink(_ members: JSONObject) async throws -> Answered {
         try await post("/api/account/magic-link/request", json: members)
     }
 
@@ -88,7 +88,7 @@ extension SignInWorld {
         _ = try await world.join()
         let message = try await world.requestLink(["Email": "ann@example.org"])
         #expect(message.status == .ok)
-        for members: [String: JSON] in [
+        for members: JSONObject in [
             ["email": "bob@example.org"], ["Email": ""], ["Email": "no address"], [:],
             ["Email": "ann@example.org", "ReturnUrl": "https://evil.example"],
         ] {

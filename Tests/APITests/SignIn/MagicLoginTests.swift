@@ -18,7 +18,7 @@ import Values
     ) async -> Answered {
         var headers: Headers = ["Host": "id.acme.example", "Content-Type": "application/json"]
         for (name, value) in more { headers[name] = value }
-        var members: [String: JSON] = [:]
+        var members: JSONObject = [:]
         members["UserId"] = link["userId"].map { .string($0) }
         members["Token"] = link["token"].map { .string($0) }
         members["TotpCode"] = totp.map { .string($0) }

@@ -60,7 +60,7 @@ import Values
         let (world, key) = try await `MOD-08 Signing in with a passkey`.signedUp()
         let begun = try await world.begin()
         let assertion = try key.assertion(begun)
-        let changes: [String: JSON] = ["webauthn_rp_id": "example.org"]
+        let changes: JSONObject = ["webauthn_rp_id": "example.org"]
         try await world.world.carryOut(SetRealmSettings(changes))
         world.world.directory.add(
             world.world.realm, hosts: ["id.acme.example"],

@@ -11,7 +11,7 @@ import Values
 
 @Suite struct `MOD-08 Signing in with a passkey` {
     static func signedUp(
-        _ settings: [String: JSON] = [:]
+        _ settings: JSONObject = [:]
     ) async throws -> (PasskeyWorld, SoftKey) {
         let world = try await PasskeyWorld(settings)
         let key = try SoftKey(of: world.account)

@@ -17,13 +17,13 @@ struct PasskeyWorld {
     let token: String
     let account: UUID
 
-    init(_ settings: [String: JSON] = [:], client: [String: JSON] = [:]) async throws {
-        let base: [String: JSON] = [
+    init(_ settings: JSONObject = [:], client: JSONObject = [:]) async throws {
+        let base: JSONObject = [
             "registration": "jit_on_otp", "primary_domain": .string(Self.host),
         ]
         world = try await SignInWorld(base.merging(settings) { $1 })
         for name in ["wallet", "other"] {
-            let metadata: [String: JSON] = [
+            let metadata: JSONObject = [
                 "token_endpoint_auth_method": "none", "application_type": "native",
                 "grant_types": ["urn:cocoar:otp", "urn:cocoar:passkey", "refresh_token"],
             ]

@@ -41,7 +41,7 @@ private func list(_ resources: String...) -> JSON { .array(resources.map { .stri
 
     @Test func `is said of apps, services, devices and challenges alike`() async throws {
         let world = try await SignInWorld()
-        let only: [String: JSON] = ["resources": list(one)]
+        let only: JSONObject = ["resources": list(one)]
         try await world.registerPhone("app", only)
         #expect(try await world.signIn("app", resource: [two]).json["error"] == "invalid_target")
         world.clock.advance(seconds: 200)

@@ -46,7 +46,7 @@ extension SignInWorld {
     }
 
     /// The last mail that anything asks for, as it would be sent.
-    func lastLetter(_ settings: [String: JSON] = [:]) async throws -> Letter {
+    func lastLetter(_ settings: JSONObject = [:]) async throws -> Letter {
         let mint = mint
         let composer = MailComposer(
             mint: { _ in mint }, events: log, revision: { _ in 0 },

@@ -7,7 +7,7 @@ import Values
 @testable import API
 
 @Suite struct `MOD-07: An app that asks for more than one factor` {
-    private let demand: [String: JSON] = ["sign_in_level": "multi"]
+    private let demand: JSONObject = ["sign_in_level": "multi"]
 
     @Test func `sends whoever has but one to a browser`() async throws {
         let world = try await SignInWorld(

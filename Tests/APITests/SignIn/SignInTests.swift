@@ -41,7 +41,7 @@ import Values
         let open = try await SignInWorld()
         let closed = try await SignInWorld(["registration": "off"])
         let message = try await open.requestCode(["Email": "ann@example.org"])
-        for members: [String: JSON] in [
+        for members: JSONObject in [
             ["Email": "bob@example.org"], ["Email": ""], ["Email": "no address"], [:],
         ] {
             let answer = try await closed.requestCode(members)

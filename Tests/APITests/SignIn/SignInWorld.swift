@@ -27,7 +27,7 @@ struct SignInWorld {
 
     /// `isDeaf`: this node never hears of what changes in the realm.
     init(
-        _ settings: [String: JSON] = ["registration": "jit_on_otp"], isDeaf: Bool = false,
+        _ settings: JSONObject = ["registration": "jit_on_otp"], isDeaf: Bool = false,
         forwarding: Forwarding = Forwarding(),
         fetchKeys: @escaping RemoteKeys.Fetch = { _ in nil },
         callProviders: UpstreamCalls = .none
@@ -132,11 +132,11 @@ struct SignInWorld {
                 body: Array(Form.encode(form).utf8), source: "203.0.113.7", id: "request-1"))
     }
 
-    func requestCode(_ members: [String: JSON]) async throws -> Answered {
+    func requestCode(_ members: JSONObject) async throws -> Answered {
         try await post("/api/account/native/otp/request", json: members)
     }
 
-    func post(_ path: String, json members: [String: JSON]) async throws -> Answered {
+    func post(_ path: String, json members: JSONObject) async throws -> Answered {
         try await send(
             Request(
                 method: .post, path: path, query: nil,

@@ -11,7 +11,7 @@ import Values
 /// Clients of other kinds than those that every such realm has, and what they do.
 extension SignInWorld {
     func register(
-        _ clientID: String, _ metadata: [String: JSON], secret: String? = nil
+        _ clientID: String, _ metadata: JSONObject, secret: String? = nil
     ) async throws {
         try await carryOut(
             RegisterClient(
@@ -20,8 +20,8 @@ extension SignInWorld {
     }
 
     /// A phone app with other tokens than the usual ones.
-    func registerPhone(_ clientID: String, _ metadata: [String: JSON]) async throws {
-        let usual: [String: JSON] = [
+    func registerPhone(_ clientID: String, _ metadata: JSONObject) async throws {
+        let usual: JSONObject = [
             "token_endpoint_auth_method": "none", "application_type": "native",
             "grant_types": ["urn:cocoar:otp", "refresh_token"],
         ]

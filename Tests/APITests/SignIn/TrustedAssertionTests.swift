@@ -19,7 +19,7 @@ private struct Partner: Sendable {
 
     init(subject: String? = nil) async throws {
         key = try SigningKey.generate(.es256)
-        var trusted: [String: JSON] = ["jwks": KeySet([key.verificationKey]).document]
+        var trusted: JSONObject = ["jwks": KeySet([key.verificationKey]).document]
         trusted["subject"] = subject.map { .string($0) }
         world = try await SignInWorld([
             "registration": "jit_on_otp", "assertion_issuers": [issuer: .object(trusted)],
@@ -31,10 +31,10 @@ private struct Partner: Sendable {
     }
 
     func assertion(
-        _ claims: [String: JSON] = [:], type: String = "JWT", by other: SigningKey? = nil
+        _ claims: JSONObject = [:], type: String = "JWT", by other: SigningKey? = nil
     ) throws -> String {
         let now = world.clock.next().seconds
-        let all: [String: JSON] = [
+        let all: JSONObject = [
             "iss": .string(issuer), "sub": .string(account), "aud": .string(us),
             "jti": .string("\(UUID.random())"), "iat": .integer(now), "exp": .integer(now + 120),
         ]
@@ -81,7 +81,7 @@ private struct Partner: Sendable {
         let partner = try await Partner()
         let now = partner.world.clock.next().seconds
         let stranger = try SigningKey.generate(.es256)
-        let wrong: [[String: JSON]] = [
+        let wrong: [JSONObject] = [
             ["iss": "https://other.example"], ["iss": .null], ["sub": .null], ["aud": .null],
             ["aud": .string("\(us)/connect/token")], ["aud": "https://elsewhere.example"],
             ["aud": [.string(us), "https://elsewhere.example"]], ["exp": .null],
@@ -112,9 +112,10 @@ private struct Partner: Sendable {
 
     @Test func `may name people by an address that they have proved`() async throws {
         let partner = try await Partner(subject: "email")
-        func redeem(_ claims: [String: JSON]) async throws -> Answered {
+        func redeem(_ claims: JSONObject) async throws -> Answered {
             try await partner.redeem(
-                try partner.assertion(["sub": "their-own-name"].merging(claims) { $1 }))
+                try partner.assertion(
+                    (["sub": "their-own-name"] as JSONObject).merging(claims) { $1 }))
         }
         let good = try await redeem(["email": "Ann@Example.org", "email_verified": true])
         #expect(good.status == .ok)
@@ -123,7 +124,7 @@ private struct Partner: Sendable {
             ["email": "ann@example.org", "email_verified": false],
             ["email": "ann@example.org", "email_verified": "true"],
             ["email": "bob@example.org", "email_verified": true],
-        ] as [[String: JSON]] {
+        ] as [JSONObject] {
             #expect(try await redeem(claims).json["error"] == "invalid_grant", "\(claims)")
         }
     }

@@ -33,7 +33,7 @@ final class HostDirectory: HostQueries {
     }
 
     func add(
-        _ realm: RealmID, hosts: [String], _ settings: [String: JSON] = [:],
+        _ realm: RealmID, hosts: [String], _ settings: JSONObject = [:],
         isDisabled: Bool = false
     ) {
         change(.system) { for host in hosts { $0.hosts[host] = realm } }
@@ -46,7 +46,7 @@ final class HostDirectory: HostQueries {
     }
 
     @discardableResult
-    func add(app slug: String, to realm: RealmID, _ settings: [String: JSON] = [:]) -> UUID {
+    func add(app slug: String, to realm: RealmID, _ settings: JSONObject = [:]) -> UUID {
         let id = UUID.random()
         change(realm) {
             $0.apps[realm, default: []].append(

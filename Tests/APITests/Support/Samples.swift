@@ -21,7 +21,7 @@ extension Schema {
             }
             return .array(elements)
         case .object(let rule):
-            var members: [String: JSON] = [:]
+            var members: JSONObject = [:]
             for member in rule.members
             where member.isRequired || Bool.random(using: &random) {
                 members[member.name] = member.schema.sample(&random)

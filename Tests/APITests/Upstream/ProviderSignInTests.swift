@@ -14,10 +14,10 @@ import Values
 
     /// A realm with the provider, and Ann who has an account.
     private func world(
-        _ settings: [String: JSON] = [:]
+        _ settings: JSONObject = [:]
     ) async throws -> (SignInWorld, PageBrowser, account: UUID) {
         let world = try await SignInWorld(
-            ["registration": "jit_on_otp"].merging(PageBrowser.unlimited) { $1 }
+            (["registration": "jit_on_otp"] as JSONObject).merging(PageBrowser.unlimited) { $1 }
                 .merging(settings) { $1 }, callProviders: provider.calls)
         provider.clock.withLock { $0 = world.clock }
         try await world.carryOut(ConfigureProvider(.standIn()))
@@ -154,7 +154,7 @@ import Values
         let (world, _, account) = try await world()
         try await world.link(account)
         let stranger = try SigningKey.generate(.es256)
-        let wrong: [[String: JSON]] = [
+        let wrong: [JSONObject] = [
             ["nonce": "another"], ["aud": "somebody else"], ["aud": ["urd", "somebody else"]],
             ["iss": "https://evil.example"], ["exp": 1], ["azp": "somebody else"],
         ]
@@ -215,7 +215,7 @@ import Values
         func logOut(_ token: String) async throws -> Status {
             try await world.post("/oidc/acme/logout", form: [("logout_token", token)]).status
         }
-        let sid: [String: JSON] = ["sid": "s-1"]
+        let sid: JSONObject = ["sid": "s-1"]
         for bad in [
             provider.logoutToken(sid.merging(["nonce": "n"]) { $1 }),
             provider.logoutToken(sid.merging(["events": .null]) { $1 }),
@@ -286,7 +286,7 @@ import Values
     @Test func `are not called where their document is another's, or leads into the open`()
         async throws
     {
-        for more: [String: JSON] in [
+        for more: JSONObject in [
             ["issuer": "https://login.example.org/"],
             ["token_endpoint": "http://login.example.org"],
             ["authorization_endpoint": "javascript:alert(1)"], ["jwks_uri": .null],

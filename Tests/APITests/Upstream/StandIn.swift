@@ -20,20 +20,20 @@ final class StandIn: Sendable {
         var nonce: String
         var challenge: String
         var redirect: String
-        var claims: [String: JSON] = [:]
+        var claims: JSONObject = [:]
     }
 
     let issuer: String
     let key: SigningKey?
     /// What it publishes beside what all publish.
-    let more: Mutex<[String: JSON]>
+    let more: Mutex<JSONObject>
     let clock = Mutex<Clock?>(nil)
     let asked = Mutex<[String]>([])
     /// Puts another ID token in the place of the right one.
     let forged = Mutex<String?>(nil)
     private let logins = Mutex<[String: Login]>([:])
 
-    init(_ issuer: String = issuer, _ more: [String: JSON] = [:]) {
+    init(_ issuer: String = issuer, _ more: JSONObject = [:]) {
         self.issuer = issuer
         key = try? SigningKey.generate(.es256)
         self.more = Mutex(more)
@@ -49,7 +49,7 @@ final class StandIn: Sendable {
         asked.withLock { $0.append(address) }
         switch address {
         case "\(issuer)/.well-known/openid-configuration":
-            let usual: [String: JSON] = [
+            let usual: JSONObject = [
                 "issuer": .string(issuer), "authorization_endpoint": .string("\(issuer)/authorize"),
                 "token_endpoint": .string("\(issuer)/token"), "jwks_uri": .string("\(issuer)/keys"),
                 "userinfo_endpoint": .string("\(issuer)/userinfo"),
@@ -85,12 +85,12 @@ final class StandIn: Sendable {
     private static let basic = Base64.encode(Array("urd:a%20secret%20there".utf8))
 
     func idToken(
-        _ subject: String = "248289761001", _ more: [String: JSON] = [:],
+        _ subject: String = "248289761001", _ more: JSONObject = [:],
         by other: SigningKey? = nil,
         type: String = "JWT"
     ) -> String {
         let now = clock.withLock { $0?.next().seconds } ?? 0
-        let claims: [String: JSON] = [
+        let claims: JSONObject = [
             "iss": .string(issuer), "aud": "urd", "sub": .string(subject), "iat": .integer(now),
             "exp": .integer(now + 300),
         ]
@@ -99,20 +99,20 @@ final class StandIn: Sendable {
         return (try? JWS.sign(JSON.object(merged).canonical(), by: key, type: type)) ?? ""
     }
 
-    func logoutToken(_ more: [String: JSON]) -> String {
+    func logoutToken(_ more: JSONObject) -> String {
         idToken(
             "248289761001",
-            [
+            ([
                 "events": [
                     "http://schemas.openid.net/event/backchannel-logout": [:]
                 ], "jti": .string(UUID.random().description),
-            ].merging(more) { $1 }, type: "logout+jwt")
+            ] as JSONObject).merging(more) { $1 }, type: "logout+jwt")
     }
 
     /// Signs somebody in for who was sent here: the query that he is sent back with.
     func answer(
         _ place: String, as subject: String = "248289761001", session: String? = nil,
-        _ claims: [String: JSON] = [:]
+        _ claims: JSONObject = [:]
     ) throws -> [Form.Pair] {
         let query = try #require(place.split(separator: "?", maxSplits: 1).last)
         let pairs = try #require(Form.parse(Array(query.utf8)))

@@ -94,7 +94,7 @@ enum AttestationFigures {
                         for n in range(phones)]
             print(json.dumps({"app": flagship.TEAM, "one": words(issuer), "many": words()}))
             """
-        let values = JSON.object(server.values.mapValues { .string($0) }).canonical()
+        let values = server.valuesAsJSON
         let text = try Program([
             "python3", "-B", "-c", script, String(decoding: values, as: UTF8.self), "\(phones)",
         ]).run()

@@ -60,6 +60,11 @@ final class DevelopmentServer: @unchecked Sendable {
         try? FileManager.default.removeItem(atPath: folder)
     }
 
+    /// What a script is told of it.
+    var valuesAsJSON: [UInt8] {
+        JSON.object(JSONObject(values.map { ($0.key, .string($0.value)) })).canonical()
+    }
+
     /// The realm's own host, and its app's.
     var requests: Requests { Requests(host: "demo.localhost:\(port)") }
 

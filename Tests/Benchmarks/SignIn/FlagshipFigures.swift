@@ -86,7 +86,7 @@ private struct InstalledApp: Sendable {
             print(json.dumps({"id": app.id, "secret": app.secret, "access": app.access,
                               "typed": typed}))
             """
-        let values = JSON.object(server.values.mapValues { .string($0) }).canonical()
+        let values = server.valuesAsJSON
         let text = try Program([
             "python3", "-B", "-c", script, String(decoding: values, as: UTF8.self),
         ]).run()

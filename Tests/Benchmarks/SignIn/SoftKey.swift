@@ -47,7 +47,7 @@ struct SoftKey: Sendable {
         ])
     }
 
-    private func credential(_ response: [String: JSON]) -> JSON {
+    private func credential(_ response: JSONObject) -> JSON {
         [
             "id": encoded(id), "rawId": encoded(id), "type": "public-key",
             "response": .object(response),

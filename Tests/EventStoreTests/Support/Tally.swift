@@ -11,13 +11,13 @@ enum TallyEvent: Event {
     var name: String { "tally.added" }
     var subject: UUID? { nil }
 
-    var fields: [String: JSON] {
+    var fields: JSONObject {
         switch self {
         case .added(let amount): ["amount": .integer(amount)]
         }
     }
 
-    init?(name: String, fields: [String: JSON]) {
+    init?(name: String, fields: JSONObject) {
         guard let amount = fields["amount"]?.integer else { return nil }
         self = .added(amount)
     }

@@ -1,5 +1,6 @@
 import EventSourcing
 import EventStore
+import JSON
 import Postgres
 import PostgresTesting
 import Telemetry

@@ -25,7 +25,7 @@ func newRealm() -> RealmID {
 func commit(
     to stream: UUID, at version: Int = 0, events: Int = 1, in realm: RealmID,
     command: UUID = newID(), digest: [UInt8] = [], claims: [ClaimChange] = [],
-    open: [String: JSON] = ["number": 1], personal: [String: JSON] = [:], subject: UUID? = nil
+    open: JSONObject = ["number": 1], personal: JSONObject = [:], subject: UUID? = nil
 ) -> Commit {
     Commit(
         realm: realm, command: command, digest: digest,

@@ -237,7 +237,7 @@ extension Call<RealmContext> {
         let (realm, now) = (context.place.realm, context.clock.now())
         var passkeys: [JSON] = []
         for passkey in try await self.passkeys(of: account) {
-            var members: [String: JSON] = [
+            var members: JSONObject = [
                 "name": .string(try await name(of: passkey)),
                 "enrolled_at": .string(passkey.enrolledAt.description),
             ]

@@ -22,7 +22,7 @@ struct ChallengeStep: Sendable {
     static let lifetime: Int64 = 900
 
     var json: JSON {
-        var members: [String: JSON] = [
+        var members: JSONObject = [
             "client": .string(client.description), "until": .integer(until.seconds),
             "scope": .array(scope.map { .string($0) }),
             "resources": .array(resources.map { .string($0) }),

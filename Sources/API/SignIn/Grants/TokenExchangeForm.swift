@@ -60,7 +60,7 @@ extension SessionTerms {
     /// Who acts for the person (RFC 8693 section 4.1), the latest outermost.
     var actClaim: JSON? {
         exchange?.actors.reversed().reduce(nil) { inner, actor in
-            var act: [String: JSON] = ["sub": .string(actor)]
+            var act: JSONObject = ["sub": .string(actor)]
             act["act"] = inner
             return .object(act)
         }

@@ -28,7 +28,7 @@ enum ServerMetadata {
         return document
     }
 
-    private static func members(_ key: Key) -> [String: JSON] {
+    private static func members(_ key: Key) -> JSONObject {
         let issuer = key.issuer
         let grants = GrantForm.all.map(\.type).filter { key.hasNativeGrants || !$0.isNative }
         let methods = AuthenticationMethod.allCases.filter {
@@ -90,8 +90,8 @@ enum ServerMetadata {
     }
 
     /// What is there only where the realm lets it be.
-    private static func optional(_ key: Key) -> [String: JSON] {
-        var members: [String: JSON] = [:]
+    private static func optional(_ key: Key) -> JSONObject {
+        var members: JSONObject = [:]
         if key.letsRegister {
             members["registration_endpoint"] = .string(key.issuer + ClientRegistrationRoutes.path)
         }

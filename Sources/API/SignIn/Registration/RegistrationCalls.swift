@@ -60,7 +60,7 @@ extension Call<RealmContext> {
     /// What a client is told of itself, with its secret if it has just got it.
     func registration(
         of id: UUID, _ secret: ClientSecret?
-    ) async throws(Problem) -> [String: JSON] {
+    ) async throws(Problem) -> JSONObject {
         let client = try await client(id)
         let clientID = client.state.clientID
         var members = client.state.metadata?.members ?? [:]
@@ -95,7 +95,7 @@ extension Call<RealmContext> {
     }
 
     /// What the client's maker says of it, where one is trusted who does.
-    func softwareStatement(in metadata: [String: JSON]) async throws(Problem) -> [String: JSON]? {
+    func softwareStatement(in metadata: JSONObject) async throws(Problem) -> JSONObject? {
         guard let value = metadata["software_statement"], !value.isNull else { return nil }
         guard let text = value.string,
             let issuer = try? SignedStatement.claimedIssuer(in: text)

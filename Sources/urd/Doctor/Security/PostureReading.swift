@@ -2,6 +2,7 @@ import API
 import EventSourcing
 import EventStore
 import Identity
+import JSON
 import Values
 
 extension RealmPosture {

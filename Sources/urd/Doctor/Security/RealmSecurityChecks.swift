@@ -90,7 +90,7 @@ extension SecurityChecks {
     }
 
     private func believed(
-        _ check: String, _ setting: [String: JSON], doubt: String?, mend: String
+        _ check: String, _ setting: JSONObject, doubt: String?, mend: String
     ) -> Diagnosis {
         guard !setting.isEmpty else { return .fine(check, "nobody is believed") }
         if let doubt { return .warning(check, doubt, mend: mend) }
