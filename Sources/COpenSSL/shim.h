@@ -75,9 +75,40 @@ static inline EC_KEY *shim_p256_key(const EC_GROUP *curve, const uint8_t *point,
 
 static inline void shim_p256_key_free(EC_KEY *key) { EC_KEY_free(key); }
 
+// The same pair as `key` is; NULL where it has none.
+static inline EC_KEY *shim_p256_pair(EVP_PKEY *key) { return EVP_PKEY_get1_EC_KEY(key); }
+
+// `signature` has room for r and s, 32 bytes each.
+static inline int shim_p256_sign(
+    EC_KEY *key, const uint8_t *digest, int digest_count, uint8_t *signature) {
+    ECDSA_SIG *made = ECDSA_do_sign(digest, digest_count, key);
+    int done = made != NULL && BN_bn2binpad(ECDSA_SIG_get0_r(made), signature, 32) == 32
+        && BN_bn2binpad(ECDSA_SIG_get0_s(made), signature + 32, 32) == 32;
+    ECDSA_SIG_free(made);
+    return done;
+}
+
+// `signature` is DER.
 static inline int shim_p256_is_valid(
     EC_KEY *key, const uint8_t *digest, int digest_count, const uint8_t *signature, int count) {
     return ECDSA_verify(0, digest, digest_count, signature, count, key);
+}
+
+// `signature` is r and s, 32 bytes each.
+static inline int shim_p256_is_valid_joined(
+    EC_KEY *key, const uint8_t *digest, int digest_count, const uint8_t *signature) {
+    ECDSA_SIG *read = ECDSA_SIG_new();
+    BIGNUM *r = BN_bin2bn(signature, 32, NULL);
+    BIGNUM *s = BN_bin2bn(signature + 32, 32, NULL);
+    int valid = 0;
+    if (read != NULL && ECDSA_SIG_set0(read, r, s) == 1) {
+        valid = ECDSA_do_verify(digest, digest_count, read, key);
+    } else {
+        BN_free(r);
+        BN_free(s);
+    }
+    ECDSA_SIG_free(read);
+    return valid;
 }
 
 #pragma clang diagnostic pop

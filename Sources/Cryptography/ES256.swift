@@ -11,6 +11,7 @@ public enum ES256 {
     public struct PrivateKey: Sendable {
         public let publicKey: PublicKey
         let key: EVPKey
+        private let signer: P256Key
 
         public static func generate() throws(Failure) -> PrivateKey {
             try unsafe PrivateKey(
@@ -29,6 +30,7 @@ public enum ES256 {
 
         private init(_ key: EVPKey) throws(Failure) {
             self.key = key
+            signer = try P256Key(pair: key)
             publicKey = try PublicKey(
                 x: key.number(OSSL_PKEY_PARAM_EC_PUB_X, length: coordinateLength),
                 y: key.number(OSSL_PKEY_PARAM_EC_PUB_Y, length: coordinateLength))
@@ -38,7 +40,7 @@ public enum ES256 {
 
         /// r ‖ s, 64 bytes, as JOSE wants it.
         public func sign(_ message: [UInt8]) throws(Failure) -> [UInt8] {
-            try ECDSASignature(der: key.sign(message, digest: "SHA256")).joined
+            try signer.sign(digest: SHA256.hash(message))
         }
     }
 
@@ -74,10 +76,8 @@ public enum ES256 {
         /// False for whatever is not r ‖ s for `message`: a wrong length, r or s zero or not
         /// below the order of the curve, another key.
         public func isValid(_ signature: [UInt8], for message: [UInt8]) -> Bool {
-            guard let signature = try? ECDSASignature(joined: signature),
-                let encoded = try? signature.der()
-            else { return false }
-            return key.isValid(der: encoded, digest: SHA256.hash(message))
+            guard let signature = try? ECDSASignature(joined: signature) else { return false }
+            return key.isValid(signature, digest: SHA256.hash(message))
         }
 
         /// The same for the ASN.1 form, which WebAuthn and TLS use; only its one DER encoding.
@@ -85,7 +85,7 @@ public enum ES256 {
             guard let parsed = try? ECDSASignature(der: signature),
                 let encoded = try? parsed.der(), encoded == signature
             else { return false }
-            return isValid(parsed.joined, for: message)
+            return key.isValid(parsed, digest: SHA256.hash(message))
         }
 
         public static func == (left: PublicKey, right: PublicKey) -> Bool {

@@ -1,10 +1,10 @@
 import COpenSSL
 
-/// Owner of a public key on P-256 in OpenSSL's older form.
+/// Owner of a key on P-256 in OpenSSL's older form.
 ///
-/// Most signatures that come in are on this curve, each by a key that is met once. In the newer form
-/// OpenSSL makes the curve anew for every key, which costs a third of what looking at the signature does.
-/// The arithmetic is the same.
+/// Most signatures that come in are on this curve, each by a key that is met once, and most that go out.
+/// In the newer form OpenSSL makes the curve anew for every key, which costs a third of what looking at
+/// the signature does, and finds out anew for every signature how to make one. The arithmetic is the same.
 @safe
 final class P256Key: @unchecked Sendable {
     private let pointer: OpaquePointer
@@ -19,7 +19,37 @@ final class P256Key: @unchecked Sendable {
 
     deinit { unsafe shim_p256_key_free(pointer) }
 
-    /// False for whatever is not the DER of a signature of what has this digest.
+    /// Of a pair, whose private part it keeps.
+    init(pair: EVPKey) throws(Failure) {
+        guard let made = unsafe shim_p256_pair(pair.pointer) else {
+            throw Failure.afterCall("EVP_PKEY_get1_EC_KEY", .malformed)
+        }
+        unsafe pointer = unsafe made
+    }
+
+    /// r ‖ s, 64 bytes. Fails without a private part.
+    func sign(digest: [UInt8]) throws(Failure) -> [UInt8] {
+        var done: Int32 = 0
+        let size = ES256.signatureLength
+        let signature = unsafe [UInt8](unsafeUninitializedCapacity: size) { room, count in
+            guard let start = room.baseAddress else { return }
+            done = unsafe shim_p256_sign(pointer, digest, Int32(digest.count), start)
+            count = done == 1 ? size : 0
+        }
+        guard done == 1 else { throw Failure.afterCall("ECDSA_do_sign") }
+        return signature
+    }
+
+    /// False for whatever is not a signature of what has this digest.
+    func isValid(_ signature: ECDSASignature, digest: [UInt8]) -> Bool {
+        let joined = signature.joined
+        guard joined.count == ES256.signatureLength else { return false }
+        defer { ERR_clear_error() }
+        return unsafe shim_p256_is_valid_joined(
+            pointer, digest, Int32(digest.count), joined) == 1
+    }
+
+    /// The same for the DER of one; only its one encoding.
     func isValid(der signature: [UInt8], digest: [UInt8]) -> Bool {
         defer { ERR_clear_error() }
         return unsafe shim_p256_is_valid(

@@ -31,32 +31,41 @@ struct Base64Alphabet {
     /// The two digits in which the alphabets differ.
     let sixtyTwo: UInt8
     let sixtyThree: UInt8
+    private let digits: [UInt8]
+
+    private init(sixtyTwo: UInt8, sixtyThree: UInt8) {
+        self.sixtyTwo = sixtyTwo
+        self.sixtyThree = sixtyThree
+        digits =
+            Array(0x41...0x5A) + Array(0x61...0x7A) + Array(0x30...0x39) + [sixtyTwo, sixtyThree]
+    }
 
     static let standard = Base64Alphabet(
         sixtyTwo: UInt8(ascii: "+"), sixtyThree: UInt8(ascii: "/"))
     static let url = Base64Alphabet(sixtyTwo: UInt8(ascii: "-"), sixtyThree: UInt8(ascii: "_"))
 
     func encode(_ bytes: [UInt8], isPadded: Bool) -> String {
-        String(unsafeUninitializedCapacity: (bytes.count + 2) / 3 * 4) { buffer in
+        String(unsafeUninitializedCapacity: (bytes.count + 2) / 3 * 4) { room in
             var output = 0
-            var index = 0
-            while index < bytes.count {
-                let taken = min(3, bytes.count - index)
-                var group = UInt32(bytes[index]) << 16
-                if taken > 1 { group |= UInt32(bytes[index + 1]) << 8 }
-                if taken > 2 { group |= UInt32(bytes[index + 2]) }
-                for position in 0...taken {
-                    let value = UInt8(truncatingIfNeeded: group >> UInt32(18 - 6 * position)) & 63
-                    buffer[output] = digit(value)
+            func write(_ group: UInt32, _ count: Int) {
+                for position in 0..<count {
+                    room[output + position] = digits[Int(group >> UInt32(18 - 6 * position)) & 63]
+                }
+                output += count
+            }
+            let rest = bytes.count % 3
+            let whole = bytes.count - rest
+            for index in stride(from: 0, to: whole, by: 3) {
+                let high = UInt32(bytes[index]) << 16 | UInt32(bytes[index + 1]) << 8
+                write(high | UInt32(bytes[index + 2]), 4)
+            }
+            if rest > 0 {
+                let low = rest == 2 ? UInt32(bytes[whole + 1]) << 8 : 0
+                write(UInt32(bytes[whole]) << 16 | low, rest + 1)
+                for _ in rest..<3 where isPadded {
+                    room[output] = UInt8(ascii: "=")
                     output += 1
                 }
-                if isPadded {
-                    for _ in taken..<3 {
-                        buffer[output] = UInt8(ascii: "=")
-                        output += 1
-                    }
-                }
-                index += taken
             }
             return output
         }
@@ -80,16 +89,6 @@ struct Base64Alphabet {
         }
         guard group & (1 << bits - 1) == 0 else { return nil }
         return result
-    }
-
-    private func digit(_ value: UInt8) -> UInt8 {
-        switch value {
-        case 0..<26: 0x41 + value
-        case 26..<52: 0x61 + value - 26
-        case 52..<62: 0x30 + value - 52
-        case 62: sixtyTwo
-        default: sixtyThree
-        }
     }
 
     private func value(of digit: UInt8) -> UInt8? {
