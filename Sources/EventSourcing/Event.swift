@@ -56,6 +56,9 @@ public struct EventShape: Sendable {
         self.revision = revision
         fields = (open.map { ($0, .open) } + personal.map { ($0, .personal) })
             .sorted { $0.name < $1.name }
+        precondition(
+            zip(fields, fields.dropFirst()).allSatisfy { $0.name < $1.name },
+            "A field is open or personal, and stands once.")
         self.upcast = upcast
     }
 
