@@ -74,10 +74,6 @@ begin
         from unnest(c_command, c_digest, c_events, c_at) with ordinality
             as c (command, digest, events, at, number)
         where v_before[c.number] >= 0;
-    if v_count = 0 then
-        return;
-    end if;
-
     insert into urd.stream (realm, stream, version)
         select p_realm, r.stream, r.version + r.events
         from unnest(r_number, r_stream, r_version, r_events) as r (number, stream, version, events)
@@ -96,6 +92,9 @@ begin
             from unnest(k_number, k_kind, k_key, k_stream, k_take)
                 as k (number, kind, key, stream, take)
             where k.take and v_before[k.number] >= 0;
+    end if;
+    if v_count = 0 then
+        return;
     end if;
 
     insert into urd.event (
@@ -159,80 +158,3 @@ $$;
 
 revoke all on function urd.append, urd.judge from public;
 grant execute on function urd.append to urd_app;
-
--- The same for a batch of one command, in the fewest and plainest statements: an idle log should
--- answer at once. It supposes that the command wins and that every read model takes it; if not, it
--- raises an error, everything is rolled back, and the caller asks urd.append, which says why.
-create function urd.append_one(
-    p_realm text, p_epoch integer,
-    c_command uuid[], c_digest bytea[], c_at timestamptz[], c_events integer[], c_before integer[],
-    r_number integer[], r_stream uuid[], r_version integer[], r_events integer[],
-    k_number integer[], k_kind text[], k_key bytea[], k_stream uuid[], k_take boolean[],
-    e_number integer[], e_offset integer[], e_stream uuid[], e_version integer[], e_type text[],
-    e_revision smallint[], e_at timestamptz[], e_command uuid[], e_subject uuid[], e_leaf bytea[],
-    e_mac bytea[], e_meta json[], e_data json[], e_sealed bytea[],
-    out o_epoch integer, out o_first bigint, out o_outcome "char"[], out o_position bigint[],
-    out o_events integer[], out o_kind text[]
-)
-language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
-as $$
-declare
-    v_count integer := c_events[1];
-    v_attached text[];
-begin
-    if p_epoch = 0 then
-        insert into urd.realm_log (realm) values (p_realm) on conflict do nothing;
-    end if;
-    update urd.realm_log set position = position + v_count where realm = p_realm
-        returning position - v_count + 1, epoch, attached into o_first, o_epoch, v_attached;
-    if not found or (p_epoch <> o_epoch and p_epoch <> 0) then
-        raise exception 'the epoch has changed' using errcode = 'UR001';
-    end if;
-
-    insert into urd.command (realm, command, position, events, digest, at)
-        values (p_realm, c_command[1], o_first, v_count, c_digest[1], c_at[1]);
-
-    for i in 1 .. coalesce(cardinality(r_stream), 0) loop
-        if r_events[i] = 0 then
-            perform 1 where r_version[i] = coalesce((
-                select s.version from urd.stream s
-                where s.realm = p_realm and s.stream = r_stream[i]), 0);
-        elsif r_version[i] = 0 then
-            insert into urd.stream (realm, stream, version)
-                values (p_realm, r_stream[i], r_events[i]);
-        else
-            update urd.stream set version = version + r_events[i]
-                where realm = p_realm and stream = r_stream[i] and version = r_version[i];
-        end if;
-        if not found then
-            raise exception 'a stream has moved on' using errcode = 'UR003';
-        end if;
-    end loop;
-
-    for i in 1 .. coalesce(cardinality(k_kind), 0) loop
-        if k_take[i] then
-            insert into urd.claim (realm, kind, key, stream)
-                values (p_realm, k_kind[i], k_key[i], k_stream[i]);
-        else
-            delete from urd.claim where realm = p_realm and kind = k_kind[i] and key = k_key[i]
-                and stream = k_stream[i];
-        end if;
-    end loop;
-
-    for i in 1 .. v_count loop
-        insert into urd.event (
-            realm, position, stream, version, type, revision, at, command, subject, leaf, mac,
-            meta, data, sealed)
-            values (
-                p_realm, o_first + i - 1, e_stream[i], e_version[i], e_type[i], e_revision[i],
-                e_at[i], e_command[i], e_subject[i], e_leaf[i], e_mac[i], e_meta[i], e_data[i],
-                e_sealed[i]);
-    end loop;
-
-    if v_count > 0 then
-        perform urd.apply_attached(p_realm, o_first, o_first + v_count - 1, e_type, v_attached);
-    end if;
-end $$;
-
-revoke all on function urd.append_one from public;
-grant execute on function urd.append_one to urd_app;

@@ -30,6 +30,8 @@ struct Batch: Sendable {
     var isAlone: Bool { commands.count == 1 }
     /// Sent for the second time, because the connection broke before the outcome of the first.
     var isResent = false
+    /// Each command gets an outcome of its own. Otherwise all are supposed to win.
+    var isJudged = false
 }
 
 /// Who waits for which realm, and which lane may serve it. A state machine without a lock or a

@@ -7,6 +7,7 @@ public struct CommitMetrics: Sendable {
     let batchSize: Histogram
     let duration: Histogram
     let events: Counter
+    let judged: Counter
     let failures: Counter
 
     public init(_ metrics: Metrics) {
@@ -20,6 +21,9 @@ public struct CommitMetrics: Sendable {
             "urd_commit_seconds", help: "From sending a batch to its commit.",
             buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5])
         events = metrics.counter("urd_events_total", help: "Events appended.")
+        judged = metrics.counter(
+            "urd_commits_judged_total",
+            help: "Batches that flew again to be judged, because not all of it won.")
         failures = metrics.counter("urd_commit_failures_total", help: "Batches that failed.")
     }
 }

@@ -5,7 +5,7 @@ import Values
 
 /// A commit as it goes over the wire: sealed, hashed and authenticated before any lock is held.
 struct EncodedCommit: Sendable {
-    struct Read: Sendable {
+    struct Read: Hashable, Sendable {
         let stream: UUID
         let version: Int32
         /// How many events the command appends to it; 0 where it was only read.

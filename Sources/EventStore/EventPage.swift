@@ -26,9 +26,14 @@ struct EventPage: Sendable {
     /// The realm's epoch as this read saw it. Nil where there was no row to see it with.
     let epoch: Int?
 
-    init(_ rows: Rows, _ realm: RealmID) throws(Postgres.Failure) {
+    init(_ rows: Rows, _ realm: RealmID) {
+        self.init(rows, 0..<rows.count, realm)
+    }
+
+    /// Some of the rows.
+    init(_ rows: Rows, _ range: Range<Int>, _ realm: RealmID) {
         self.realm = realm
-        self.rows = (0..<rows.count).map { row in
+        self.rows = range.map { row in
             Row(
                 position: rows.int64(row, 0), stream: rows.identifier(row, 1),
                 version: Int(rows.int32(row, 2)), type: rows.text(row, 3),
@@ -40,7 +45,7 @@ struct EventPage: Sendable {
                 key: rows.isNull(row, 12)
                     ? nil : (Int(rows.int32(row, 11)), rows.bytes(row, 12)))
         }
-        epoch = rows.isEmpty || rows.isNull(0, 13) ? nil : Int(rows.int32(0, 13))
+        epoch = range.isEmpty || rows.isNull(0, 13) ? nil : Int(rows.int32(0, 13))
     }
 
     var hasSealed: Bool { rows.contains { $0.sealed != nil } }

@@ -65,25 +65,62 @@ enum KeyTable {
         case outdated
     }
 
-    /// The subject's key, after putting this one in where there was none.
-    static func subjectKey(
-        _ subject: UUID, orInsert wrapped: [UInt8], by version: Int, _ realm: RealmID,
-        on connection: Connection
-    ) throws(Failure) -> SubjectKey {
-        var insert = Parameters()
-        insert.add(realm.name)
-        insert.add(subject)
-        insert.add(Int32(version))
-        insert.add(bytes: wrapped)
-        let inserted = try connection.execute(insertingSubject, insert)
-        guard inserted.isEmpty else { return .held(version: version, wrapped: wrapped) }
-        var find = Parameters()
-        find.add(realm.name)
-        find.add(subject)
-        let rows = try connection.execute(findingSubject, find)
-        guard !rows.isEmpty else { return .outdated }
-        guard !rows.isNull(0, 1) else { return .erased }
-        return .held(version: Int(rows.int32(0, 0)), wrapped: rows.bytes(0, 1))
+    /// A key for a subject that may have none yet.
+    struct NewSubjectKey: Hashable, Sendable {
+        let subject: UUID
+        /// Of the key that wraps it.
+        let version: Int
+        let wrapped: [UInt8]
+    }
+
+    /// The keys of subjects, after putting these in where there were none.
+    static func subjectKeys(
+        orInsert new: [NewSubjectKey], _ realm: RealmID, on connection: Connection
+    ) throws(Failure) -> [NewSubjectKey: SubjectKey] {
+        var subjects = ArrayParameter(of: .uuid)
+        var versions = ArrayParameter(of: .int4)
+        var wrapped = ArrayParameter(of: .bytea)
+        for key in new {
+            subjects.append(key.subject)
+            versions.append(Int32(key.version))
+            wrapped.append(bytes: key.wrapped)
+        }
+        var parameters = Parameters()
+        parameters.add(realm.name)
+        parameters.add([subjects, versions, wrapped])
+        let inserted = try connection.execute(insertingSubjects, parameters)
+        var put: [UUID: [UInt8]] = [:]
+        for row in 0..<inserted.count { put[inserted.identifier(row, 0)] = inserted.bytes(row, 1) }
+        let others = Set(new.filter { put[$0.subject] != $0.wrapped }.map(\.subject))
+        let found = others.isEmpty ? [:] : try find(others, realm, on: connection)
+        return Dictionary(
+            new.map { key in
+                (
+                    key,
+                    put[key.subject] == key.wrapped
+                        ? .held(version: key.version, wrapped: key.wrapped)
+                        : found[key.subject] ?? .outdated
+                )
+            }, uniquingKeysWith: { first, _ in first })
+    }
+
+    private static func find(
+        _ subjects: Set<UUID>, _ realm: RealmID, on connection: Connection
+    ) throws(Failure) -> [UUID: SubjectKey] {
+        var array = ArrayParameter(of: .uuid)
+        for subject in subjects { array.append(subject) }
+        var parameters = Parameters()
+        parameters.add(realm.name)
+        parameters.add(array)
+        let rows = try connection.execute(findingSubjects, parameters)
+        var found: [UUID: SubjectKey] = [:]
+        for row in 0..<rows.count {
+            found[rows.identifier(row, 0)] =
+                rows.isNull(row, 2)
+                ? .erased
+                : .held(version: Int(rows.int32(row, 1)), wrapped: rows.bytes(row, 2))
+        }
+        return found
     }
 
     static func subjectKeys(
@@ -173,20 +210,27 @@ private let locking = Statement(
 // The row is held so that no rotation can drop the wrapping key before this is committed.
 /// It need not wait for the disk: whatever the key seals is committed later, and waits for all that
 /// was committed before it.
-private let insertingSubject = Statement(
-    "subject_key_insert",
+// In one order, whoever asks: two nodes that bring keys of the same subjects wait for each other once.
+private let insertingSubjects = Statement(
+    "subject_keys_insert",
     """
     with now as (select set_config('synchronous_commit', 'off', true))
     insert into urd.subject_key (realm, subject, wrapped_by, wrapped)
-    select k.realm, $2, k.version, $4 from urd.realm_key k, now
-    where k.realm = $1 and k.purpose = 'wrap' and k.version = $3
+    select k.realm, n.subject, k.version, n.wrapped
+    from unnest($2, $3, $4) as n (subject, version, wrapped)
+    join urd.realm_key k on k.realm = $1 and k.purpose = 'wrap' and k.version = n.version
+    cross join now
+    order by n.subject
     for key share of k
     on conflict do nothing
-    returning true
+    returning subject, wrapped
     """)
-private let findingSubject = Statement(
-    "subject_key_find",
-    "select wrapped_by, wrapped from urd.subject_key where realm = $1 and subject = $2")
+private let findingSubjects = Statement(
+    "subject_keys_find",
+    """
+    select subject, wrapped_by, wrapped from urd.subject_key
+    where realm = $1 and subject = any ($2)
+    """)
 private let listingSubjects = Statement(
     "subject_key_list",
     """

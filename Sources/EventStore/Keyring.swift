@@ -14,11 +14,22 @@ public final class Keyring: Sendable {
     private let realms = Mutex<[RealmID: RealmKeys]>([:])
     private let loading = Mutex<[RealmID: Task<Result<RealmKeys, LogFailure>, Never>]>([:])
     private let sealing = Mutex(SubjectKeyCache())
+    private let subjectKeys:
+        Coalescing<
+            RealmID, KeyTable.NewSubjectKey, KeyTable.SubjectKey, Connection, LogFailure
+        >
 
     public init(_ database: Database, master: MasterKey, previous: [MasterKey] = []) {
         self.database = database
         self.master = master
         self.previous = previous
+        subjectKeys = Coalescing(database, busy: .busy, unavailable: .unavailable) {
+            connection, realm, new in
+            guard let keys = try? KeyTable.subjectKeys(orInsert: new, realm, on: connection) else {
+                return .failure(.unavailable)
+            }
+            return .success(keys.mapValues { .success($0) })
+        }
     }
 
     /// The keys of a realm, made when it has none yet. Whoever asks while they are on their way waits
@@ -109,10 +120,8 @@ public final class Keyring: Sendable {
                 SecretBytes.random(32).exposedCopy(), key: wrapping,
                 authenticating: subjectContext(realm, subject))
         else { throw .damaged }
-        return try await database.tryRun { connection throws(Postgres.Failure) in
-            try KeyTable.subjectKey(
-                subject, orInsert: wrapped, by: version, realm, on: connection)
-        }
+        let new = KeyTable.NewSubjectKey(subject: subject, version: version, wrapped: wrapped)
+        return try await subjectKeys.find(new, in: realm) ?? .outdated
     }
 
     /// Opens a subject's wrapped key as the database has it now: an erased one must stop at once,

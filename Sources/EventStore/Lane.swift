@@ -34,8 +34,9 @@ final class Lane: Sendable {
 
     func run() {
         var connection: Connection?
+        var hope = Hope()
         while let batch = next() {
-            fly(batch, over: &connection)
+            fly(batch, over: &connection, &hope)
         }
     }
 
@@ -52,15 +53,17 @@ final class Lane: Sendable {
     }
 
     /// Flies a batch and all that follow on its heels, until there is a pause or a fault.
-    private func fly(_ first: Batch, over connection: inout Connection?) {
+    private func fly(
+        _ first: Batch, over connection: inout Connection?, _ hope: inout Hope
+    ) {
         if let usable = connection, !usable.isAlive { connection = nil }
         if connection == nil { connection = openOrFail(first) }
         guard let usable = connection else { return }
-        var air: [Batch] = [first]
+        var air: [Batch] = []
         do {
-            try send(first, usable)
+            try start(first, &air, usable, &hope)
             while let current = air.first {
-                try land(current, &air, usable)
+                try land(current, &air, usable, &hope)
             }
         } catch {
             metrics.failures.add()
@@ -71,9 +74,18 @@ final class Lane: Sendable {
         }
     }
 
+    private func start(
+        _ batch: Batch, _ air: inout [Batch], _ connection: Connection, _ hope: inout Hope
+    ) throws(Failure) {
+        var batch = batch
+        batch.isJudged = !hope.isJustified()
+        air.append(batch)
+        try send(batch, connection)
+    }
+
     /// Takes the answer of the oldest batch in the air, sends the next one, waits for the commit.
     private func land(
-        _ current: Batch, _ air: inout [Batch], _ connection: Connection
+        _ current: Batch, _ air: inout [Batch], _ connection: Connection, _ hope: inout Hope
     ) throws(Failure) {
         let started = ContinuousClock.now
         let answers: [AppendOutcome]
@@ -82,14 +94,18 @@ final class Lane: Sendable {
         } catch {
             try endRefused(connection, error)
             air.removeFirst()
+            guard current.isJudged || error.isNobodysFault else {
+                hope.fade()
+                metrics.judged.add()
+                return try start(current, &air, connection, &hope)
+            }
             return try recover(current, from: error, connection)
         }
         let number = number
         // Where the processors are busy, those who are about to append fly with it.
         if !current.isAlone { sched_yield() }
         if !current.isAlone, let following = admission.withLock({ $0.take(lane: number) }) {
-            air.append(following)
-            try send(following, connection)
+            try start(following, &air, connection, &hope)
         }
         do throws(Failure) {
             try connection.receiveCommit()
@@ -105,12 +121,9 @@ final class Lane: Sendable {
         settle(current, answers)
     }
 
-    func send(
-        _ batch: Batch, _ connection: Connection, carefully: Bool = false
-    ) throws(Failure) {
-        let statement = carefully || !batch.isAlone ? Flight.careful : Flight.hopeful
-        try connection.send(
-            statement, Flight.parameters(batch, epoch: Int32(batch.epoch)), early: !batch.isAlone)
+    func send(_ batch: Batch, _ connection: Connection) throws(Failure) {
+        let (statement, parameters) = Flight.sending(batch)
+        try connection.send(statement, parameters, early: !batch.isAlone)
     }
 
     func settle(_ batch: Batch, _ answers: [AppendOutcome]) {
@@ -152,6 +165,20 @@ final class Lane: Sendable {
         }
         if isWaitedFor { admission.wakeOne() }
     }
+}
+
+/// Whether to suppose that all commands of a batch win. Where one lost, more will, and who loses on
+/// purpose should not have every batch fly twice: the next ones are judged at once.
+private struct Hope {
+    private var judged = 0
+
+    mutating func isJustified() -> Bool {
+        if judged == 0 { return true }
+        judged -= 1
+        return false
+    }
+
+    mutating func fade() { judged = 32 }
 }
 
 extension AppendOutcome {

@@ -24,9 +24,11 @@ extension Lane {
             set max_parallel_workers_per_gather = 0;
             select urd.note_timeline()
             """)
-        let types = Flight.parameters(Batch(realm: .system, commands: []), epoch: 0)
-        try connection.prepare(Flight.careful, types)
-        try connection.prepare(Flight.hopeful, types)
+        for isJudged in [false, true] {
+            let (statement, parameters) = Flight.sending(
+                Batch(realm: .system, commands: [], isJudged: isJudged))
+            try connection.prepare(statement, parameters)
+        }
         return connection
     }
 
@@ -60,9 +62,6 @@ extension Lane {
     func recover(
         _ batch: Batch, from failure: Failure, _ connection: Connection
     ) throws(Failure) {
-        if Flight.wasTooHopeful(failure, batch) {
-            return try flyAlone(batch, connection)
-        }
         metrics.failures.add()
         if let known = reason(failure, batch.realm) {
             fail(batch, known)
@@ -93,9 +92,10 @@ extension Lane {
     /// Each command of a batch in a flight of its own.
     private func flyAlone(_ batch: Batch, _ connection: Connection) throws(Failure) {
         for (index, pending) in batch.commands.enumerated() {
-            let alone = Batch(realm: batch.realm, commands: [pending], isResent: batch.isResent)
+            let alone = Batch(
+                realm: batch.realm, commands: [pending], isResent: batch.isResent, isJudged: true)
             do throws(Failure) {
-                try send(alone, connection, carefully: true)
+                try send(alone, connection)
                 pending.settle(try answer(alone, connection))
             } catch {
                 // Not known for this one, not begun for the rest: both may be asked again.
@@ -163,7 +163,8 @@ extension Lane {
     ) throws(Failure) {
         var batch = batch
         batch.isResent = true
-        try send(batch, connection, carefully: true)
+        batch.isJudged = true
+        try send(batch, connection)
         let answers: [AppendOutcome]
         do throws(Failure) {
             answers = Flight.answers(try connection.receive(), batch)
@@ -177,4 +178,9 @@ extension Lane {
         open.removeFirst()
         settle(batch, firstAnswers)
     }
+}
+
+extension Failure {
+    /// Neither a command nor a read model is to blame: the epoch has changed, or it is the world.
+    var isNobodysFault: Bool { code == "UR001" || isTransient }
 }

@@ -16,6 +16,7 @@ enum Migrations {
         Step(version: 7, name: "expiring_claims", sql: PackageResources.m007_expiring_claims_sql),
         Step(version: 8, name: "taught_planner", sql: PackageResources.m008_taught_planner_sql),
         Step(version: 9, name: "following", sql: PackageResources.m009_following_sql),
+        Step(version: 10, name: "append_all", sql: PackageResources.m010_append_all_sql),
     ]
 
     static var newest: Int { all.last?.version ?? 0 }

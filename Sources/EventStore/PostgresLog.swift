@@ -11,6 +11,7 @@ public final class PostgresLog: EventLog {
     private let database: Database
     private let committer: Committer
     private let encoder: CommitEncoder
+    private let tails: StreamTails
     private let epochs = Epochs()
     private let configures: @Sendable (String) -> Bool
     private let isNews: @Sendable (NewEvent) -> Bool
@@ -39,6 +40,7 @@ public final class PostgresLog: EventLog {
         self.keyring = keyring
         self.hub = hub
         encoder = CommitEncoder(keyring: keyring)
+        tails = StreamTails(database, busy: .busy, unavailable: .unavailable, ask: StreamTail.read)
         committer = Committer(
             address: database.address, lanes: lanes, limits: Admission.Limits(waiting: waiting),
             epochs: epochs,
@@ -89,13 +91,8 @@ public final class PostgresLog: EventLog {
     public func stream(
         _ stream: UUID, after version: Int, in realm: RealmID
     ) async throws(LogFailure) -> [Recorded] {
-        let page = try await database.tryRun { connection throws(Failure) in
-            var parameters = Parameters()
-            parameters.add(realm.name)
-            parameters.add(stream)
-            parameters.add(Int32(clamping: version))
-            return try EventPage(connection.execute(readingStream, parameters), realm)
-        }
+        let tail = StreamTail(stream: stream, after: Int32(clamping: version))
+        guard let page = try await tails.find(tail, in: realm) else { return [] }
         if let epoch = page.epoch, !isStillIn(epoch, realm) { throw .fenced }
         return try await open(page)
     }
@@ -203,7 +200,7 @@ public final class PostgresLog: EventLog {
     }
 }
 
-private let columns = """
+let eventColumns = """
     e.position, e.stream, e.version, e.type, e.revision, e.at, e.command, e.subject, e.meta, e.data,
     e.sealed,
     (select k.wrapped_by from urd.subject_key k where k.realm = e.realm and k.subject = e.subject
@@ -213,22 +210,16 @@ private let columns = """
     (select h.epoch from urd.realm_log h where h.realm = $1)
     """
 
-private let readingStream = Statement(
-    "event_stream",
-    """
-    select \(columns) from urd.event e
-    where e.realm = $1 and e.stream = $2 and e.version > $3 order by e.version
-    """)
 private let readingLog = Statement(
     "event_page",
     """
-    select \(columns) from urd.event e
+    select \(eventColumns) from urd.event e
     where e.realm = $1 and e.position >= $2 order by e.position limit $3
     """)
 private let readingPlaces = Statement(
     "event_places",
     """
-    select \(columns) from urd.event e where e.realm = $1 and e.position = any ($2)
+    select \(eventColumns) from urd.event e where e.realm = $1 and e.position = any ($2)
     """)
 private let readingHead = Statement(
     "head", "select epoch, position from urd.realm_log where realm = $1")

@@ -58,6 +58,10 @@ public struct Parameters: Sendable {
         types.append(array.type.array)
     }
 
+    public mutating func add(_ arrays: [ArrayParameter]) {
+        for array in arrays { add(array) }
+    }
+
     private mutating func add<Value>(
         _ type: ColumnType, _ value: Value?, _ write: (inout [UInt8], Value) -> Void
     ) {
@@ -183,10 +187,6 @@ private func sincePostgresEpoch(_ time: Int64) -> Int64 {
 
 extension [UInt8] {
     mutating func appendBigEndian(_ value: some FixedWidthInteger) {
-        var shift = value.bitWidth
-        while shift > 0 {
-            shift -= 8
-            append(UInt8(truncatingIfNeeded: value >> shift))
-        }
+        unsafe Swift.withUnsafeBytes(of: value.bigEndian) { unsafe append(contentsOf: $0) }
     }
 }

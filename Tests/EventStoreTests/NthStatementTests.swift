@@ -6,9 +6,20 @@ import Testing
 import Values
 
 @Suite struct `A write that fails in the middle of a flight` {
-    @Test(arguments: FaultPlan.Way.allCases, [false, true])
+    /// What flies, and how often it writes at least: each row counts twice, and those of events and
+    /// commands once more at the commit.
+    enum Load: Int, CaseIterable {
+        /// One that wins.
+        case lone = 12
+        /// Two that win.
+        case winning = 22
+        /// Two that win, a repeat and one that loses.
+        case mixed = 23
+    }
+
+    @Test(arguments: FaultPlan.Way.allCases, Load.allCases)
     func `leaves all of a command or nothing, whichever write it is`(
-        way: FaultPlan.Way, isLone: Bool
+        way: FaultPlan.Way, load: Load
     ) async throws {
         let store = try TestStore(lanes: 1)
         defer { store.log.close() }
@@ -17,7 +28,7 @@ import Values
         var step = 1
         while true {
             let realm = newRealm()
-            let commits = try await prepare(store.log, realm, isLone)
+            let commits = try await prepare(store.log, realm, load)
             try await plug.insert()
             async let answers = endings(store.log, commits)
             try await plug.waitUntilQueued(commits.count)
@@ -28,14 +39,11 @@ import Values
             try await check(found, commits, way, step, store, realm)
             step += 1
         }
-        // Each row counts twice, and those of events and commands once more at the commit.
-        let writes = isLone ? 12 : 24
-        #expect(step > writes, "Only \(step - 1) writes were there to fail.")
+        #expect(step > load.rawValue, "Only \(step - 1) writes were there to fail.")
     }
 
-    /// Two commands that win, a repeat and one that loses; or a lone one that wins.
     private func prepare(
-        _ log: PostgresLog, _ realm: RealmID, _ isLone: Bool
+        _ log: PostgresLog, _ realm: RealmID, _ load: Load
     ) async throws -> [Commit] {
         let (old, new) = (newID(), newID())
         var opening = commit(
@@ -47,9 +55,10 @@ import Values
         let releaser = commit(
             to: old, at: 2, in: realm, claims: [.release(Claim("slot", "1"), by: old)],
             open: ["release": 1, "by": .string(old.description)])
-        guard !isLone else { return [releaser] }
+        if load == .lone { return [releaser] }
         let taker = commit(
             to: new, in: realm, claims: [.take(Claim("slot", "2"), for: new)], open: ["take": 2])
+        if load == .winning { return [taker, releaser] }
         var again = opening
         again.origin.at = testTime.adding(seconds: 1)
         return [taker, releaser, again, commit(to: newID(), at: 7, in: realm)]

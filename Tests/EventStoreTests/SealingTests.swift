@@ -84,6 +84,55 @@ import Values
         #expect(try await told() == [.none, .erased, address, .none])
     }
 
+    @Test func `of many who are new at once opens for all, on two nodes, and stays closed for the erased`()
+        async throws
+    {
+        let store = try TestStore()
+        defer { store.log.close() }
+        let other = try TestStore(store.database, master: store.master)
+        defer { other.log.close() }
+        let realm = newRealm()
+        try expectWon(await store.log.append(commit(to: newID(), in: realm)))
+        // Both nodes bring keys for the same people, in whatever order; some are erased already.
+        let people = (0..<60).map { _ in newID() }
+        let erased = Set(people.prefix(10))
+        for person in erased { try await store.keyring.destroyKey(of: person, in: realm) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (node, order) in [(store, people), (other, people.reversed())] {
+                for person in order {
+                    group.addTask {
+                        try expectWon(
+                            await node.log.append(
+                                commit(
+                                    to: newID(), in: realm, open: ["by": "\(person)"],
+                                    personal: Self.mail, subject: person)))
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        let fresh = try TestStore(store.database, master: store.master)
+        defer { fresh.log.close() }
+        let events = try await fresh.log.events(from: 2, limit: 200, in: realm)
+        #expect(events.count == 120)
+        for event in events {
+            let person = try #require(event.subject)
+            #expect(event.personal == (erased.contains(person) ? .none : .opened(Self.mail)), "\(person)")
+        }
+        // Streams that are asked for together come each for itself.
+        let streams = events.map(\.stream)
+        try await withThrowingTaskGroup(of: (UUID, [Recorded]).self) { group in
+            for stream in streams + [newID()] {
+                group.addTask { (stream, try await fresh.log.stream(stream, after: 0, in: realm)) }
+            }
+            for try await (stream, found) in group {
+                #expect(found == events.filter { $0.stream == stream })
+            }
+        }
+        let first = try #require(streams.first)
+        #expect(try await fresh.log.stream(first, after: 1, in: realm).isEmpty)
+    }
+
     @Test func `does not open with another's key, wherever it is put`() async throws {
         let store = try TestStore()
         defer { store.log.close() }

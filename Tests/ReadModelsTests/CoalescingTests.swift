@@ -41,7 +41,7 @@ import Testing
     }
 
     private let source = Source()
-    private let coalescing: Coalescing<Int, String, Source>
+    private let coalescing: Coalescing<RealmID, Int, String, Source, ReadFailure>
     private let realm: RealmID
 
     init() throws {

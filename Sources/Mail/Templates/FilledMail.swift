@@ -34,24 +34,16 @@ struct FilledMail {
 
     var page: HTML {
         .document(language: language.rawValue) {
-            HTML.element(.meta, .charset("utf-8"))
-            HTML.element(
-                .meta, .name("viewport"), .content("width=device-width, initial-scale=1"))
-            HTML.element(.meta, .name("color-scheme"), .content("light dark"))
-            HTML.element(.meta, .name("supported-color-schemes"), .content("light dark"))
-            // Apple Mail would make links of anything that looks like a date or an address.
-            HTML.element(
-                .meta, .name("format-detection"),
-                .content("telephone=no, date=no, address=no, email=no, url=no"))
+            Self.metadata
             HTML.element(.title) { subject }
-            HTML.style(MailStyle.sheet)
+            MailStyle.sheet
         } body: {
-            HTML.element(.div, .style(MailStyle.preview), .hiddenFromReaders) { preview }
-            HTML.element(.div, .class("page"), .style(MailStyle.page), .role("article")) {
+            HTML.element(.div, MailStyle.preview, .hiddenFromReaders) { preview }
+            HTML.element(.div, .class("page"), MailStyle.page, .role("article")) {
                 header
-                HTML.element(.div, .class("card"), .style(MailStyle.card)) {
-                    HTML.element(.h1, .class("ink"), .style(MailStyle.heading)) { heading }
-                    HTML.element(.p, .class("ink"), .style(MailStyle.paragraph)) { greeting }
+                HTML.element(.div, .class("card"), MailStyle.card) {
+                    HTML.element(.h1, .class("ink"), MailStyle.heading) { heading }
+                    HTML.element(.p, .class("ink"), MailStyle.paragraph) { greeting }
                     for lines in introduction { paragraph(lines, MailStyle.paragraph, "ink") }
                     highlighted
                     for lines in closing { paragraph(lines, MailStyle.small, "quiet") }
@@ -61,14 +53,27 @@ struct FilledMail {
         }
     }
 
+    /// The same in all mails.
+    private static let metadata = HTML {
+        HTML.element(.meta, .charset("utf-8"))
+        HTML.element(
+            .meta, .name("viewport"), .content("width=device-width, initial-scale=1"))
+        HTML.element(.meta, .name("color-scheme"), .content("light dark"))
+        HTML.element(.meta, .name("supported-color-schemes"), .content("light dark"))
+        // Apple Mail would make links of anything that looks like a date or an address.
+        HTML.element(
+            .meta, .name("format-detection"),
+            .content("telephone=no, date=no, address=no, email=no, url=no"))
+    }
+
     private var header: HTML {
-        HTML.element(.div, .style(MailStyle.header)) {
+        HTML.element(.div, MailStyle.header) {
             if let logo = branding.logo {
                 HTML.element(
                     .img, .source(logo.url), .alternative(branding.productName), .height(40),
-                    .style(MailStyle.logo))
+                    MailStyle.logo)
             } else {
-                HTML.element(.span, .class("ink"), .style(MailStyle.product)) {
+                HTML.element(.span, .class("ink"), MailStyle.product) {
                     branding.productName
                 }
             }
@@ -79,19 +84,19 @@ struct FilledMail {
         switch highlight {
         case .none: .nothing
         case .code(let code):
-            HTML.element(.p, .class("code"), .style(MailStyle.code)) { code }
+            HTML.element(.p, .class("code"), MailStyle.code) { code }
         case .link(let url, let label):
             HTML {
-                HTML.element(.p, .style(MailStyle.buttonPlace)) {
+                HTML.element(.p, MailStyle.buttonPlace) {
                     HTML.element(
                         .a, .href(url), .class("button"),
-                        .style(MailStyle.button(branding.accent))
+                        MailStyle.button(branding.accent)
                     ) { label }
                 }
-                HTML.element(.p, .class("quiet"), .style(MailStyle.small)) {
+                HTML.element(.p, .class("quiet"), MailStyle.small) {
                     language.linkHint
                     HTML.element(.br)
-                    HTML.element(.a, .href(url), .class("link"), .style(MailStyle.link)) { url }
+                    HTML.element(.a, .href(url), .class("link"), MailStyle.link) { url }
                 }
             }
         }
@@ -106,8 +111,8 @@ struct FilledMail {
         return paragraph(lines.filter { !$0.isEmpty }, MailStyle.footer, "quiet")
     }
 
-    private func paragraph(_ lines: [String], _ style: String, _ name: String) -> HTML {
-        HTML.element(.p, .class(name), .style(style)) {
+    private func paragraph(_ lines: [String], _ style: Attribute, _ name: String) -> HTML {
+        HTML.element(.p, .class(name), style) {
             for (index, line) in lines.enumerated() {
                 if index > 0 { HTML.element(.br) }
                 line
@@ -119,7 +124,8 @@ struct FilledMail {
 /// The look of all mails: one column on a quiet ground. Rules stand at the elements, because many
 /// readers drop a sheet; the sheet is for the dark and for small screens.
 enum MailStyle {
-    static let sheet = """
+    static let sheet = HTML.style(
+        """
         :root{color-scheme:light dark;supported-color-schemes:light dark}
         body{margin:0;padding:0;background:#f3f4f6}
         @media (max-width:520px){.card{padding:24px 20px!important}}
@@ -131,39 +137,42 @@ enum MailStyle {
         .code{background:#11161c!important;color:#ffffff!important}
         .link{color:#9cc4ff!important}
         }
-        """
+        """)
 
     private static let font =
         "font-family:-apple-system,BlinkMacSystemFont,'Segoe UI',Roboto,Helvetica,Arial,sans-serif;"
 
     /// Read by inboxes, not shown in the mail.
-    static let preview =
+    static let preview = Attribute.style(
         "display:none;max-height:0;max-width:0;overflow:hidden;opacity:0;color:transparent;"
-        + "font-size:1px;line-height:1px"
-    static let page =
-        font + "background:#f3f4f6;padding:32px 16px;margin:0;-webkit-text-size-adjust:100%"
-    static let header = "max-width:480px;margin:0 auto 20px;text-align:left"
-    static let logo = "height:40px;max-width:200px;border:0;display:block"
-    static let product = "font-size:18px;font-weight:600;color:#111827"
-    static let card =
+            + "font-size:1px;line-height:1px")
+    static let page = Attribute.style(
+        font + "background:#f3f4f6;padding:32px 16px;margin:0;-webkit-text-size-adjust:100%")
+    static let header = Attribute.style("max-width:480px;margin:0 auto 20px;text-align:left")
+    static let logo = Attribute.style("height:40px;max-width:200px;border:0;display:block")
+    static let product = Attribute.style("font-size:18px;font-weight:600;color:#111827")
+    static let card = Attribute.style(
         "max-width:480px;margin:0 auto;background:#ffffff;border:1px solid #e5e7eb;"
-        + "border-radius:12px;padding:32px;box-sizing:border-box;text-align:left"
-    static let heading =
-        "margin:0 0 20px;font-size:22px;line-height:1.3;font-weight:600;color:#111827"
-    static let paragraph = "margin:0 0 16px;font-size:16px;line-height:1.5;color:#111827"
-    static let small = "margin:0 0 12px;font-size:14px;line-height:1.5;color:#4b5563"
-    static let code =
+            + "border-radius:12px;padding:32px;box-sizing:border-box;text-align:left")
+    static let heading = Attribute.style(
+        "margin:0 0 20px;font-size:22px;line-height:1.3;font-weight:600;color:#111827")
+    static let paragraph = Attribute.style(
+        "margin:0 0 16px;font-size:16px;line-height:1.5;color:#111827")
+    static let small = Attribute.style(
+        "margin:0 0 12px;font-size:14px;line-height:1.5;color:#4b5563")
+    static let code = Attribute.style(
         "margin:24px 0;padding:16px;border-radius:8px;background:#f3f4f6;color:#111827;"
-        + "font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;font-size:32px;"
-        + "line-height:1.2;font-weight:600;letter-spacing:6px;text-align:center;"
-        + "word-break:break-all"
-    static let buttonPlace = "margin:24px 0"
-    static let link = "color:#1d4ed8;word-break:break-all"
-    static let footer =
-        "max-width:480px;margin:20px auto 0;font-size:12px;line-height:1.5;color:#6b7280"
+            + "font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;font-size:32px;"
+            + "line-height:1.2;font-weight:600;letter-spacing:6px;text-align:center;"
+            + "word-break:break-all")
+    static let buttonPlace = Attribute.style("margin:24px 0")
+    static let link = Attribute.style("color:#1d4ed8;word-break:break-all")
+    static let footer = Attribute.style(
+        "max-width:480px;margin:20px auto 0;font-size:12px;line-height:1.5;color:#6b7280")
 
-    static func button(_ accent: Colour) -> String {
-        "display:inline-block;padding:12px 24px;border-radius:8px;background:\(accent.css);"
-            + "color:\(accent.ink);font-size:16px;font-weight:600;text-decoration:none"
+    static func button(_ accent: Colour) -> Attribute {
+        .style(
+            "display:inline-block;padding:12px 24px;border-radius:8px;background:\(accent.css);"
+                + "color:\(accent.ink);font-size:16px;font-weight:600;text-decoration:none")
     }
 }

@@ -15,11 +15,11 @@ public struct BrowserSessions: Sendable {
     }
 
     private let database: Database
-    private let byID: Coalescing<UUID, Entry, Connection>
+    private let byID: LookUp<UUID, Entry>
 
     public init(_ database: Database) {
         self.database = database
-        byID = Coalescing(database) { connection, realm, ids in
+        byID = LookUp(database) { connection, realm, ids in
             var parameters = Parameters(realm: realm.name)
             var array = ArrayParameter(of: .uuid)
             for id in ids { array.append(uuid: (id.high, id.low)) }

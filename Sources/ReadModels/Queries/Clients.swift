@@ -22,11 +22,11 @@ public struct Clients: Sendable {
     }
 
     private let database: Database
-    private let byName: Coalescing<String, Entry, Connection>
+    private let byName: LookUp<String, Entry>
 
     public init(_ database: Database) {
         self.database = database
-        byName = Coalescing(database) { connection, realm, names in
+        byName = LookUp(database) { connection, realm, names in
             var parameters = Parameters(realm: realm.name)
             var array = ArrayParameter(of: .text)
             for name in names { array.append(name) }

@@ -21,11 +21,11 @@ public struct Passkeys: Sendable {
     }
 
     private let database: Database
-    private let byCredential: Coalescing<String, Entry, Connection>
+    private let byCredential: LookUp<String, Entry>
 
     public init(_ database: Database) {
         self.database = database
-        byCredential = Coalescing(database) { connection, realm, credentials in
+        byCredential = LookUp(database) { connection, realm, credentials in
             var parameters = Parameters(realm: realm.name)
             var array = ArrayParameter(of: .text)
             for credential in credentials { array.append(credential) }

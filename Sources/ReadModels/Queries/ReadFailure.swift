@@ -20,6 +20,17 @@ public enum ReadFailure: Error, Equatable, Sendable {
     }
 }
 
+/// Asks a read model for many keys at once.
+typealias LookUp<Key: Hashable & Sendable, Value: Sendable> = Coalescing<
+    RealmID, Key, Value, Connection, ReadFailure
+>
+
+extension Coalescing where Source == Connection, Fault == ReadFailure {
+    convenience init(_ database: Database, ask: @escaping Ask) {
+        self.init(database, busy: .busy, unavailable: .unavailable, ask: ask)
+    }
+}
+
 extension Database {
     /// Asks a read model.
     func read<Value: Sendable>(

@@ -17,11 +17,11 @@ public struct Sessions: Sendable {
         public let isOver: Bool
     }
 
-    private let byID: Coalescing<UUID, Entry, Connection>
+    private let byID: LookUp<UUID, Entry>
 
     public init(_ database: Database, hub: CommitHub) {
         let known = KnownSessions(hub)
-        byID = Coalescing(database) { connection, realm, ids in
+        byID = LookUp(database) { connection, realm, ids in
             known.find(ids, in: realm, over: connection)
         }
     }

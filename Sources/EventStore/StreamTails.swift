@@ -1,0 +1,50 @@
+import EventSourcing
+import Postgres
+import Values
+
+/// Reads the ends of many streams at once.
+typealias StreamTails = Coalescing<RealmID, StreamTail, EventPage, Connection, LogFailure>
+
+/// What comes after a version of a stream.
+struct StreamTail: Hashable, Sendable {
+    let stream: UUID
+    let after: Int32
+
+    @Sendable static func read(
+        _ connection: Connection, _ realm: RealmID, _ tails: [StreamTail]
+    ) -> Result<StreamTails.Found, LogFailure> {
+        var (streams, versions) = (ArrayParameter(of: .uuid), ArrayParameter(of: .int4))
+        for tail in tails {
+            streams.append(tail.stream)
+            versions.append(tail.after)
+        }
+        var parameters = Parameters()
+        parameters.add(realm.name)
+        parameters.add([streams, versions])
+        guard let rows = try? connection.execute(readingTails, parameters) else {
+            return .failure(.unavailable)
+        }
+        var found: StreamTails.Found = [:]
+        var first = 0
+        while first < rows.count {
+            let number = rows.int32(first, 14)
+            let next = (first..<rows.count).first { rows.int32($0, 14) != number } ?? rows.count
+            found[tails[Int(number) - 1]] = .success(EventPage(rows, first..<next, realm))
+            first = next
+        }
+        return .success(found)
+    }
+}
+
+/// One look-up for each: a join would be free to read the whole realm.
+private let readingTails = Statement(
+    "event_streams",
+    """
+    select e.*, t.number::integer
+    from unnest($2, $3) with ordinality as t (stream, after, number)
+    cross join lateral (
+        select \(eventColumns) from urd.event e
+        where e.realm = $1 and e.stream = t.stream and e.version > t.after order by e.version
+    ) e
+    order by t.number
+    """)

@@ -1,0 +1,113 @@
+public import Glibc
+public import Synchronization
+
+/// Look-ups of one kind that come at the same time become one query.
+///
+/// Whoever comes while one is asked waits for the next, which begins after he came: nobody is told
+/// anything older than his question. There is no timer: one that comes alone is asked at once. All of
+/// it happens on the thread of the connection, so that a query costs the callers one waking for all.
+/// A query is about one place, and so is a line of waiting.
+public final class Coalescing<
+    Place: Hashable & Sendable, Key: Hashable & Sendable, Value: Sendable, Source,
+    Fault: Error
+>: Sendable {
+    public typealias Found = [Key: Result<Value, Fault>]
+    public typealias Ask = @Sendable (Source, Place, [Key]) -> Result<Found, Fault>
+    /// Gives what can be asked, on a thread that may block.
+    public typealias Lend =
+        @Sendable (@escaping @Sendable (Result<Source, Fault>) -> Void) -> Void
+    @usableFromInline typealias Waiting = (
+        key: Key, answer: UnsafeContinuation<Result<Value?, Fault>, Never>
+    )
+
+    @usableFromInline @safe struct Line {
+        @usableFromInline var waiting: [Waiting] = unsafe []
+        @usableFromInline var isAsked = false
+
+        @inlinable init() {}
+    }
+
+    @usableFromInline let lines = Mutex<[Place: Line]>([:])
+    @usableFromInline let lend: Lend
+    @usableFromInline let ask: Ask
+    @usableFromInline let most: Int
+
+    public init(most: Int = 256, from lend: @escaping Lend, ask: @escaping Ask) {
+        self.most = most
+        self.lend = lend
+        self.ask = ask
+    }
+
+    @inlinable
+    public func find(_ key: Key, in place: Place) async throws(Fault) -> Value? {
+        let result = await unsafe withUnsafeContinuation { answer in
+            let isFirst = lines.withLock { lines in
+                var line = lines.removeValue(forKey: place) ?? Line()
+                unsafe line.waiting.append((key, answer))
+                let isFirst = !line.isAsked
+                line.isAsked = true
+                lines[place] = line
+                return isFirst
+            }
+            if isFirst { lend { source in self.answerAll(place, source) } }
+        }
+        return try result.get()
+    }
+
+    /// Those that wait for a query to begin.
+    public func waiting(in place: Place) -> Int {
+        lines.withLock { unsafe $0[place]?.waiting.count ?? 0 }
+    }
+
+    @inlinable
+    func answerAll(_ place: Place, _ source: Result<Source, Fault>) {
+        // Where the processors are busy, those who are about to ask come first; where they are not, this
+        // takes no time.
+        sched_yield()
+        while let batch = unsafe next(place) {
+            let keys = unsafe Array(Set(batch.map(\.key)))
+            let found = source.flatMap { ask($0, place, keys) }
+            for unsafe(key, answer) in unsafe batch {
+                switch found {
+                case .failure(let failure): unsafe answer.resume(returning: .failure(failure))
+                // What one look-up cannot read is no other's failure.
+                case .success(let values):
+                    unsafe answer.resume(returning: values[key]?.map { $0 } ?? .success(nil))
+                }
+            }
+            sched_yield()
+        }
+    }
+
+    @inlinable
+    func next(_ place: Place) -> [Waiting]? {
+        unsafe lines.withLock { lines in
+            guard var line = lines.removeValue(forKey: place), unsafe !line.waiting.isEmpty else {
+                return nil
+            }
+            let batch = unsafe Array(line.waiting.prefix(most))
+            unsafe line.waiting.removeFirst(batch.count)
+            lines[place] = line
+            return unsafe batch
+        }
+    }
+}
+
+extension Coalescing where Source == Connection {
+    /// - Parameters:
+    ///   - busy: what is told where too many wait.
+    ///   - unavailable: what is told where the database cannot be reached.
+    public convenience init(
+        _ database: Database, most: Int = 256, busy: Fault, unavailable: Fault,
+        ask: @escaping Ask
+    ) {
+        self.init(
+            most: most,
+            from: { use in
+                let isAccepted = database.perform { connection in
+                    use(connection.mapError { _ in unavailable })
+                }
+                if !isAccepted { use(.failure(busy)) }
+            }, ask: ask)
+    }
+}
