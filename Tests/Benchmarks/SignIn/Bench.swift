@@ -29,10 +29,10 @@ struct Bench: Sendable {
     }
 
     func crowd(
-        times: Int, _ work: @escaping @Sendable (Int) throws -> ((Int) throws -> Void)
+        upTo times: Int, _ work: @escaping @Sendable (Int) throws -> ((Int) throws -> Void)
     ) async throws -> Crowd.Result {
         try await expense.count {
-            let result = try await Crowd(callers: Self.callers).run(times: times, work)
+            let result = try await Crowd(callers: Self.callers).run(upTo: times, work)
             return (result, Double(result.latencies.count))
         }
     }

@@ -34,6 +34,18 @@ struct Crowd: Sendable {
         try await run(until: { _, done in done >= times }, work)
     }
 
+    /// At most so many times each: all stop with the first who is through, so that no caller is
+    /// measured while others rest.
+    func run(
+        upTo times: Int, _ work: @escaping @Sendable (Int) throws -> ((Int) throws -> Void)
+    ) async throws -> Result {
+        let isThrough = Atomic(false)
+        return try await run(until: { _, done in
+            if done >= times { isThrough.store(true, ordering: .relaxed) }
+            return isThrough.load(ordering: .relaxed)
+        }, work)
+    }
+
     private func run(
         until isOver: @escaping @Sendable (ContinuousClock.Instant, Int) -> Bool,
         _ work: @escaping @Sendable (Int) throws -> ((Int) throws -> Void)

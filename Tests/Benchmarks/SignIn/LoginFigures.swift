@@ -84,7 +84,7 @@ private final class Partner: Sendable {
                 return try issuer.request(account, number)
             }
         }
-        return try await bench.crowd(times: each) { caller in
+        return try await bench.crowd(upTo: each) { caller in
             let line = try Line(port: bench.server.port)
             return {
                 let answer = try line.send(requests[caller][$0])

@@ -138,7 +138,7 @@ enum SignInFigures {
             }
             begun.withLock { $0.append(beginning.perSecond) }
             let kept = answers.withLock { $0 }
-            return try await bench.crowd(times: each) { caller in
+            return try await bench.crowd(upTo: each) { caller in
                 let line = try Line(port: server.port)
                 return { try people[caller].redeem(kept[caller][$0], line) }
             }.perSecond
