@@ -2,7 +2,7 @@ internal import JSON
 internal import Values
 
 /// A signed message in its compact form (RFC 7515 section 3.1), taken apart and not yet believed.
-struct CompactJWS {
+struct CompactJWS: Sendable {
     static let longestHeader = 4096
     /// RFC 7515 knows no header that nests deeper than a key with its certificates.
     static let deepestHeader = 4

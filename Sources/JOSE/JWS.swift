@@ -33,16 +33,28 @@ public enum JWS {
     public static func sign(
         _ payload: [UInt8], by key: SigningKey, type: String
     ) throws(Failure) -> String {
+        let head = key.heads[type] ?? head(type, of: key.id, key.algorithm)
+        return try sign(payload, by: key, head: head)
+    }
+
+    /// How each token of a type begins that a key signs.
+    static func head(_ type: String, of id: String, _ algorithm: SigningAlgorithm) -> String {
         let header: JSON = [
-            "alg": .string(key.algorithm.rawValue), "kid": .string(key.id), "typ": .string(type),
+            "alg": .string(algorithm.rawValue), "kid": .string(id), "typ": .string(type),
         ]
-        return try sign(payload, by: key, header: header)
+        return Base64URL.encode(header.canonical())
     }
 
     static func sign(
         _ payload: [UInt8], by key: SigningKey, header: JSON
     ) throws(Failure) -> String {
-        var text = Base64URL.encode(header.canonical())
+        try sign(payload, by: key, head: Base64URL.encode(header.canonical()))
+    }
+
+    private static func sign(
+        _ payload: [UInt8], by key: SigningKey, head: String
+    ) throws(Failure) -> String {
+        var text = head
         text += "."
         text += Base64URL.encode(payload)
         let signature = try key.sign(Array(text.utf8))
@@ -54,7 +66,12 @@ public enum JWS {
     public static func verify(
         _ text: String, by keys: KeySet, rules: Rules
     ) throws(TokenRejection) -> Verified {
-        let message = try CompactJWS(text, most: rules.longest)
+        try verify(try CompactJWS(text, most: rules.longest), by: keys, rules: rules)
+    }
+
+    static func verify(
+        _ message: CompactJWS, by keys: KeySet, rules: Rules
+    ) throws(TokenRejection) -> Verified {
         guard rules.algorithms.contains(message.algorithm) else { throw .algorithmNotAllowed }
         guard rules.types.accepts(message.type) else { throw .wrongType }
         guard let key = keys.key(id: message.keyID, for: message.algorithm) else {

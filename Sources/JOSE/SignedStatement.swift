@@ -12,9 +12,20 @@ public struct SignedStatement: Sendable, Hashable {
     /// Whose it claims to be, so that his keys can be looked up. Nothing is checked yet, and nothing
     /// but that look-up may hang on it.
     public static func claimedIssuer(in text: String) throws(TokenRejection) -> String {
-        let message = try CompactJWS(text, most: longestText)
-        let claims = try Claims(payload: message.payload)
-        return try claims.need(.issuer, claims.issuer)
+        try Claimed(text).issuer
+    }
+
+    /// What a text says, read once and not believed.
+    public struct Claimed: Sendable {
+        public let issuer: String
+        let message: CompactJWS
+        let claims: Claims
+
+        public init(_ text: String) throws(TokenRejection) {
+            message = try CompactJWS(text, most: longestText)
+            claims = try Claims(payload: message.payload)
+            issuer = try claims.need(.issuer, claims.issuer)
+        }
     }
 
     /// About a client: it names no reader, and is used as often as the client is installed.
@@ -43,15 +54,15 @@ public struct SignedStatement: Sendable, Hashable {
     /// About a person, for one reader and one use (RFC 7523 section 3). What it is good for until is
     /// the end of it: until then it must not be taken again.
     public static func checkAssertion(
-        _ text: String, rules: ClaimRules, keys: KeySet, algorithms: Set<Algorithm>,
+        _ claimed: Claimed, rules: ClaimRules, keys: KeySet, algorithms: Set<Algorithm>,
         at now: Timestamp
     ) throws(TokenRejection) -> (statement: SignedStatement, id: String, until: Timestamp) {
-        let verified = try JWS.verify(
-            text, by: keys,
+        _ = try JWS.verify(
+            claimed.message, by: keys,
             rules: JWS.Rules(
                 algorithms: algorithms, types: TokenTypes(["JWT"], mayBeAbsent: true),
                 longest: longestText))
-        let claims = try Claims(payload: verified.payload)
+        let claims = claimed.claims
         let expiresAt = try rules.check(claims, at: now)
         _ = try claims.need(.subject, claims.subject)
         let id = try claims.need(.id, claims.id)

@@ -13,6 +13,8 @@ public struct SigningKey: Sendable {
     public let algorithm: SigningAlgorithm
     public let id: String
     public let verificationKey: VerificationKey
+    /// The heads of the tokens that it signs again and again, by their type.
+    let heads: [String: String]
 
     /// `id` nil names the key by its thumbprint.
     public static func generate(
@@ -46,6 +48,9 @@ public struct SigningKey: Sendable {
         self.material = material
         self.id = id ?? publicPart.thumbprint
         verificationKey = VerificationKey(publicPart, id: self.id, signingWith: algorithm)
+        heads = ["JWT", "at+jwt"].reduce(into: [:]) { [id = self.id, algorithm] heads, type in
+            heads[type] = JWS.head(type, of: id, algorithm)
+        }
     }
 
     public func pkcs8() throws(Failure) -> SecretBytes {

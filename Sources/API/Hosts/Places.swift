@@ -114,6 +114,7 @@ private struct Tenancy: Sendable {
 
 extension Places {
     private func lead(_ host: RequestHost) async throws(Problem) -> Lead? {
+        if let found = leads.known(host, at: queries.revision(of: .system)) { return found }
         let (queries, ports) = (queries, forwarding.ports)
         return try await reading { () throws(LogFailure) in
             try await leads.value(
@@ -141,6 +142,8 @@ extension Places {
     }
 
     private func tenancy(_ lead: Lead) async throws(Problem) -> Lead.Held {
+        let revision = queries.revision(of: lead.realm)
+        if let found = lead.tenancy.known(Lead.Nothing(), at: revision) { return found }
         let queries = queries
         return try await reading { () throws(LogFailure) in
             try await lead.tenancy.value(

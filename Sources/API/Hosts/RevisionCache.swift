@@ -31,6 +31,15 @@ final class RevisionCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     var count: Int { entries.withLock { $0.count } }
 
+    /// What was read at this revision, where that has been done: nearly always, and for little.
+    func known(_ key: Key, at revision: Int64) -> Value? {
+        entries.withLock { entries in
+            entries.part(of: key) { entry in
+                entry.value?.revision == revision ? entry.value?.value : nil
+            }
+        }
+    }
+
     func value(
         of key: Key, at revision: @escaping Revision, read: @escaping Reading
     ) async throws(LogFailure) -> Value {

@@ -29,6 +29,13 @@ struct LeastRecent<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return nodes[place].value
     }
 
+    /// The same for a part of it, without taking all of it along.
+    mutating func part<Part>(of key: Key, _ part: (borrowing Value) -> Part?) -> Part? {
+        guard let place = places[key] else { return nil }
+        touch(place)
+        return part(nodes[place].value)
+    }
+
     mutating func set(_ value: Value, for key: Key) {
         if let place = places[key] {
             nodes[place].value = value

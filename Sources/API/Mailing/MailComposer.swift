@@ -34,9 +34,11 @@ public struct MailComposer: Sendable {
     }
 
     private func settings(of realm: RealmID, _ app: UUID?) async throws(LogFailure) -> Settings {
+        let place = Place(realm: realm, app: app)
+        if let found = known.known(place, at: revision(realm)) { return found }
         let (settings, revision) = (settings, revision)
         return try await known.value(
-            of: Place(realm: realm, app: app), at: { revision(realm) },
+            of: place, at: { revision(realm) },
             read: { () throws(LogFailure) in try await settings(realm, app) })
     }
 

@@ -46,6 +46,8 @@ public final class RemoteKeys: Sendable {
     private let fetch: Fetch
     private let passed: @Sendable () -> Duration
     private let entries = Mutex(LeastRecent<String, Entry>(capacity: 1024))
+    /// Sets that were handed in as documents, by these.
+    private let given = Mutex(LeastRecent<JSON, KeySet>(capacity: 256))
 
     public init(
         passed: @escaping @Sendable () -> Duration = { .zero },
@@ -63,7 +65,7 @@ public final class RemoteKeys: Sendable {
         let address: String
         switch source {
         case .document(let document):
-            guard let keys = try? KeySet(jwks: document) else { throw .unknownKey }
+            guard let keys = keys(in: document) else { throw .unknownKey }
             return try check(keys)
         case .address(let text): address = text
         }
@@ -78,6 +80,14 @@ public final class RemoteKeys: Sendable {
         } catch {
             throw error
         }
+    }
+
+    /// To read a set costs more than to look at it.
+    private func keys(in document: JSON) -> KeySet? {
+        if let known = given.withLock({ $0.value(of: document) }) { return known }
+        guard let keys = try? KeySet(jwks: document) else { return nil }
+        given.withLock { $0.set(keys, for: document) }
+        return keys
     }
 
     /// Any document at an address, fetched once and not kept.

@@ -32,9 +32,11 @@ struct KnownClients: Sendable {
     func recent(
         _ clientID: String, in realm: RealmID
     ) async throws(LogFailure) -> KnownClient? {
+        let key = Key(realm: realm, clientID: clientID)
+        if let found = known.known(key, at: revision(realm)) { return found }
         let (queries, revision) = (queries, revision)
         return try await known.value(
-            of: Key(realm: realm, clientID: clientID), at: { revision(realm) },
+            of: key, at: { revision(realm) },
             read: { () throws(LogFailure) in
                 try await queries.knownClient(clientID, in: realm)
             })

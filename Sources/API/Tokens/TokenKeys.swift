@@ -38,6 +38,7 @@ public final class TokenKeys: Sendable {
     }
 
     func keys(of realm: RealmID) async throws(LogFailure) -> RealmTokenKeys {
+        if let found = known.known(realm, at: revision(realm)) { return found }
         let revision = revision
         return try await known.value(
             of: realm, at: { revision(realm) },

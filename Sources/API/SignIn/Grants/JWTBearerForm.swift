@@ -13,25 +13,25 @@ extension GrantForm {
         }
         let refused = GrantRefusal.invalidAssertion.problem
         let context = call.context
-        guard let issuer = try? SignedStatement.claimedIssuer(in: text),
+        guard let claimed = try? SignedStatement.Claimed(text),
             let trusted = TrustedIssuer(
-                issuer, in: context.place.settings[SettingCatalogue.assertionIssuers]),
+                claimed.issuer, in: context.place.settings[SettingCatalogue.assertionIssuers]),
             let source = KeySource(trusted.jwks, trusted.jwksURI)
         else { throw refused }
         let rules = ClaimRules(
-            issuer: issuer, audience: .isOnly([context.place.issuer]), longestLifetime: 3600)
+            issuer: claimed.issuer, audience: .isOnly([context.place.issuer]), longestLifetime: 3600)
         let now = context.clock.now()
         do throws(TokenRejection) {
             let found = try await context.remoteKeys.check(source) { keys throws(TokenRejection) in
                 try SignedStatement.checkAssertion(
-                    text, rules: rules, keys: keys, algorithms: Set(ClientKeys.algorithms),
+                    claimed, rules: rules, keys: keys, algorithms: Set(ClientKeys.algorithms),
                     at: now)
             }
             guard let subject = call.subject(of: found.statement.claims, trusted.subject) else {
                 throw TokenRejection.wrongSubject
             }
             return JWTBearerGrant(
-                subject: subject, issuer: issuer, id: found.id, until: found.until)
+                subject: subject, issuer: claimed.issuer, id: found.id, until: found.until)
         } catch {
             throw refused
         }
