@@ -28,7 +28,7 @@ create table urd.login_history_{build} (
     -- Null as long as the session lasts, and where it just runs out.
     ended_at timestamptz,
     end_reason text collate "C",
-    primary key (realm, position)
+    primary key (realm, at, position)
 );
 
 -- The page itself looks rows of an account up.
@@ -42,6 +42,7 @@ create function urd.login_history_{build}_apply(
 returns void language plpgsql as $$
 declare
     v_end record;
+    v_begin record;
     v_ends text[] := array[
         'session.ended', 'browser.ended', 'account.disabled', 'account.stamp_rotated',
         'account.mailbox_changed', 'account.deletion_scheduled', 'account.deleted'];
@@ -82,13 +83,13 @@ begin
         order by e.position
     loop
         if v_end.type in ('session.ended', 'browser.ended') then
+            -- A session begins its stream: the log knows where.
+            select e.at, e.position into v_begin from urd.event e
+                where e.realm = p_realm and e.stream = v_end.stream and e.version = 1;
             update urd.login_history_{build} h
                 set ended_at = v_end.at, end_reason = v_end.reason
-                where h.realm = p_realm and h.session = v_end.stream and h.ended_at is null
-                    -- A session begins its stream: the log knows where.
-                    and h.position = (
-                        select e.position from urd.event e
-                        where e.realm = p_realm and e.stream = v_end.stream and e.version = 1);
+                where h.realm = p_realm and h.at = v_begin.at and h.position = v_begin.position
+                    and h.session = v_end.stream and h.ended_at is null;
         else
             update urd.login_history_{build} h
                 set ended_at = v_end.at, end_reason = case v_end.type
@@ -104,8 +105,7 @@ end $$;
 
 -- section: finish
 
--- Each question with its own order: newest first, from a moment on.
-create index on urd.login_history_{build} (realm, at, position);
+-- Each question with its own order: newest first, from a moment on. The key is that of all of them.
 create index on urd.login_history_{build} (realm, client_id, at, position);
 create index on urd.login_history_{build} (realm, at, position) where outcome = 'refused';
 create index on urd.login_history_{build} (realm, client_id, at, position)

@@ -35,7 +35,8 @@ begin
         insert into urd.sessions_{build} (
             realm, session, account, terms, opened_at, generation, announced, version)
         select p_realm, e.stream, (e.data ->> 'account')::uuid, e.data::text, e.at, 0,
-            e.data ->> 'issuer' is not null, e.version
+            -- To look through the text costs less than to read it.
+            e.data::text like '%"issuer":%', e.version
         from urd.event e
         where e.realm = p_realm and e.position between p_first and p_last
             and e.type = 'session.opened' {shard};
