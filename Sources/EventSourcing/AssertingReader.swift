@@ -10,7 +10,8 @@ final class AssertingReader<Log: EventLog>: StreamReader {
     private let epoch: Int
     /// False once an attempt lost: maybe to what was taken to be new.
     private let trustsNames: Bool
-    private let seen = Mutex<(reads: [UUID: Int], cached: Bool)>(([:], false))
+    private let seen = Mutex<(reads: [UUID: Int], cached: Bool)>(
+        (Dictionary(minimumCapacity: 6), false))
 
     init(log: Log, cache: StateCache, realm: RealmID, epoch: Int, trustsNames: Bool = false) {
         self.trustsNames = trustsNames

@@ -41,7 +41,9 @@ public struct JSONObject: Sendable {
             let place = place(of: key)
             switch (newValue, place.isThere) {
             case (let value?, true): members[place.index].value = value
-            case (let value?, false): members.insert((key, value), at: place.index)
+            case (let value?, false):
+                if members.capacity == 0 { members.reserveCapacity(8) }
+                members.insert((key, value), at: place.index)
             case (nil, true): members.remove(at: place.index)
             case (nil, false): break
             }

@@ -109,6 +109,7 @@ struct Parser {
             return .object([:])
         }
         let first = members.count
+        if members.capacity == 0 { members.reserveCapacity(16) }
         while true {
             skipWhitespace()
             let start = position

@@ -133,6 +133,8 @@ public struct ArrayParameter: Sendable {
     }
 
     private mutating func begin(_ length: Int) {
+        // Where there is one there are many: see the batches of `append_all`.
+        if elements.capacity == 0 { elements.reserveCapacity(24 * (length + 4)) }
         elements.appendBigEndian(Int32(length))
         count += 1
     }

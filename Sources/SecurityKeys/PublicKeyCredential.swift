@@ -84,25 +84,31 @@ public enum PublicKeyCredential {
 private struct Members {
     typealias Name = WebAuthnFailure.CredentialMember
 
-    private let values: [String: [JSON]]
+    private let object: JSONObject
 
     init?(_ json: JSON) {
         guard let object = json.object else { return nil }
-        var values: [String: [JSON]] = [:]
-        for (name, value) in object { values[Members.lowercased(name), default: []].append(value) }
-        self.values = values
+        self.object = object
     }
 
-    /// ASCII alone: other letters have lower cases that surprise.
-    private static func lowercased(_ name: String) -> String {
-        String(decoding: name.utf8.map { (0x41...0x5A).contains($0) ? $0 + 32 : $0 }, as: UTF8.self)
+    /// Whatever the case of its letters. ASCII alone: others have lower cases that surprise.
+    private static func isSame(_ name: String, _ other: String) -> Bool {
+        name.utf8.count == other.utf8.count
+            && zip(name.utf8, other.utf8).allSatisfy { lowercased($0) == lowercased($1) }
+    }
+
+    private static func lowercased(_ letter: UInt8) -> UInt8 {
+        (0x41...0x5A).contains(letter) ? letter + 32 : letter
     }
 
     /// A null is as good as nothing.
     func value(_ name: Name) throws(WebAuthnFailure) -> JSON? {
-        let found = values[Members.lowercased(name.rawValue)] ?? []
-        guard found.count < 2 else { throw .credentialMember(name, .malformed) }
-        return found.first.flatMap { $0.isNull ? nil : $0 }
+        var found: JSON?
+        for (own, value) in object where Members.isSame(own, name.rawValue) {
+            guard found == nil else { throw .credentialMember(name, .malformed) }
+            found = value
+        }
+        return found.flatMap { $0.isNull ? nil : $0 }
     }
 
     func has(_ name: Name) throws(WebAuthnFailure) -> Bool { try value(name) != nil }

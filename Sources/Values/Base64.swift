@@ -23,7 +23,7 @@ public enum Base64URL {
 
     /// Nil for padding, whitespace, a foreign character, or trailing bits that are not zero.
     public static func decode(_ text: String) -> [UInt8]? {
-        Base64Alphabet.url.decode(Array(text.utf8))
+        Base64Alphabet.url.decode(text.utf8)
     }
 }
 
@@ -72,7 +72,7 @@ struct Base64Alphabet {
     }
 
     /// Digits without padding.
-    func decode(_ digits: [UInt8]) -> [UInt8]? {
+    func decode(_ digits: some Collection<UInt8>) -> [UInt8]? {
         guard digits.count % 4 != 1 else { return nil }
         var result: [UInt8] = []
         result.reserveCapacity(digits.count / 4 * 3 + 2)

@@ -40,10 +40,11 @@ struct Crowd: Sendable {
         upTo times: Int, _ work: @escaping @Sendable (Int) throws -> ((Int) throws -> Void)
     ) async throws -> Result {
         let isThrough = Atomic(false)
-        return try await run(until: { _, done in
-            if done >= times { isThrough.store(true, ordering: .relaxed) }
-            return isThrough.load(ordering: .relaxed)
-        }, work)
+        return try await run(
+            until: { _, done in
+                if done >= times { isThrough.store(true, ordering: .relaxed) }
+                return isThrough.load(ordering: .relaxed)
+            }, work)
     }
 
     private func run(

@@ -19,7 +19,8 @@ extension GrantForm {
             let source = KeySource(trusted.jwks, trusted.jwksURI)
         else { throw refused }
         let rules = ClaimRules(
-            issuer: claimed.issuer, audience: .isOnly([context.place.issuer]), longestLifetime: 3600)
+            issuer: claimed.issuer, audience: .isOnly([context.place.issuer]), longestLifetime: 3600
+        )
         let now = context.clock.now()
         do throws(TokenRejection) {
             let found = try await context.remoteKeys.check(source) { keys throws(TokenRejection) in

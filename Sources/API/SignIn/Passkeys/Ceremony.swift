@@ -21,12 +21,22 @@ struct Ceremony: Sendable, Equatable {
     let relyingParty: String
 
     /// Every part with its length, so that no two ceremonies have the same bytes.
-    fileprivate var bytes: [UInt8] {
-        [kind.rawValue, client.map { "=\($0)" } ?? "", account?.description ?? "", relyingParty]
-            .flatMap { part -> [UInt8] in
-                let count = UInt16(clamping: part.utf8.count)
-                return [UInt8(count >> 8), UInt8(count & 0xFF)] + Array(part.utf8)
-            }
+    fileprivate let bytes: [UInt8]
+
+    init(kind: Kind, client: String?, account: UUID?, relyingParty: String) {
+        (self.kind, self.client, self.account) = (kind, client, account)
+        self.relyingParty = relyingParty
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(128)
+        for part in [
+            kind.rawValue, client.map { "=\($0)" } ?? "", account?.description ?? "", relyingParty,
+        ] {
+            let count = UInt16(clamping: part.utf8.count)
+            bytes.append(UInt8(count >> 8))
+            bytes.append(UInt8(count & 0xFF))
+            bytes.append(contentsOf: part.utf8)
+        }
+        self.bytes = bytes
     }
 }
 
