@@ -31,6 +31,8 @@ public final class Coalescing<
     @usableFromInline let lend: Lend
     @usableFromInline let ask: Ask
     @usableFromInline let most: Int
+    /// So many queries on end.
+    @usableFromInline let turns = 16
 
     public init(most: Int = 256, from lend: @escaping Lend, ask: @escaping Ask) {
         self.most = most
@@ -64,7 +66,8 @@ public final class Coalescing<
         // Where the processors are busy, those who are about to ask come first; where they are not, this
         // takes no time.
         sched_yield()
-        while let batch = unsafe next(place) {
+        for _ in 0..<turns {
+            guard let batch = unsafe next(place) else { return }
             let keys = unsafe Array(Set(batch.map(\.key)))
             let found = source.flatMap { ask($0, place, keys) }
             for unsafe(key, answer) in unsafe batch {
@@ -77,6 +80,8 @@ public final class Coalescing<
             }
             sched_yield()
         }
+        // Others want what was lent as well, however many still come: they have their turn first.
+        lend { source in self.answerAll(place, source) }
     }
 
     @inlinable

@@ -13,6 +13,7 @@ import Testing
             var asked: [[Int]] = []
             var isReleased = false
             var failure: ReadFailure?
+            var lent = 0
         }
 
         let state = Mutex(State())
@@ -49,7 +50,10 @@ import Testing
         realm = try #require(RealmID("acme"))
         coalescing = Coalescing(
             most: 4,
-            from: { use in Thread.start { use(.success(source)) } },
+            from: { use in
+                source.state.withLock { $0.lent += 1 }
+                Thread.start { use(.success(source)) }
+            },
             ask: { source, _, keys in source.answer(keys) })
     }
 
@@ -106,6 +110,27 @@ import Testing
         for (key, other) in zip(1..., others) {
             #expect(await other.value == .success("value \(key)"))
         }
+    }
+
+    @Test func `give others a turn, however many there are`() async {
+        let first = find(0)
+        await source.waits(for: 1)
+        let others = await queue(Array(20...99))
+        for turn in 2...16 {
+            source.release()
+            await source.waits(for: turn)
+        }
+        #expect(source.state.withLock { $0.lent } == 1)
+        for turn in 17...21 {
+            source.release()
+            await source.waits(for: turn)
+        }
+        source.release()
+        _ = await first.value
+        for (key, other) in zip(20..., others) {
+            #expect(await other.value == .success("value \(key)"))
+        }
+        #expect(source.state.withLock { $0.lent } == 2)
     }
 
     @Test func `share the failure of their query, and not that of a row`() async {
