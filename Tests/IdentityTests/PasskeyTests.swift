@@ -180,12 +180,14 @@ func givenPasskeyRealm(
     }
 
     func use(
-        counter: Int64 = 0, isBackupEligible: Bool = true, domain: String = "acme.example"
+        counter: Int64 = 0, isBackupEligible: Bool = true, domain: String = "acme.example",
+        isRemembered: Bool = false
     ) -> PasskeyGrant.Proof {
         .verified(
             PasskeyUse(
                 passkey: passkey, relyingParty: domain, counter: counter,
-                isBackupEligible: isBackupEligible, isBackedUp: true))
+                isBackupEligible: isBackupEligible, isBackedUp: true,
+                isRemembered: isRemembered))
     }
 
     func refused(
@@ -240,6 +242,18 @@ func givenPasskeyRealm(
             .when(redeem(use(counter: 5))).then(refused("unknown_passkey"))
         try await realm.given(enrolled(credential(isUserVerified: false)), in: passkey)
             .when(redeem(use())).then(refused("enrolled_without_user_verification"))
+    }
+
+    @Test func `of what was only remembered and is no more nothing is put on record`() async throws
+    {
+        let realm = try givenPasskeyRealm()
+        let gone = realm.given(enrolled(), in: passkey)
+            .given(PasskeyEvent.removed(account: account, mail: code), in: passkey)
+        for realm in [realm, gone] {
+            try await realm.when(redeem(use(isRemembered: true))).thenRejected(.passkeyOutdated)
+        }
+        try await realm.given(enrolled(), in: passkey)
+            .when(redeem(use(isRemembered: true))).then(opened())
     }
 
     @Test func `counts from the last use`() async throws {

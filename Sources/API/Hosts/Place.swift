@@ -1,12 +1,32 @@
 public import EventSourcing
 public import Identity
+internal import Synchronization
 public import Values
 
-/// Where a request has come to: the realm and the app that its host leads to, and what holds there.
+/// Where a request has come to: the realm and the app that its host leads to, what holds there, and who
+/// has come.
+@dynamicMemberLookup
 public struct Place: Sendable {
+    let ground: Ground
+    /// The address that the request came from, past trusted proxies.
+    public var address: String
+    /// The certificate that the sender has shown, as far as a trusted proxy tells.
+    public let certificate: CertificateThumbprint?
+
+    @inline(__always)
+    public subscript<Member>(dynamicMember member: KeyPath<Ground, Member>) -> Member {
+        ground[keyPath: member]
+    }
+}
+
+/// What all requests for a host have in common, until something changes there: in one piece, for it is
+/// handed on with each of them.
+public final class Ground: Sendable {
     public let realm: RealmID
     /// Where the host is an app's sub-domain.
     public let app: UUID?
+    /// Where the host is a web app's: nothing but its page is there.
+    public let webApp: WebAppPlace?
     /// The app's own where it has some, else the realm's.
     public let settings: Settings
     /// How often what may be asked there.
@@ -17,37 +37,39 @@ public struct Place: Sendable {
     public let links: String
     /// The host that the request was for, as it is known: without an unusual port.
     public let host: String
-    /// The address that the request came from, past trusted proxies.
-    public var address: String
-    /// The certificate that the sender has shown, as far as a trusted proxy tells.
-    public let certificate: CertificateThumbprint?
-    /// Whether one is there that tells.
+    /// Whether a proxy is there that tells of certificates.
     public let seesCertificates: Bool
-    /// Where the host is a web app's: nothing but its page is there.
-    public var webApp: WebAppPlace?
+    private let metadata = Mutex<[UInt8]?>(nil)
 
-    public init(
-        realm: RealmID, app: UUID?, settings: Settings, rates: RateTable = .standard,
-        issuer: String, links: String, host: String, address: String,
-        certificate: CertificateThumbprint? = nil, seesCertificates: Bool = false
+    init(
+        realm: RealmID, app: UUID?, webApp: WebAppPlace?, settings: Settings, rates: RateTable,
+        issuer: String, links: String, host: String, seesCertificates: Bool
     ) {
-        self.certificate = certificate
-        self.seesCertificates = seesCertificates
-        self.rates = rates
         self.realm = realm
         self.app = app
+        self.webApp = webApp
         self.settings = settings
+        self.rates = rates
         self.issuer = issuer
         self.links = links
         self.host = host
-        self.address = address
+        self.seesCertificates = seesCertificates
+    }
+
+    /// What is told of it: written once, at the first asking.
+    func metadata(_ write: (Ground) -> [UInt8]) -> [UInt8] {
+        metadata.withLock { metadata in
+            let document = metadata ?? write(self)
+            metadata = document
+            return document
+        }
     }
 }
 
 extension Place {
     /// Where people are at home who were not sent here for anything else.
     var home: String? {
-        webApp == nil && settings[SettingCatalogue.profile] == .standard
+        ground.webApp == nil && ground.settings[SettingCatalogue.profile] == .standard
             ? OverviewRoutes.path : nil
     }
 }

@@ -26,23 +26,15 @@ public struct Places: Sendable {
     public func place(of request: Request) async throws(Problem) -> Place {
         let arrival = try forwarding.arrival(of: request)
         guard let lead = try await lead(arrival.host) else { throw Problem(.unknownHost) }
-        let tenancy = try await tenancy(lead).value
-        // A name under a realm's domain that is no app's is nobody's.
-        guard tenancy.exists, lead.isAssigned || tenancy.app != nil || tenancy.webApp != nil else {
-            throw Problem(.unknownHost)
+        let held = try await tenancy(lead)
+        guard held.exists else { throw Problem(.unknownHost) }
+        guard !held.value.isDisabled else { throw Problem(.realmClosed) }
+        let ground = held.ground(arrival.scheme) { tenancy in
+            lead.ground(
+                tenancy, arrival.scheme, seesCertificates: forwarding.certificateHeader != nil)
         }
-        guard !tenancy.isDisabled else { throw Problem(.realmClosed) }
-        let issuer = tenancy.realmLinks ?? lead.base(arrival.scheme)
-        var place = Place(
-            realm: lead.realm, app: tenancy.app, settings: tenancy.settings,
-            rates: tenancy.rates, issuer: issuer, links: tenancy.links ?? issuer,
-            host: arrival.host.name, address: arrival.address, certificate: arrival.certificate,
-            seesCertificates: forwarding.certificateHeader != nil)
-        place.webApp = tenancy.webApp.map { app in
-            let above = lead.isAssigned ? nil : arrival.host.parent?.host
-            return WebAppPlace(id: app, above: above.map { lead.base(of: $0, arrival.scheme) })
-        }
-        return place
+        return Place(
+            ground: ground, address: arrival.address, certificate: arrival.certificate)
     }
 }
 
@@ -55,8 +47,6 @@ private final class Lead: Sendable {
     let hasPort: Bool
     let host: RequestHost
     private let ports: Set<UInt16>
-    /// What requests for it begin with, by their scheme.
-    private let bases = Mutex<[Scheme: String]>([:])
     /// What holds there, as long as the realm is as it was when that was read.
     let tenancy = RevisionCache<Nothing, Held>(capacity: 1)
 
@@ -65,8 +55,23 @@ private final class Lead: Sendable {
     /// In one piece, for it is looked at by every request.
     final class Held: Sendable {
         let value: Tenancy
+        /// A name under a realm's domain that is no app's is nobody's.
+        let exists: Bool
+        private let grounds = Mutex<[Scheme: Ground]>([:])
 
-        init(_ value: Tenancy) { self.value = value }
+        init(_ value: Tenancy, isAssigned: Bool) {
+            self.value = value
+            exists = value.exists && (isAssigned || value.app != nil || value.webApp != nil)
+        }
+
+        func ground(_ scheme: Scheme, _ make: (Tenancy) -> Ground) -> Ground {
+            grounds.withLock { grounds in
+                if let known = grounds[scheme] { return known }
+                let ground = make(value)
+                grounds[scheme] = ground
+                return ground
+            }
+        }
     }
 
     init(
@@ -79,18 +84,21 @@ private final class Lead: Sendable {
         self.ports = ports
     }
 
-    func base(_ scheme: Scheme) -> String {
-        bases.withLock { bases in
-            if let known = bases[scheme] { return known }
-            let base = base(of: host, scheme)
-            bases[scheme] = base
-            return base
-        }
+    func ground(_ tenancy: Tenancy, _ scheme: Scheme, seesCertificates: Bool) -> Ground {
+        let issuer = tenancy.realmLinks ?? base(of: host, scheme)
+        let above = isAssigned ? nil : host.parent?.host
+        return Ground(
+            realm: realm, app: tenancy.app,
+            webApp: tenancy.webApp.map { app in
+                WebAppPlace(id: app, above: above.map { base(of: $0, scheme) })
+            },
+            settings: tenancy.settings, rates: tenancy.rates, issuer: issuer,
+            links: tenancy.links ?? issuer, host: host.name, seesCertificates: seesCertificates)
     }
 
     /// A port stands in it where the directory has it, or this server was told that it is its own:
     /// else it is only what some client has written.
-    func base(of host: RequestHost, _ scheme: Scheme) -> String {
+    private func base(of host: RequestHost, _ scheme: Scheme) -> String {
         let base = "\(scheme.rawValue)://\(host.name)"
         guard let port = host.port, port != scheme.port, hasPort || ports.contains(port)
         else { return base }
@@ -149,7 +157,8 @@ extension Places {
             try await lead.tenancy.value(
                 of: Lead.Nothing(), at: { queries.revision(of: lead.realm) },
                 read: { () throws(LogFailure) in
-                    Lead.Held(try await Self.look(at: lead, in: queries))
+                    Lead.Held(
+                        try await Self.look(at: lead, in: queries), isAssigned: lead.isAssigned)
                 })
         }
     }

@@ -9,13 +9,15 @@ internal import HTTP
 /// least of all those that people are led to.
 enum OtherOrigins {
     private static let longestMemory = "7200"
-    private static let told = "DPoP-Nonce, Retry-After, WWW-Authenticate, X-Request-Id"
+    private static let forReading: Headers = [
+        "Access-Control-Allow-Origin": "*",
+        "Access-Control-Expose-Headers": "DPoP-Nonce, Retry-After, WWW-Authenticate, X-Request-Id",
+    ]
     /// An asterisk would not stand for the first of them.
     private static let taken = "Authorization, Content-Type, DPoP"
 
     static func mayRead(_ response: inout Response) {
-        response.headers["Access-Control-Allow-Origin"] = "*"
-        response.headers["Access-Control-Expose-Headers"] = told
+        response.headers.fill(from: forReading)
     }
 
     /// Answers the question that browsers ask first.

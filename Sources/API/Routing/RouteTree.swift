@@ -10,21 +10,27 @@ struct RouteTree<Entry: Outlined & Sendable>: Sendable {
     }
 
     /// What stands at one path.
-    struct Place: Sendable {
+    final class Place: Sendable {
         let template: PathTemplate
-        let routes: [Method: Entry]
+        /// What the routes of this path speak: one path speaks one.
+        let dialect: Dialect
+        /// As one path speaks one dialect, it is for scripts or it is not.
+        let isForScripts: Bool
         /// The path's own segments, percent-encoded as they came, where the template has holes.
         let holes: [String]
+        private let routes: [Method: Entry]
+
+        init(_ any: Outline, routes: [Method: Entry], holes: [String]) {
+            template = any.path
+            dialect = any.dialect
+            isForScripts = any.isForScripts
+            self.holes = holes
+            self.routes = routes
+        }
 
         func route(for method: Method) -> Entry? {
             routes[method] ?? (method == .head ? routes[.get] : nil)
         }
-
-        /// What the routes of this path speak: one path speaks one.
-        var dialect: Dialect { routes.first?.value.outline.dialect ?? .plain }
-
-        /// As one path speaks one dialect, it is for scripts or it is not.
-        var isForScripts: Bool { routes.first?.value.outline.isForScripts ?? false }
 
         /// The value of the header `Allow`.
         var allow: String {
@@ -95,7 +101,7 @@ struct RouteTree<Entry: Outlined & Sendable>: Sendable {
                 return nil
             }
         }
-        guard let any = nodes[index].routes.first?.value else { return nil }
-        return Place(template: any.outline.path, routes: nodes[index].routes, holes: holes)
+        guard let any = nodes[index].routes.first?.value.outline else { return nil }
+        return Place(any, routes: nodes[index].routes, holes: holes)
     }
 }

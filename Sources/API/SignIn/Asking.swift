@@ -16,6 +16,16 @@ extension Call<RealmContext> {
     func ask<C: AnsweringCommand>(
         _ command: C, as actor: String, client: String? = nil
     ) async throws(Problem) -> C.Outcome where C.Rejection: Refusal {
+        switch try await tried(command, as: actor, client: client) {
+        case .success(let outcome): return outcome
+        case .failure(let refusal): throw refusal.problem
+        }
+    }
+
+    /// The same for callers who know what to do about a refusal.
+    func tried<C: AnsweringCommand>(
+        _ command: C, as actor: String, client: String? = nil
+    ) async throws(Problem) -> Result<C.Outcome, C.Rejection> {
         let origin = Origin(
             actor: actor, client: client, address: context.place.address,
             userAgent: request.headers["User-Agent"].map { String($0.unicodeScalars.prefix(512)) },
@@ -25,9 +35,9 @@ extension Call<RealmContext> {
                 command, in: context.place.realm, id: newID(), digest: [], origin: origin)
             // The id is new: there was no earlier one.
             guard let outcome = answer.outcome else { throw Problem(.internalError) }
-            return outcome
+            return .success(outcome)
         } catch let refusal as C.Rejection {
-            throw refusal.problem
+            return .failure(refusal)
         } catch let failure as LogFailure {
             throw Problem(of: failure)
         } catch let problem as Problem {
@@ -113,8 +123,8 @@ extension GrantRefusal: Refusal {
         case .authorizationPending: Problem(.authorizationPending)
         case .askedTooSoon: Problem(.slowDown)
         case .deviceDenied: Problem(.deviceDenied)
-        // Another code is made up instead.
-        case .codeTaken: Problem(.internalError)
+        // Another code is made up instead, and the passkey is looked up anew.
+        case .codeTaken, .passkeyOutdated: Problem(.internalError)
         case .invalidLink: Problem(.invalidGrant, "Invalid or expired link.")
         case .invalidPassphrase: Problem(.invalidGrant, "Invalid passphrase.")
         case .secondFactorRequired:

@@ -7,39 +7,58 @@ public import Values
 public final class RealmContext: RouteContext {
     let place: Place
     let mint: TokenMint
-    let keys: TokenKeys
-    let clients: KnownClients
-    let remoteKeys: RemoteKeys
-    let upstream: Upstream
-    let logos: ClientLogos
-    let polls: DevicePolls
-    let commands: any CommandPort
-    let queries: any RealmQueries
-    let limits: RateLimits
-    let rates: RateTable
-    let clock: Clock
-    let passphrases: PassphraseWork
+    private let shared: Shared
 
-    init(
-        place: Place, mint: TokenMint, keys: TokenKeys,
-        clients: KnownClients, remoteKeys: RemoteKeys, upstream: Upstream, logos: ClientLogos,
-        polls: DevicePolls, commands: any CommandPort, queries: any RealmQueries,
-        limits: RateLimits, clock: Clock, passphrases: PassphraseWork
-    ) {
+    init(place: Place, mint: TokenMint, shared: Shared) {
         self.place = place
         self.mint = mint
-        self.keys = keys
-        self.clients = clients
-        self.remoteKeys = remoteKeys
-        self.upstream = upstream
-        self.logos = logos
-        self.polls = polls
-        self.commands = commands
-        self.queries = queries
-        self.limits = limits
-        rates = place.rates
-        self.clock = clock
-        self.passphrases = passphrases
+        self.shared = shared
+    }
+
+    var rates: RateTable { place.rates }
+    var keys: TokenKeys { shared.keys }
+    var clients: KnownClients { shared.clients }
+    var passkeys: KnownPasskeys { shared.passkeys }
+    var remoteKeys: RemoteKeys { shared.remoteKeys }
+    var upstream: Upstream { shared.upstream }
+    var logos: ClientLogos { shared.logos }
+    var polls: DevicePolls { shared.polls }
+    var commands: any CommandPort { shared.commands }
+    var queries: any RealmQueries { shared.queries }
+    var limits: RateLimits { shared.limits }
+    var clock: Clock { shared.clock }
+    var passphrases: PassphraseWork { shared.passphrases }
+
+    /// What all realms and requests have in common.
+    final class Shared: Sendable {
+        let keys: TokenKeys
+        let clients: KnownClients
+        let passkeys = KnownPasskeys()
+        let remoteKeys: RemoteKeys
+        let upstream: Upstream
+        let logos: ClientLogos
+        let polls = DevicePolls()
+        let commands: any CommandPort
+        let queries: any RealmQueries
+        let limits = RateLimits()
+        let clock: Clock
+        let passphrases: PassphraseWork
+
+        init(
+            keys: TokenKeys, clients: KnownClients, remoteKeys: RemoteKeys, upstream: Upstream,
+            logos: ClientLogos, commands: any CommandPort, queries: any RealmQueries, clock: Clock,
+            passphrases: PassphraseWork
+        ) {
+            self.keys = keys
+            self.clients = clients
+            self.remoteKeys = remoteKeys
+            self.upstream = upstream
+            self.logos = logos
+            self.commands = commands
+            self.queries = queries
+            self.clock = clock
+            self.passphrases = passphrases
+        }
     }
 
     /// The time, the time that only goes on, and the pause before an answer that must not tell by its

@@ -9,17 +9,7 @@ public struct RealmContexts: Sendable {
 
     private let places: Places
     private let mint: Mints
-    private let keys: TokenKeys
-    private let commands: any CommandPort
-    private let queries: any RealmQueries
-    private let limits = RateLimits()
-    private let clients: KnownClients
-    private let remoteKeys: RemoteKeys
-    private let upstream: Upstream
-    private let logos: ClientLogos
-    private let polls = DevicePolls()
-    private let clock: RealmContext.Clock
-    private let passphrases: PassphraseWork
+    private let shared: RealmContext.Shared
 
     public init(
         places: Places, mint: @escaping Mints, keys: TokenKeys, commands: any CommandPort,
@@ -28,17 +18,14 @@ public struct RealmContexts: Sendable {
         fetchLogo: @escaping RemoteKeys.Fetch = { _ in nil },
         callProviders: UpstreamCalls = .none, passphrases: PassphraseWork = .none
     ) {
-        upstream = Upstream(calls: callProviders, passed: clock.passed)
-        remoteKeys = RemoteKeys(passed: clock.passed, fetch: fetchKeys)
-        logos = ClientLogos(passed: clock.passed, fetch: fetchLogo)
-        self.passphrases = passphrases
         self.places = places
         self.mint = mint
-        self.keys = keys
-        clients = KnownClients(queries, revision: keys.revision)
-        self.commands = commands
-        self.queries = queries
-        self.clock = clock
+        shared = RealmContext.Shared(
+            keys: keys, clients: KnownClients(queries, revision: keys.revision),
+            remoteKeys: RemoteKeys(passed: clock.passed, fetch: fetchKeys),
+            upstream: Upstream(calls: callProviders, passed: clock.passed),
+            logos: ClientLogos(passed: clock.passed, fetch: fetchLogo), commands: commands,
+            queries: queries, clock: clock, passphrases: passphrases)
     }
 
     /// The same where the realm has this profile; elsewhere there is nothing.
@@ -94,12 +81,7 @@ public struct RealmContexts: Sendable {
         let mint = try await reading { () throws(LogFailure) -> TokenMint in
             try await self.mint(place.realm)
         }
-        return RealmContext(
-            place: place, mint: mint, keys: keys, clients: clients,
-            remoteKeys: remoteKeys, upstream: upstream, logos: logos, polls: polls,
-            commands: commands,
-            queries: queries, limits: limits, clock: clock,
-            passphrases: passphrases)
+        return RealmContext(place: place, mint: mint, shared: shared)
     }
 }
 

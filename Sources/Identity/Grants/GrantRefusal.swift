@@ -60,6 +60,8 @@ public enum GrantRefusal: Error, Equatable, Sendable {
     case invalidCeremony(String)
     /// A passkey that did not prove itself, or that may not sign in.
     case passkeyRefused(String)
+    /// A passkey that was only remembered, and is no more: it has to be looked up anew.
+    case passkeyOutdated
     /// A refresh token that is not good, or not any more.
     case invalidRefreshToken
     /// An authorization code that is not good for this client, or not any more: for the record, why.
@@ -89,7 +91,8 @@ extension GrantRefusal {
             .proofNeeded, .invalidSubjectToken, .invalidDeviceCode, .expiredDeviceCode,
             .authorizationPending, .askedTooSoon, .deviceDenied, .codeTaken, .unsupportedGrant,
             .unauthorizedClient, .unknownScope, .scopeNotAllowed, .widerScope, .invalidResource,
-            .unknownCeremony, .invalidRefreshToken, .strongerSignInNow, .unknownAuthorizationCode:
+            .unknownCeremony, .passkeyOutdated, .invalidRefreshToken, .strongerSignInNow,
+            .unknownAuthorizationCode:
             nil
         }
     }

@@ -61,7 +61,7 @@ public struct PasskeyGrant: Grant {
         }
         guard let passkey = facts.passkey, let enrolled = passkey.alive,
             let account = facts.account
-        else { throw .passkeyRefused("unknown_passkey") }
+        else { throw use.isRemembered ? .passkeyOutdated : .passkeyRefused("unknown_passkey") }
         try check(use, of: passkey, enrolled, at: desk)
         guard account.isWelcome else { throw .passkeyRefused("account_blocked") }
         let used = PasskeyEvent.used(
@@ -103,15 +103,18 @@ public struct PasskeyUse: Equatable, Sendable {
     public var counter: Int64
     public var isBackupEligible: Bool
     public var isBackedUp: Bool
+    /// What it was verified with was remembered: the passkey may have been removed since.
+    public var isRemembered: Bool
 
     public init(
         passkey: UUID, relyingParty: String, counter: Int64, isBackupEligible: Bool,
-        isBackedUp: Bool
+        isBackedUp: Bool, isRemembered: Bool = false
     ) {
         self.passkey = passkey
         self.relyingParty = relyingParty
         self.counter = counter
         self.isBackupEligible = isBackupEligible
         self.isBackedUp = isBackedUp
+        self.isRemembered = isRemembered
     }
 }

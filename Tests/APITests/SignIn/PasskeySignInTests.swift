@@ -193,6 +193,27 @@ import Values
         let gone = try await world.send(.delete, "/connect/passkey/\(id)", token: token)
         #expect(gone.status == .noContent)
         #expect(Self.isRefused(try await world.signIn(key)))
+        #expect(try await world.lastReason() == "unknown_passkey")
+    }
+
+    @Test func `MOD-08 is let in by what the log knows, whatever is remembered of a passkey`()
+        async throws
+    {
+        let (world, key) = try await Self.signedUp()
+        #expect(try await world.signIn(key).status == .ok)
+        let first = try #require(try await world.list().first?["Id"]?.string)
+        let gone = try await world.send(.delete, "/connect/passkey/\(first)")
+        #expect(gone.status == .noContent)
+        // The same credential again, which makes another passkey.
+        #expect(try await world.enroll(key).status == .ok)
+        #expect(try await world.list().first?["Id"]?.string != first)
+        for _ in 1...2 { #expect(try await world.signIn(key).status == .ok) }
+        #expect(try await world.events("session.refused").isEmpty)
+        // Another key under its name is not what is remembered, and not what is known.
+        let begun = try await world.begin()
+        let forged = try SoftKey(of: world.account, id: key.id)
+        #expect(Self.isRefused(try await world.redeem(begun.id, try forged.assertion(begun))))
+        #expect(try await world.signIn(key).status == .ok)
     }
 
     @Test func `MOD-08 needs a passkey whose authenticator knew its user from the beginning`()

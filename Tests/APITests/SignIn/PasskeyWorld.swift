@@ -149,10 +149,11 @@ struct Begun {
 /// An authenticator with one key, and its browser.
 struct SoftKey {
     let key: TestKey
-    let id = Random.bytes(32)
+    let id: [UInt8]
     let account: UUID
 
-    init(of account: UUID, key: TestKey? = nil) throws {
+    init(of account: UUID, key: TestKey? = nil, id: [UInt8] = Random.bytes(32)) throws {
+        self.id = id
         self.key = try key ?? .es256(.generate())
         self.account = account
     }

@@ -14,23 +14,13 @@ extension Call<RealmContext> {
     func newDevice(_ request: GrantRequest) async throws(Problem) -> (UserCode, DeviceTerms) {
         for _ in 0..<4 {
             let code = UserCode.random()
-            do {
-                let answer = try await context.commands.ask(
-                    RequestDevice(device: context.mint.device(code), request),
-                    in: context.place.realm, id: newID(), digest: [],
-                    origin: Origin(
-                        actor: "client:\(request.clientID)", client: request.clientID,
-                        address: context.place.address, at: request.now))
-                guard let terms = answer.outcome else { throw Problem(.internalError) }
-                return (code, terms)
-            } catch GrantRefusal.codeTaken {
-                continue
-            } catch let refusal as GrantRefusal {
-                throw refusal.problem
-            } catch let failure as LogFailure {
-                throw Problem(of: failure)
-            } catch {
-                throw Problem(.internalError)
+            let asked = try await tried(
+                RequestDevice(device: context.mint.device(code), request),
+                as: "client:\(request.clientID)", client: request.clientID)
+            switch asked {
+            case .success(let terms): return (code, terms)
+            case .failure(.codeTaken): continue
+            case .failure(let refusal): throw refusal.problem
             }
         }
         throw Problem(.busy)

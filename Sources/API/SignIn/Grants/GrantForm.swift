@@ -12,14 +12,25 @@ struct GrantForm: Sendable {
         _ members: [Member] = [], hesitates: Bool = true,
         read: @escaping @Sendable (Call<RealmContext>) async throws(Problem) -> G
     ) {
-        type = G.type
-        self.members = members
-        signsIn = G.signsIn && hesitates
-        redeem = { call, request throws(Problem) in
+        self.init(G.self, members, hesitates: hesitates) { call, request throws(Problem) in
             try await call.ask(
                 RedeemGrant(try await read(call), request), as: "client:\(request.clientID)",
                 client: request.clientID)
         }
+    }
+
+    /// For one that is redeemed in a way of its own.
+    init<G: Grant>(
+        _ grant: G.Type, _ members: [Member], hesitates: Bool = true,
+        redeem:
+            @escaping @Sendable (
+                Call<RealmContext>, GrantRequest
+            ) async throws(Problem) -> GrantOutcome
+    ) {
+        type = G.type
+        self.members = members
+        signsIn = G.signsIn && hesitates
+        self.redeem = redeem
     }
 
     /// All that this server offers. A new grant is a file here, one in the domain, and this line.

@@ -4,16 +4,32 @@ internal import SecurityKeys
 internal import Values
 
 extension GrantForm {
-    static let passkey = GrantForm([
-        .optional("ceremony_id", .text(1...64), "The ceremony that began it."),
-        .optional(
-            "assertion", .text(1...65_536), "What `navigator.credentials.get` gave, as JSON."),
-    ]) { call throws(Problem) -> PasskeyGrant in try await call.passkeyGrant() }
+    static let passkey = GrantForm(
+        PasskeyGrant.self,
+        [
+            .optional("ceremony_id", .text(1...64), "The ceremony that began it."),
+            .optional(
+                "assertion", .text(1...65_536), "What `navigator.credentials.get` gave, as JSON."),
+        ]
+    ) { call, request throws(Problem) in
+        let remembered = try await call.passkeyGrant(mayRemember: true)
+        let first = try await call.tried(
+            RedeemGrant(remembered, request), as: "client:\(request.clientID)",
+            client: request.clientID)
+        switch first {
+        case .success(let outcome): return outcome
+        case .failure(.passkeyOutdated):
+            return try await call.ask(
+                RedeemGrant(try await call.passkeyGrant(), request),
+                as: "client:\(request.clientID)", client: request.clientID)
+        case .failure(let refusal): throw refusal.problem
+        }
+    }
 }
 
 extension Call<RealmContext> {
     /// What a client shows of a ceremony that it, or nobody in particular, has begun.
-    func passkeyGrant() async throws(Problem) -> PasskeyGrant {
+    func passkeyGrant(mayRemember: Bool = false) async throws(Problem) -> PasskeyGrant {
         let client = try presentClient
         let party = try await passkeyParty(
             app: client.metadata.appID ?? context.place.app,
@@ -32,11 +48,14 @@ extension Call<RealmContext> {
         }
         let challenge = context.mint.challenge(id, ceremony)
         return PasskeyGrant(
-            ceremony: id, proof: try await proof(text, challenge: challenge, party))
+            ceremony: id,
+            proof: try await proof(text, challenge: challenge, party, mayRemember: mayRemember))
     }
 
+    /// Remembered passkeys let nobody in who is not let in by the log, and keep nobody out: what cannot be
+    /// verified with them is looked up.
     func proof(
-        _ text: String, challenge: [UInt8], _ party: PasskeyParty
+        _ text: String, challenge: [UInt8], _ party: PasskeyParty, mayRemember: Bool = false
     ) async throws(Problem) -> PasskeyGrant.Proof {
         let assertion: PublicKeyCredential.Assertion
         do throws(WebAuthnFailure) {
@@ -44,9 +63,26 @@ extension Call<RealmContext> {
         } catch {
             return .refused(reason: error.description, account: nil)
         }
+        let (known, realm) = (context.passkeys, context.place.realm)
+        if mayRemember, let passkey = known.find(assertion.id, in: realm),
+            case .verified(var use) = verify(assertion, with: passkey, challenge, party)
+        {
+            use.isRemembered = true
+            return .verified(use)
+        }
         guard let passkey = try await passkey(ofCredential: assertion.id) else {
+            known.forget(assertion.id, in: realm)
             return .refused(reason: "unknown_passkey", account: nil)
         }
+        let proof = verify(assertion, with: passkey, challenge, party)
+        if case .verified = proof { known.keep(passkey, in: realm) }
+        return proof
+    }
+
+    private func verify(
+        _ assertion: PublicKeyCredential.Assertion, with passkey: PasskeyView,
+        _ challenge: [UInt8], _ party: PasskeyParty
+    ) -> PasskeyGrant.Proof {
         let stored = StoredCredential(
             id: passkey.credential, publicKey: passkey.publicKey,
             signCount: UInt32(clamping: passkey.counter),

@@ -1,38 +1,34 @@
 internal import Identity
 internal import JOSE
 internal import JSON
-internal import Synchronization
 
 /// The discovery document of a place. It follows from the issuer and from which grants are on, so that
 /// each is written once.
 enum ServerMetadata {
-    private struct Key: Hashable, Sendable {
+    private struct Offer {
         let issuer: String
         let hasNativeGrants: Bool
         var letsRegister = false
         var seesCertificates = false
     }
 
-    private static let written = Mutex(LeastRecent<Key, [UInt8]>(capacity: 4096))
-
     static func document(of place: Place) -> [UInt8] {
-        let key = Key(
-            issuer: place.issuer,
-            hasNativeGrants: place.settings[SettingCatalogue.nativeGrants],
-            letsRegister: place.settings[SettingCatalogue.clientRegistration] != .closed,
-            seesCertificates: place.seesCertificates)
-        if let known = written.withLock({ $0.value(of: key) }) { return known }
-        let document = JSON.object(members(key).merging(optional(key)) { own, _ in own })
-            .canonical()
-        written.withLock { $0.set(document, for: key) }
-        return document
+        place.ground.metadata { ground in
+            let offer = Offer(
+                issuer: ground.issuer,
+                hasNativeGrants: ground.settings[SettingCatalogue.nativeGrants],
+                letsRegister: ground.settings[SettingCatalogue.clientRegistration] != .closed,
+                seesCertificates: ground.seesCertificates)
+            return JSON.object(members(offer).merging(optional(offer)) { own, _ in own })
+                .canonical()
+        }
     }
 
-    private static func members(_ key: Key) -> JSONObject {
-        let issuer = key.issuer
-        let grants = GrantForm.all.map(\.type).filter { key.hasNativeGrants || !$0.isNative }
+    private static func members(_ offer: Offer) -> JSONObject {
+        let issuer = offer.issuer
+        let grants = GrantForm.all.map(\.type).filter { offer.hasNativeGrants || !$0.isNative }
         let methods = AuthenticationMethod.allCases.filter {
-            key.seesCertificates || $0 != .selfSignedTLS
+            offer.seesCertificates || $0 != .selfSignedTLS
         }.map(\.rawValue)
         let proven = methods.filter { $0 != AuthenticationMethod.none.rawValue }
         return [
@@ -90,14 +86,14 @@ enum ServerMetadata {
     }
 
     /// What is there only where the realm lets it be.
-    private static func optional(_ key: Key) -> JSONObject {
+    private static func optional(_ offer: Offer) -> JSONObject {
         var members: JSONObject = [:]
-        if key.letsRegister {
-            members["registration_endpoint"] = .string(key.issuer + ClientRegistrationRoutes.path)
+        if offer.letsRegister {
+            members["registration_endpoint"] = .string(offer.issuer + ClientRegistrationRoutes.path)
         }
-        if key.hasNativeGrants {
+        if offer.hasNativeGrants {
             members["authorization_challenge_endpoint"] = .string(
-                key.issuer + ChallengeRoutes.path)
+                offer.issuer + ChallengeRoutes.path)
         }
         return members
     }
@@ -157,5 +153,5 @@ enum ServerMetadata {
     ].map { .required($0, .boolean, "Of the authorization endpoint.") }
 
     static let example = JSON.object(
-        members(Key(issuer: "https://id.example.com", hasNativeGrants: true)))
+        members(Offer(issuer: "https://id.example.com", hasNativeGrants: true)))
 }
