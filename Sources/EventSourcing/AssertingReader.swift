@@ -26,9 +26,11 @@ final class AssertingReader<Log: EventLog>: StreamReader {
     func read<State: StreamState>(
         _ type: State.Type, _ stream: UUID
     ) async throws(LogFailure) -> Versioned<State> {
-        if let known = cache.find(type, stream, in: realm, epoch: epoch) {
+        if let known = cache.find(stream, in: realm, epoch: epoch),
+            let state = known.state as? State
+        {
             note(stream, known.version, cached: true)
-            return known
+            return Versioned(stream: stream, version: known.version, state: state)
         }
         var state = State()
         var version = 0
@@ -46,7 +48,7 @@ final class AssertingReader<Log: EventLog>: StreamReader {
     func readNew<State: StreamState>(
         _ type: State.Type, _ stream: UUID
     ) async throws(LogFailure) -> Versioned<State> {
-        guard trustsNames, cache.find(type, stream, in: realm, epoch: epoch) == nil else {
+        guard trustsNames, cache.find(stream, in: realm, epoch: epoch) == nil else {
             return try await read(type, stream)
         }
         let new = Versioned(stream: stream, version: 0, state: State())

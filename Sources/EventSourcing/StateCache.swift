@@ -30,7 +30,8 @@ final class StateCache: Sendable {
         func hash(into hasher: inout Hasher) { hasher.combine(stream) }
     }
 
-    private struct Entry {
+    /// A state at a version, whatever it is a state of.
+    struct Entry {
         let version: Int
         let epoch: Int
         let state: any StreamState
@@ -51,10 +52,8 @@ final class StateCache: Sendable {
     }
 
     /// What was folded in another epoch is as good as not there: a failover or a restore may have
-    /// taken away what it was folded from.
-    func find<State: StreamState>(
-        _ type: State.Type, _ stream: UUID, in realm: RealmID, epoch: Int
-    ) -> Versioned<State>? {
+    /// taken away what it was folded from. Not generic, for it is asked for every stream that is read.
+    func find(_ stream: UUID, in realm: RealmID, epoch: Int) -> Entry? {
         let key = Key(realm: realm, stream: stream)
         let entry: Entry? = generations.withLock {
             if let entry = $0.young[key] { return entry }
@@ -62,8 +61,7 @@ final class StateCache: Sendable {
             $0.young[key] = entry
             return entry
         }
-        guard let entry, entry.epoch == epoch, let state = entry.state as? State else { return nil }
-        return Versioned(stream: stream, version: entry.version, state: state)
+        return entry?.epoch == epoch ? entry : nil
     }
 
     func store<State: StreamState>(_ versioned: Versioned<State>, in realm: RealmID, epoch: Int) {

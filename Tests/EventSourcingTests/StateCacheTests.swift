@@ -86,3 +86,15 @@ import Values
 private struct OtherCounter: StreamState {
     mutating func apply(_ event: CounterEvent) {}
 }
+
+extension StateCache {
+    /// As a reader takes it: a state of another kind is none.
+    fileprivate func find<State: StreamState>(
+        _ type: State.Type, _ stream: UUID, in realm: RealmID, epoch: Int
+    ) -> Versioned<State>? {
+        guard let entry = find(stream, in: realm, epoch: epoch),
+            let state = entry.state as? State
+        else { return nil }
+        return Versioned(stream: stream, version: entry.version, state: state)
+    }
+}
