@@ -11,6 +11,7 @@
 // as fast again as with EVP_MD_CTX_copy_ex. The algorithm behind both is the same assembly. A public key
 // is taken in in a tenth of the time: EVP_PKEY_fromdata makes its curve anew.
 
+#include <errno.h>
 #include <openssl/bn.h>
 #include <openssl/core_dispatch.h>
 #include <openssl/core_names.h>
@@ -30,9 +31,20 @@
 #include <openssl/x509v3.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/random.h>
 
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wdeprecated-declarations"
+
+// The system's own random bytes. A call for many of them may be interrupted.
+static inline int shim_random(void *room, size_t count) {
+    for (size_t done = 0; done < count;) {
+        ssize_t got = getrandom((uint8_t *)room + done, count - done, 0);
+        if (got < 0 && errno != EINTR) return 0;
+        if (got > 0) done += (size_t)got;
+    }
+    return 1;
+}
 
 static inline void shim_sha256_start(SHA256_CTX *state) { SHA256_Init(state); }
 

@@ -50,14 +50,24 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
 
     private static func four(_ text: ArraySlice<UInt8>) -> [UInt8]? {
         var bytes: [UInt8] = []
-        for part in text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false) {
-            guard (1...3).contains(part.count), bytes.count < 4, part.allSatisfy(isDigit),
-                part.count == 1 || part.first != 0x30,
-                let byte = UInt8(exactly: part.reduce(0) { $0 * 10 + Int($1 - 0x30) })
-            else { return nil }
-            bytes.append(byte)
+        bytes.reserveCapacity(4)
+        var (part, digits) = (0, 0)
+        for character in text {
+            if character == UInt8(ascii: ".") {
+                guard digits > 0, bytes.count < 3 else { return nil }
+                bytes.append(UInt8(part))
+                (part, digits) = (0, 0)
+                continue
+            }
+            // A zero in front of others was octal once.
+            guard isDigit(character), digits == 0 || part > 0 else { return nil }
+            part = part * 10 + Int(character - 0x30)
+            digits += 1
+            guard part <= 255 else { return nil }
         }
-        return bytes.count == 4 ? bytes : nil
+        guard digits > 0, bytes.count == 3 else { return nil }
+        bytes.append(UInt8(part))
+        return bytes
     }
 
     private static func six(_ text: ArraySlice<UInt8>) -> [UInt8]? {

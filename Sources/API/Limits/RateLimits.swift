@@ -96,14 +96,18 @@ public struct Source: Sendable, Hashable {
 
     /// What is no address is one source: nobody gets past a limit by having none.
     public init(_ address: String) {
-        guard let address = IPAddress(address) else {
+        guard let read = IPAddress(address) else {
             network = "unknown"
             return
         }
-        network =
-            address.withoutMapping.isIPv6
-            ? "6:" + address.bytes.prefix(8).map { String($0, radix: 16) }.joined(separator: ".")
-            : address.withoutMapping.description
+        let plain = read.withoutMapping
+        if plain.isIPv6 {
+            network =
+                "6:" + read.bytes.prefix(8).map { String($0, radix: 16) }.joined(separator: ".")
+        } else {
+            // Four numbers have one spelling.
+            network = read.isIPv6 ? plain.description : address
+        }
     }
 }
 
