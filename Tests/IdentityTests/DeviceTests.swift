@@ -33,6 +33,9 @@ private func realm(_ more: JSONObject = [:]) throws -> Scenario {
         try registered(metadata.merging(more) { $1 }, secret: nil), in: client)
 }
 
+/// To let a device in is no sign-in.
+private let signedIn = noon.adding(seconds: -300)
+
 @Suite struct `A device that asks to be let in` {
     @Test func `waits under its code, for as long as the realm says`() async throws {
         try await realm().when(RequestDevice(device: device, request()))
@@ -73,7 +76,8 @@ private func realm(_ more: JSONObject = [:]) throws -> Scenario {
 
 @Suite struct `Whoever decides about a device` {
     private func approve(at now: Timestamp = noon) -> ApproveDevice {
-        ApproveDevice(device: device, account: account, factors: [.passkey], now: now)
+        ApproveDevice(
+            device: device, account: account, factors: [.passkey], signedInAt: signedIn, now: now)
     }
 
     private func deny(at now: Timestamp = noon) -> DenyDevice {
@@ -86,7 +90,9 @@ private func realm(_ more: JSONObject = [:]) throws -> Scenario {
     }
 
     private var approved: DeviceEvent {
-        .approved(DeviceApproval(account: account, stamp: 0, factors: [.passkey], at: noon))
+        .approved(
+            DeviceApproval(
+                account: account, stamp: 0, factors: [.passkey], signedInAt: signedIn, at: noon))
     }
 
     @Test func `lets it in or sends it away, once`() async throws {
@@ -130,17 +136,18 @@ private func realm(_ more: JSONObject = [:]) throws -> Scenario {
     }
 
     private let approved = DeviceEvent.approved(
-        DeviceApproval(account: account, stamp: 0, factors: [.passkey], at: noon))
+        DeviceApproval(
+            account: account, stamp: 0, factors: [.passkey], signedInAt: signedIn, at: noon))
 
     @Test func `gets what was shown to the person, whatever it asks for now`() async throws {
         var expected = Decision(DeviceEvent.redeemed, in: device)
-        expected.append(
-            SessionEvent.opened(
-                SessionTerms(
-                    account: account, stamp: 0, client: client, clientID: "web", app: nil,
-                    scope: ["openid"], resources: ["https://a.example"], factors: [.passkey],
-                    openedAt: noon, expiresAt: noon.adding(seconds: 365 * 86_400),
-                    isOffline: false, method: .deviceCode)), in: session)
+        var terms = SessionTerms(
+            account: account, stamp: 0, client: client, clientID: "web", app: nil,
+            scope: ["openid"], resources: ["https://a.example"], factors: [.passkey],
+            openedAt: noon, expiresAt: noon.adding(seconds: 365 * 86_400),
+            isOffline: false, method: .deviceCode)
+        terms.authenticatedAt = signedIn
+        expected.append(SessionEvent.opened(terms), in: session)
         try await waiting(approved).when(redeem()).then(expected)
     }
 

@@ -132,7 +132,8 @@ private func registrationSamples() -> [any Event] {
                 client: client, clientID: "web", app: app, scope: ["openid"],
                 resources: ["https://api.example.org"], expiresAt: noon)),
         DeviceEvent.approved(
-            DeviceApproval(account: account, stamp: 1, factors: [.passkey], at: noon)),
+            DeviceApproval(
+                account: account, stamp: 1, factors: [.passkey], signedInAt: noon, at: noon)),
         DeviceEvent.denied(account: account), DeviceEvent.redeemed,
     ]
 }

@@ -136,7 +136,8 @@ private let inserting = Statement(
     "test_insert",
     """
     insert into urd.event (
-        realm, position, stream, version, type, revision, at, command, leaf, mac, meta, data)
-    values ($1, $2, $3, $4, $5, 1, $6, gen_random_uuid(), '', '',
+        realm, position, stream, version, type, revision, at, command, subject, leaf, mac, meta,
+        data)
+    values ($1, $2, $3, $4, $5, 1, $6, gen_random_uuid(), ($7 ->> 'account')::uuid, '', '',
         '{"actor":"admin:tester","client":"a"}', $7)
     """)

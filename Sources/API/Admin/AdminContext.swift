@@ -60,7 +60,7 @@ public struct AdminContext: RouteContext {
         switch right {
         case .nothing: break
         // Clients and accounts are a realm's: no route of this table asks for them.
-        case .client, .account, .service: throw Problem(.forbidden)
+        case .client, .account, .bearer, .service: throw Problem(.forbidden)
         case .everything:
             guard key.scope == .all else { throw Problem(.forbidden) }
         case .realm:

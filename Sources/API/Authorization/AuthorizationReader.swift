@@ -222,8 +222,10 @@ struct AuthorizationReader: Sendable {
         guard let claims = RequestedClaims(text) else {
             throw AuthorizationFault(.invalidRequest, "claims cannot be read.")
         }
-        asked.idTokenClaims = claims.idToken
-        asked.userInfoClaims = claims.userInfo
+        let allowed = Scope.allowed(to: metadata)
+        let isAllowed = { allowed.contains(RequestedClaims.scope(of: $0)) }
+        asked.idTokenClaims = claims.idToken.filter(isAllowed)
+        asked.userInfoClaims = claims.userInfo.filter(isAllowed)
         asked.subject = claims.subject
         if !claims.levels.isEmpty { asked.levels = claims.levels }
         asked.needsLevel = claims.needsLevel

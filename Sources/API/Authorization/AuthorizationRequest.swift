@@ -50,6 +50,13 @@ struct AuthorizationRequest: Equatable {
 }
 
 extension AuthorizationRequest {
+    /// What its person must agree to: the scope, and that of each claim that is asked for by name.
+    var consentScope: [String] {
+        (idTokenClaims + userInfoClaims).map(RequestedClaims.scope).reduce(into: scope) {
+            if !$0.contains($1) { $0.append($1) }
+        }
+    }
+
     var json: JSON {
         var members: JSONObject = [
             "client": .string(client.description), "client_id": .string(clientID),

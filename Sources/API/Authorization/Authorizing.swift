@@ -160,7 +160,7 @@ extension Call<RealmContext> {
                 try await context.queries.consent(id, in: context.place.realm)
             }
         }
-        guard let given = found?.given, asked.scope.allSatisfy(given.scope.contains) else {
+        guard let given = found?.given, asked.consentScope.allSatisfy(given.scope.contains) else {
             return true
         }
         // To this very request, however often and however lately to others.

@@ -69,7 +69,7 @@ extension Call<RealmContext> {
             clientID: asked.clientID, clientName: known.metadata.clientName ?? asked.clientID,
             logoURI: known.metadata.logoURI, clientURI: known.metadata.clientURI,
             policyURI: known.metadata.policyURI, termsURI: known.metadata.tosURI,
-            scope: asked.scope, remembered: remembered, loginHint: asked.loginHint,
+            scope: asked.consentScope, remembered: remembered, loginHint: asked.loginHint,
             level: levels.contains(AuthenticationLevel.single) ? nil : levels.first,
             choosesAccount: asked.prompts.contains(.selectAccount),
             repeatsLogin: asked.prompts.contains(.login) || asked.maximumAge != nil,
@@ -92,7 +92,7 @@ extension Call<RealmContext> {
         }
         let command = GiveConsent(
             consent: context.mint.consent(of: browser.subject, to: asked.client),
-            account: browser.subject, client: asked.client, scope: asked.scope,
+            account: browser.subject, client: asked.client, scope: asked.consentScope,
             now: context.clock.now())
         do {
             _ = try await context.commands.dispatch(

@@ -17,6 +17,12 @@ struct RequestedClaims: Equatable {
         "name", "given_name", "family_name", "locale", "updated_at", "email", "email_verified",
     ]
 
+    /// The scope that a claim belongs to (OpenID Connect Core section 5.4). Who asks for it by name must be
+    /// allowed that scope, and its person must agree to it, as if the scope had been asked for.
+    static func scope(of claim: String) -> String {
+        claim.hasPrefix("email") ? "email" : "profile"
+    }
+
     init() {}
 
     /// Nil for what is no such object.

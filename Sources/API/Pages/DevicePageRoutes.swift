@@ -48,7 +48,8 @@ enum DevicePageRoutes {
         do throws(Problem) {
             try await call.decideDevice(
                 code, isApproved: decision == "allow", by: browser.subject,
-                factors: browser.methods.compactMap(AuthenticationFactor.init))
+                factors: browser.methods.compactMap(AuthenticationFactor.init),
+                signedInAt: browser.authenticatedAt)
         } catch {
             guard error.kind == .noSuchDevice else { throw error }
             return ask(visit, isWrong: true)

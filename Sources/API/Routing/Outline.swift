@@ -142,7 +142,8 @@ extension Outline {
         case .nothing: break
         case .realm, .everything: kinds.formUnion([.unauthenticated, .forbidden])
         case .client: kinds.formUnion([.invalidRequest, .invalidClient, .rateLimited])
-        case .account, .service:
+        case .account, .bearer, .service:
+            if right == .account { kinds.insert(.forbidden) }
             kinds.formUnion([
                 .unauthenticated, .invalidToken, .unprovenToken, .proofRefused, .proofNonceNeeded,
             ])

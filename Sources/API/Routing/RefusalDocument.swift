@@ -98,7 +98,7 @@ extension Right {
         case .nothing: nil
         case .realm, .everything: "adminKey"
         case .client: "client"
-        case .account, .service: "accessToken"
+        case .account, .bearer, .service: "accessToken"
         }
     }
 
@@ -108,7 +108,7 @@ extension Right {
         case .nothing: []
         case .realm, .everything: [["adminKey": []]]
         case .client: [["client": []], [:]]
-        case .account, .service: [["accessToken": []]]
+        case .account, .bearer, .service: [["accessToken": []]]
         }
     }
 
@@ -118,7 +118,9 @@ extension Right {
         case .realm: "Needs an admin key of this realm or of all realms."
         case .everything: "Needs an admin key of all realms."
         case .client: "Needs a client of the host's realm, which shows itself in one way only."
-        case .account: "Needs the access token of an account."
+        case .account:
+            "Needs the access token of an account, of an app that may sign people in by itself."
+        case .bearer: "Needs the access token of an account."
         case .service: "Needs an access token that a client has for itself."
         }
     }

@@ -23,8 +23,10 @@ public enum Right: String, Sendable {
     case everything
     /// To speak as a client of the realm that the host leads to.
     case client
-    /// To act for the account that an access token was given to.
+    /// To look after the account that an access token was given to, by an app of the realm's own.
     case account
+    /// To be told of a person what an access token of theirs reaches.
+    case bearer
     /// To act for a client, by an access token that it was given for itself.
     case service
 }

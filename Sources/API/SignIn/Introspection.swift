@@ -28,7 +28,7 @@ extension Call<RealmContext> {
         if let key = found.key { members["cnf"] = ["jkt": .string(key)] }
         if !found.audience.isEmpty { members["aud"] = list(found.audience) }
         if terms.account != nil {
-            members["auth_time"] = .integer(terms.signedInAt.seconds)
+            members["auth_time"] = terms.toldSignIn.map { .integer($0.seconds) }
             members["acr"] = terms.authenticationContext.map { .string($0) }
             members["amr"] = list(terms.authenticationMethods)
             members["sid"] = .string(found.session.id.description)

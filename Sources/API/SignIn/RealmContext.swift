@@ -105,9 +105,15 @@ public final class RealmContext: RouteContext {
                 if error.kind == .invalidClient { try countSource() }
                 throw error
             }
-        case .account: return try await holder(of: request)
+        case .bearer: return try holder(of: try await bearer(of: request))
+        case .account:
+            let token = try await bearer(of: request)
+            let caller = try holder(of: token)
+            try await requireOwnApp(token)
+            return caller
         case .service:
             let token = try await bearer(of: request)
+            guard token.isFor(place.issuer) else { throw Problem(.invalidToken) }
             guard token.session.terms.account == nil else { throw Problem(.forbidden) }
             return .service(token.session, scope: token.scope)
         // Whoever manages realms does it elsewhere.
@@ -135,13 +141,27 @@ public struct PresentClient: Sendable {
 }
 
 extension RealmContext {
-    /// Whose access token this is (RFC 6750): in the header, and nowhere else.
-    private func holder(of request: Request) async throws(Problem) -> Caller {
-        let token = try await bearer(of: request)
+    private func holder(of token: PresentedToken) throws(Problem) -> Caller {
         guard let account = token.session.terms.account else { throw Problem(.invalidToken) }
         return .account(account, token.session, scope: token.scope)
     }
 
+    /// An account is looked after through an app of the realm's own, which is one that may sign people
+    /// in by itself: what any other client was given says who somebody is and must not be good for a
+    /// passkey, a second factor or the account's end.
+    private func requireOwnApp(_ token: PresentedToken) async throws(Problem) {
+        guard token.isOfSignIn(place.issuer) else { throw Problem(.invalidToken) }
+        let terms = token.session.terms
+        if terms.method?.isNative == true { return }
+        let client = try await reading { () throws(LogFailure) in
+            try await clients.recent(terms.clientID, in: place.realm)
+        }
+        guard terms.method == .authorizationCode, client?.id == terms.client,
+            client?.metadata.grantTypes.contains(where: \.isNative) == true
+        else { throw Problem(.forbidden) }
+    }
+
+    /// The access token of a request (RFC 6750), in the header and nowhere else.
     private func bearer(of request: Request) async throws(Problem) -> PresentedToken {
         let lines = request.headers.all("Authorization")
         guard let line = lines.first ?? formToken(of: request) else {
@@ -151,10 +171,6 @@ extension RealmContext {
             let (scheme, text) = TokenScheme.read(line), let token = try await present(text)
         else { throw Problem(.invalidToken) }
         try await requireProof(of: token, text, shownAs: scheme, request)
-        // Who somebody is may be asked with any token that reaches that far, and nothing else.
-        guard request.path == TokenRoutes.userInfoPath || token.isOfSignIn(place.issuer) else {
-            throw Problem(.invalidToken)
-        }
         return token
     }
 

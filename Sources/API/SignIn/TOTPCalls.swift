@@ -9,17 +9,21 @@ internal import Values
 extension Call<RealmContext> {
     /// Whose access token was shown.
     var accountOfCaller: UUID {
+        get throws(Problem) { try signedIn.account }
+    }
+
+    /// The account of somebody who signed in a short while ago, which changes how they do.
+    var accountToChange: UUID {
         get throws(Problem) {
-            guard case .account(let account, _, _) = caller else {
-                throw Problem(.unauthenticated)
-            }
+            let (account, session) = try signedIn
+            try requireRecentSignIn(session)
             return account
         }
     }
 
     /// The account and the code that it shows. A code that can't be one is as wrong as any other.
     func counted() throws(Problem) -> (UUID, TypedFactor) {
-        let account = try accountOfCaller
+        let account = try accountToChange
         try count(.twoFactor, target: account.description)
         guard let typed = typedFactor(body["Code"]?.string ?? "") else {
             throw TwoFactorRejection.wrongCode.problem
@@ -67,7 +71,7 @@ extension Call<RealmContext> {
 
     /// What the authenticator app is to read: only while it is to be enrolled.
     func offeredURI() async throws(Problem) -> String {
-        let account = try accountOfCaller
+        let account = try accountToChange
         try count(.twoFactor, target: account.description)
         return try await offeredURI(for: account).uri
     }

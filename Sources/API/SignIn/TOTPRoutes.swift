@@ -30,7 +30,7 @@ enum TOTPRoutes {
             ]),
         refusals: Place.refusals + refusals
     ) { call throws(Problem) in
-        let account = try call.accountOfCaller
+        let account = try call.accountToChange
         try call.count(.twoFactor, target: account.description)
         let totp = TOTP.generate()
         try await call.change(
@@ -141,7 +141,7 @@ enum TOTPRoutes {
     }
 
     private static let refusals: [ProblemKind] = [
-        .invalidEnrollment, .noTwoFactor, .rateLimited,
+        .invalidEnrollment, .noTwoFactor, .rateLimited, .reauthenticationRequired,
     ]
 
     private static let code = Body(

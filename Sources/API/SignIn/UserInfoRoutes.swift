@@ -24,7 +24,7 @@ enum UserInfoRoutes {
         Route(
             method, PathTemplate(stringLiteral: TokenRoutes.userInfoPath), id: id, tag: "OAuth",
             summary: "Says who is signed in (OpenID Connect Core 5.3).",
-            detail: "Signed, as a JWT, for clients that were registered so.", right: .account,
+            detail: "Signed, as a JWT, for clients that were registered so.", right: .bearer,
             dialect: .oauth, body: body,
             answer: .ok(
                 "As much as the token's scope allows.", schema,

@@ -27,7 +27,7 @@ extension Call<RealmContext> {
             // is good where it comes from, and no resource server may take it for its own.
             audience: granted.resources.isEmpty ? [context.place.issuer] : granted.resources,
             clientID: terms.clientID, id: newID().description, issuedAt: now, expiresAt: expiry,
-            scope: granted.scope, authenticatedAt: isPersonal ? terms.signedInAt : nil,
+            scope: granted.scope, authenticatedAt: isPersonal ? terms.toldSignIn : nil,
             authenticationContext: terms.authenticationContext,
             authenticationMethods: terms.authenticationMethods,
             additional: additional)
@@ -55,7 +55,7 @@ extension Call<RealmContext> {
             issuer: context.place.issuer, subject: context.mint.subject(of: terms),
             clientID: terms.clientID, issuedAt: now,
             expiresAt: now.adding(seconds: granted.lifetime), nonce: granted.nonce,
-            authenticatedAt: terms.signedInAt, authenticationContext: terms.authenticationContext,
+            authenticatedAt: terms.toldSignIn, authenticationContext: terms.authenticationContext,
             authenticationMethods: terms.authenticationMethods, accessToken: accessToken,
             additional: additional)
         return try await signed(by: granted.style.idTokenSignature) { key in

@@ -5,13 +5,19 @@ public import Values
 public struct ApproveDevice: Command {
     public var device: UUID
     public var account: UUID
+    /// How he had shown who he is, and when.
     public var factors: [AuthenticationFactor]
+    public var signedInAt: Timestamp
     public var now: Timestamp
 
-    public init(device: UUID, account: UUID, factors: [AuthenticationFactor], now: Timestamp) {
+    public init(
+        device: UUID, account: UUID, factors: [AuthenticationFactor], signedInAt: Timestamp,
+        now: Timestamp
+    ) {
         self.device = device
         self.account = account
         self.factors = factors
+        self.signedInAt = signedInAt
         self.now = now
     }
 
@@ -42,7 +48,8 @@ public struct ApproveDevice: Command {
         guard facts.device.state.openTerms(at: now) != nil else { throw .notFound }
         guard facts.account.isWelcome else { throw .accountBlocked }
         let approval = DeviceApproval(
-            account: account, stamp: facts.account.state.stamp, factors: factors, at: now)
+            account: account, stamp: facts.account.state.stamp, factors: factors,
+            signedInAt: signedInAt, at: now)
         return Decision(DeviceEvent.approved(approval), in: device)
     }
 }

@@ -55,14 +55,18 @@ public struct DeviceApproval: Sendable, Equatable {
     public var account: UUID
     public var stamp: Int
     public var factors: [AuthenticationFactor]
+    /// When he had shown it; nil in what was said before that was written down.
+    public var signedInAt: Timestamp?
     public var at: Timestamp
 
     public init(
-        account: UUID, stamp: Int, factors: [AuthenticationFactor], at: Timestamp
+        account: UUID, stamp: Int, factors: [AuthenticationFactor], signedInAt: Timestamp? = nil,
+        at: Timestamp
     ) {
         self.account = account
         self.stamp = stamp
         self.factors = factors
+        self.signedInAt = signedInAt
         self.at = at
     }
 }

@@ -14,7 +14,7 @@ public enum DeviceEvent: Event {
         EventShape(
             "device.requested",
             open: ["client", "client_id", "app", "scope", "resources", "expires_at"]),
-        EventShape("device.approved", open: ["account", "stamp", "amr", "approved_at"]),
+        EventShape("device.approved", open: ["account", "stamp", "amr", "auth_time", "approved_at"]),
         EventShape("device.denied", open: ["account"]),
         EventShape("device.redeemed"),
     ]
@@ -47,11 +47,13 @@ public enum DeviceEvent: Event {
             fields["app"] = terms.app.map { .uuid($0) }
             return fields
         case .approved(let approval):
-            return [
+            var fields: JSONObject = [
                 "account": .uuid(approval.account), "stamp": .integer(Int64(approval.stamp)),
                 "amr": .texts(approval.factors.map(\.rawValue)),
                 "approved_at": .integer(approval.at.seconds),
             ]
+            fields["auth_time"] = approval.signedInAt.map { .integer($0.seconds) }
+            return fields
         case .denied(let account): return ["account": .uuid(account)]
         case .redeemed: return [:]
         }
@@ -75,7 +77,8 @@ public enum DeviceEvent: Event {
             self = .approved(
                 DeviceApproval(
                     account: account, stamp: Int(clamping: stamp),
-                    factors: factors.compactMap(AuthenticationFactor.init), at: at))
+                    factors: factors.compactMap(AuthenticationFactor.init),
+                    signedInAt: fields.instant("auth_time"), at: at))
         case "device.denied":
             guard let account = fields.uuid("account") else { return nil }
             self = .denied(account: account)

@@ -52,7 +52,11 @@ public struct DeviceGrant: Grant {
         return asked.open(
             after: Decision(DeviceEvent.redeemed, in: device),
             account: (account.stream, approval.stamp), scope: terms.scope,
-            factors: approval.factors)
+            factors: approval.factors
+        ) { terms in
+            // To let a device in is no sign-in: that was before.
+            terms.authenticatedAt = approval.signedInAt ?? approval.at
+        }
     }
 }
 

@@ -3,12 +3,17 @@ public enum Scope {
     /// Everybody knows these; a client that was registered without a list may ask for them.
     public static let standard = ["openid", "profile", "email", "offline_access"]
 
+    /// All that a client may ask for.
+    public static func allowed(to metadata: ClientMetadata) -> [String] {
+        metadata.scope.isEmpty ? standard : metadata.scope
+    }
+
     /// What a client gets of what it asked for. Nothing asked: what it was registered with, without
     /// `offline_access`, which has to be asked for.
     public static func granted(
         _ asked: [String], to metadata: ClientMetadata
     ) throws(GrantRefusal) -> [String] {
-        let allowed = metadata.scope.isEmpty ? standard : metadata.scope
+        let allowed = allowed(to: metadata)
         guard !asked.isEmpty else { return metadata.scope.filter { $0 != "offline_access" } }
         var granted: [String] = []
         for scope in asked where !granted.contains(scope) {
@@ -24,7 +29,7 @@ public enum Scope {
     /// What a client may have of what it asked for at the authorization endpoint, where others are
     /// passed over (OpenID Connect Core section 3.1.2.1). Nil where nothing is left of it.
     public static func understood(_ asked: [String], by metadata: ClientMetadata) -> [String]? {
-        let allowed = metadata.scope.isEmpty ? standard : metadata.scope
+        let allowed = allowed(to: metadata)
         guard !asked.isEmpty else { return metadata.scope.filter { $0 != "offline_access" } }
         var understood: [String] = []
         for scope in asked where allowed.contains(scope) && !understood.contains(scope) {

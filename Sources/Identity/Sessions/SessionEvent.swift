@@ -238,6 +238,9 @@ extension SessionTerms {
     /// When somebody signed in to it: before it was opened, where that was in a browser.
     public var signedInAt: Timestamp { authenticatedAt ?? openedAt }
 
+    /// The same as others are told: nothing where nobody signed in here, and somebody else's word was taken.
+    public var toldSignIn: Timestamp? { method == .jwtBearer ? nil : signedInAt }
+
     /// Reads what the log or a read model holds.
     public init?(recorded fields: JSONObject) {
         guard let stamp = fields["stamp"]?.integer, let client = fields.uuid("client"),

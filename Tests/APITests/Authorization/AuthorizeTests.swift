@@ -222,6 +222,48 @@ private typealias Site = AuthorizeWorld
         #expect(info.json["name"] == "Ann Lee" && info.json["email"] == nil)
     }
 
+    @Test func `gets no claim of a scope that its client may not have`() async throws {
+        let world = try await Site(web: ["scope": "openid profile"])
+        try await world.signIn()
+        let claims = #"{"id_token":{"email":null,"name":null},"userinfo":{"email":null}}"#
+        let code = try await world.code(
+            Site.request([("claims", claims), ("scope", "openid")]))
+        let tokens = try await world.redeem(code)
+        let token = try await world.idToken(tokens)
+        #expect(token.additional["email"] == nil && token.additional["name"] == "Ann Lee")
+        let info = try await world.world.userInfo(
+            try #require(tokens.json["access_token"]?.string))
+        #expect(info.json["email"] == nil)
+    }
+
+    @Test func `asks its person for each claim as for the scope that it belongs to`() async throws {
+        let world = try await Site(web: ["consent": "needed"])
+        try await world.signIn()
+        let bare = Site.request([("scope", "openid")])
+        let first = try world.sent(try await world.authorize(bare))
+        #expect(first.to == "/consent")
+        _ = try await world.decide(try #require(first.with["continue"]), allows: true)
+        #expect(try world.sent(try await world.authorize(bare)).with["code"] != nil)
+        for part in ["id_token", "userinfo"] {
+            let claims = Site.request([
+                ("scope", "openid"), ("claims", "{\"\(part)\":{\"email\":null}}"),
+            ])
+            let asked = try world.sent(try await world.authorize(claims))
+            #expect(asked.to == "/consent")
+            let mute = try world.sent(try await world.authorize(claims + [("prompt", "none")]))
+            #expect(mute.with["error"] == "consent_required" && mute.with["code"] == nil)
+        }
+        let claims = Site.request([
+            ("scope", "openid"), ("claims", #"{"userinfo":{"email":null}}"#),
+        ])
+        let asked = try world.sent(try await world.authorize(claims))
+        _ = try await world.decide(try #require(asked.with["continue"]), allows: true)
+        let tokens = try await world.redeem(try await world.code(claims))
+        #expect(tokens.json["scope"] == "openid", "What is agreed to by name is no scope.")
+        let access = try #require(tokens.json["access_token"]?.string)
+        #expect(try await world.world.userInfo(access).json["email"] == "ann@example.org")
+    }
+
     @Test func `is shown in no frame, read by no other origin, and kept by nobody`() async throws {
         let world = try await Site()
         let answer = try await world.authorize()

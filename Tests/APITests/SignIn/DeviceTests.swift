@@ -88,6 +88,21 @@ private struct Living: Sendable {
         #expect(try await living.poll(device).json["error"] == "invalid_grant")
     }
 
+    @Test func `says when its person signed in, which was before`() async throws {
+        let living = try await Living()
+        let device = try await living.ask()
+        let signedIn = try await living.world.introspect(living.token)["auth_time"]?.integer
+        living.world.clock.advance(seconds: 300)
+        #expect(try await living.decide(device["user_code"]?.string ?? "").status == .noContent)
+        let tokens = try await living.poll(device)
+        let token = try #require(tokens.json["access_token"]?.string)
+        let told = try await living.world.introspect(token)["auth_time"]?.integer
+        #expect(told != nil && told == signedIn)
+        // It looks after nobody's account, however lately that was.
+        let answer = try await living.world.own(.delete, "/api/account", token)
+        #expect(answer.status == .forbidden)
+    }
+
     @Test func `is known by the names of the sheet as well`() async throws {
         let living = try await Living()
         let form: [(name: String, value: String)] = [("client_id", "television")]

@@ -60,6 +60,7 @@ private struct Partner: Sendable {
         let token = try #require(answer.json["access_token"]?.string)
         let known = try await partner.world.introspect(token)
         #expect(known["sub"]?.string == partner.account && known["acr"] == nil)
+        #expect(known["auth_time"] == nil, "Nobody signed in here.")
         #expect(try await partner.world.userInfo(token).json["email"] == "ann@example.org")
         // It is no sign-in of the person: nothing of the account is looked after by it.
         let sessions = try await partner.world.call(.get, "/api/account/sessions", bearer: token)

@@ -124,6 +124,21 @@ private let invalid = "The two-factor code is invalid."
         }
     }
 
+    @Test func `is neither made nor taken away by a token of long ago`() async throws {
+        let world = try await SignInWorld(["registration": "jit_on_otp", "recent_sign_in": 600])
+        let token = try await world.token()
+        let (app, _) = try await world.enroll(token)
+        world.clock.advance(seconds: 600)
+        for route in TOTPRoutes.table where route.id != "getTOTP" {
+            let answer = try await world.call(
+                route.method, route.path.description, as: token,
+                json: ["Code": .string(try app.code(at: world.clock))])
+            #expect(answer.status == .unauthorized, "\(route.id)")
+            #expect(answer.json["title"] == "Account.ReauthenticationRequired")
+        }
+        #expect(try await world.call(.get, "/connect/totp", as: token).json["Enabled"] == true)
+    }
+
     @Test func `is removed by a code of it, and by nothing else`() async throws {
         let world = try await SignInWorld()
         let token = try await world.token()

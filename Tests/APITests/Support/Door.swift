@@ -28,7 +28,7 @@ struct DoorContext: RouteContext {
             case .none, .assertion: break
             }
             return client.clientID ?? "assertion"
-        case .account, .service:
+        case .account, .bearer, .service:
             guard let line = request.headers["Authorization"] else {
                 throw Problem(.unauthenticated)
             }

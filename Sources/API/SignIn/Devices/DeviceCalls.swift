@@ -26,14 +26,6 @@ extension Call<RealmContext> {
         throw Problem(.busy)
     }
 
-    /// Whoever is signed in by an app of the realm's own: a token that was given to some client must not
-    /// let a device of another one in.
-    func deviceOwner() throws(Problem) -> UUID {
-        let (account, session) = try signedIn
-        guard session.terms.method?.isNative == true else { throw Problem(.forbidden) }
-        return account
-    }
-
     /// The device that shows a code. Guesses are counted by whom and from where they come.
     func waitingDevice(
         _ typed: String, for account: UUID
@@ -58,13 +50,16 @@ extension Call<RealmContext> {
 
     /// Decides for whoever is signed in, and by how he showed who he is.
     func decideDevice(
-        _ typed: String, isApproved: Bool, by account: UUID, factors: [AuthenticationFactor]
+        _ typed: String, isApproved: Bool, by account: UUID, factors: [AuthenticationFactor],
+        signedInAt: Timestamp
     ) async throws(Problem) {
         let id = try deviceID(typed, guessedBy: account)
         let now = context.clock.now()
         if isApproved {
             try await decide(
-                ApproveDevice(device: id, account: account, factors: factors, now: now), account)
+                ApproveDevice(
+                    device: id, account: account, factors: factors, signedInAt: signedInAt,
+                    now: now), account)
         } else {
             try await decide(DenyDevice(device: id, account: account, now: now), account)
         }

@@ -96,7 +96,7 @@ enum DeviceRoutes {
         ],
         answer: .ok("The device.", waiting, example: example), refusals: refusals
     ) { call throws(Problem) in
-        let account = try call.deviceOwner()
+        let (account, _) = try call.signedIn
         let device = try await call.waitingDevice(call.required("user_code"), for: account)
         return .native(
             .ok,
@@ -120,16 +120,16 @@ enum DeviceRoutes {
         answer: Answer(status: .noContent, description: "It is decided.", content: .nothing),
         refusals: refusals
     ) { call throws(Problem) in
-        let account = try call.deviceOwner()
-        let (_, session) = try call.signedIn
+        let (account, session) = try call.signedIn
         try await call.decideDevice(
             call.body["UserCode"]?.string ?? "", isApproved: call.body["Approve"] == true,
-            by: account, factors: session.terms.factors)
+            by: account, factors: session.terms.factors,
+            signedInAt: session.terms.signedInAt)
         return Response(status: .noContent)
     }
 
     private static let refusals =
-        Place.refusals + [.noSuchDevice, .forbidden, .rateLimited, .invalidToken]
+        Place.refusals + [.noSuchDevice, .rateLimited, .invalidToken]
 
     private static let waiting = Schema.object(
         .required("ClientId", .text(1...255), "The client."),
