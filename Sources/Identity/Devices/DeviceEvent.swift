@@ -14,7 +14,8 @@ public enum DeviceEvent: Event {
         EventShape(
             "device.requested",
             open: ["client", "client_id", "app", "scope", "resources", "expires_at"]),
-        EventShape("device.approved", open: ["account", "stamp", "amr", "auth_time", "approved_at"]),
+        EventShape(
+            "device.approved", open: ["account", "stamp", "amr", "auth_time", "approved_at"]),
         EventShape("device.denied", open: ["account"]),
         EventShape("device.redeemed"),
     ]
