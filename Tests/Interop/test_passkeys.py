@@ -367,7 +367,7 @@ class Faults(unittest.TestCase):
     def until(self, act):
         """What comes once the database is there again; before that it is our fault, and said so."""
         while (answer := act())[0] == 503:
-            time.sleep(0.05)
+            time.sleep(0.2)
         return answer
 
     def test_a_killed_node_takes_no_ceremony_with_it(self):
