@@ -120,5 +120,5 @@ private func list(_ texts: [String]) -> JSON { .array(texts.map { .string($0) })
 
 extension String {
     /// Byte for byte: a name that only looks like another is another.
-    fileprivate func isSpelled(_ other: String) -> Bool { utf8.elementsEqual(other.utf8) }
+    func isSpelled(_ other: String) -> Bool { utf8.elementsEqual(other.utf8) }
 }

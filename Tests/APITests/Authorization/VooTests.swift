@@ -26,12 +26,13 @@ private typealias Site = AuthorizeWorld
 
     /// The resource server: it hands the app's Authorization on, and passes what comes back.
     private func data(
-        _ world: AuthorizeWorld, _ token: String?, scope: String? = nil
+        _ world: AuthorizeWorld, _ token: String?, scope: String? = nil, resource: String? = nil
     ) async throws -> Answered {
         var headers: Headers = ["Host": "id.acme.example"]
         headers["Authorization"] = token.map { "Bearer \($0)" }
         var query: Pairs = [("client_id", "ates")]
         if let scope { query.append(("scope", scope)) }
+        if let resource { query.append(("resource", resource)) }
         return try await world.world.send(
             Request(
                 method: .get, path: "/connect/guard", query: Form.encode(query),
@@ -55,18 +56,23 @@ private typealias Site = AuthorizeWorld
         ("state", "7f0c"), ("code_challenge", Site.challenge), ("code_challenge_method", "s256"),
     ]
 
-    private func code(_ world: AuthorizeWorld) async throws -> String {
+    private func code(
+        _ world: AuthorizeWorld, client: String = "ates", _ more: Pairs = []
+    ) async throws -> String {
         try await world.signIn()
+        let request = Self.request.map { ($0.name, $0.name == "client_id" ? client : $0.value) }
         return try #require(
-            try world.sent(try await world.visit("/authorize", Self.request)).with["code"])
+            try world.sent(try await world.visit("/authorize", request + more)).with["code"])
     }
 
-    private func tokens(_ world: AuthorizeWorld) async throws -> (access: String, refresh: String) {
+    private func tokens(
+        _ world: AuthorizeWorld, client: String = "ates", _ more: Pairs = []
+    ) async throws -> (access: String, refresh: String) {
         let answer = try await post(
             world, "/token",
             query: [
-                ("client_id", "ates"), ("grant_type", "authorization_code"),
-                ("code", try await code(world)), ("verifier", Site.verifier),
+                ("client_id", client), ("grant_type", "authorization_code"),
+                ("code", try await code(world, client: client, more)), ("verifier", Site.verifier),
             ])
         return (
             try #require(answer.json["access_token"]?.string),
@@ -232,5 +238,41 @@ private typealias Site = AuthorizeWorld
         #expect(try await data(world, "x", scope: "scopeTest").status == .unauthorized)
         world.world.clock.advance(seconds: 3601)
         #expect(try await data(world, token).status == .unauthorized)
+    }
+
+    @Test(arguments: ["reference", "jwt"])
+    func `VOO-08: of other clients only what is meant for the resource counts there`(
+        format: String
+    ) async throws {
+        let (here, there) = ("https://api.voo.example", "https://bank.example")
+        let world = try await world(["access_token_format": .string(format)])
+        try await world.register(
+            "stranger",
+            [
+                "profile": "voo", "token_endpoint_auth_method": "none",
+                "redirect_uris": [.string(Self.back)], "scope": "openid scopeTest",
+                "access_token_format": .string(format),
+            ])
+        let own = try await tokens(world).access
+        let foreign = try await tokens(world, client: "stranger").access
+        #expect(try await data(world, own).status == .ok)
+        let refused = try await data(world, foreign)
+        #expect(refused.status == .unauthorized && refused.json["error"] == "invalid_token")
+        #expect(refused.response.headers["Urd-Subject"] == nil)
+        #expect(try world.sent(refused).with["client_id"] == "ates")
+
+        // Another resource's token is nobody else's to be shown.
+        let narrowed = try await tokens(world, [("resource", there)]).access
+        let far = try await data(world, narrowed)
+        #expect(far.status == .forbidden && far.json["error"] == "insufficient_scope")
+        for token in [own, foreign, narrowed] {
+            #expect(try await data(world, token, resource: here).status == .forbidden)
+        }
+        for client in ["ates", "stranger"] {
+            let meant = try await tokens(world, client: client, [("resource", here)]).access
+            let answer = try await data(world, meant, resource: here)
+            #expect(answer.status == .ok && answer.json["client_id"] == .string(client))
+            #expect(try await data(world, meant).status != .ok, "It was not named.")
+        }
     }
 }

@@ -1,0 +1,130 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// What a resource server's proxy asks of each request before it lets it pass: see
+/// `docs/decisions/0113-whose-tokens-pass-the-guard.md`.
+enum ResourceGuard {
+    static let route = Route<RealmContext>(
+        .get, "/connect/guard", id: "guardResource", tag: "Voo",
+        summary: "Says for a resource server whether a request may pass.",
+        detail: """
+            For `auth_request` of nginx and its like, which hand the request's Authorization on. \
+            Tokens of the named client count, unless they are for somebody else's resource; with \
+            `resource` those of every client that are for it. 401 has the login page of the client \
+            in `Location` and in `redirect_url`; 403 says that the token does not reach that far.
+            """,
+        right: .nothing, dialect: .oauth,
+        parameters: [
+            Parameter(
+                "client_id", in: .query, .text(1...255), required: true,
+                "The client that people are to log in with.", example: "app"),
+            Parameter(
+                "redirect_uri", in: .query, .text(1...2048),
+                "Where it comes back, if it has several places."),
+            Parameter("scope", in: .query, .text(1...2048), "What the token must be good for."),
+            Parameter(
+                "resource", in: .query, .text(1...2048),
+                "What it must be meant for, whichever client has it."),
+        ],
+        answer: .ok(
+            "It may pass.",
+            .object(
+                .required("sub", .text(1...255), "The account."),
+                .required("client_id", .text(1...255), "The client."),
+                .required("exp", .integer(0...(1 << 53 - 1)), "Until when that may be kept."),
+                .optional("business_partner_id", .text(1...100), "As other systems know it.")),
+            example: ["sub": "0193a0e7", "client_id": "app", "exp": 1_800_000_000]),
+        refusals: Place.refusals + [.invalidToken, .insufficientScope, .invalidRequest]
+    ) { call throws(Problem) in
+        try await call.guardResource()
+    }
+}
+
+extension Call<RealmContext> {
+    fileprivate func guardResource() async throws(Problem) -> Response {
+        let clientID = try required("client_id")
+        guard let known = try await known(clientID), !known.isDisabled else {
+            throw Problem(.invalidRequest, "There is no such client.")
+        }
+        guard let token = try await shownToken(to: known), let account = token.session.terms.account
+        else {
+            return try loginNeeded(clientID, known.metadata)
+        }
+        guard reachesHere(token) else { throw Problem(.insufficientScope) }
+        for name in Scope.parse(text("scope") ?? "") ?? [] where !token.scope.contains(name) {
+            throw Problem(.insufficientScope)
+        }
+        var members: JSONObject = [
+            "sub": .string(context.mint.subject(of: token.session.terms)),
+            "client_id": .string(token.session.terms.clientID),
+            "exp": .integer(token.expiresAt.seconds),
+        ]
+        let partner = try await businessPartner(of: account)
+        members["business_partner_id"] = partner.map { .string($0) }
+        var response = Response.json(.ok, .object(members))
+        response.headers["Urd-Subject"] = members["sub"]?.string
+        // What somebody typed for it is no header before it was looked at.
+        if let partner, partner.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) {
+            response.headers["Urd-Business-Partner"] = partner
+        }
+        return response
+    }
+
+    /// Nil where the request shows no token that could be one for the resource server. Anybody may have
+    /// clients of his own here: only a token's audience makes another client's token one for it.
+    private func shownToken(to known: KnownClient) async throws(Problem) -> PresentedToken? {
+        let lines = request.headers.all("Authorization")
+        let scheme = "bearer "
+        guard lines.count == 1, let line = lines.first,
+            String(line.unicodeScalars.prefix(scheme.utf8.count)).lowercased() == scheme,
+            let token = try await context.present(
+                String(line.unicodeScalars.dropFirst(scheme.utf8.count))),
+            token.session.terms.client == known.id || text("resource") != nil
+        else { return nil }
+        return token
+    }
+
+    private func reachesHere(_ token: PresentedToken) -> Bool {
+        guard let resource = text("resource") else { return token.isFor(context.place.issuer) }
+        return token.audience.contains(where: resource.isSpelled)
+    }
+
+    private func loginNeeded(
+        _ clientID: String, _ metadata: ClientMetadata
+    ) throws(Problem) -> Response {
+        let registered = metadata.redirectURIs
+        let asked = text("redirect_uri") ?? (registered.count == 1 ? registered.first : nil)
+        guard let redirect = asked, RedirectRule.leads(redirect, to: registered) else {
+            throw Problem(.invalidRequest, "redirect_uri is not one of the client's.")
+        }
+        let page = context.place.issuer + "/authorize"
+        let query = [
+            ("response_type", "code"), ("client_id", clientID), ("redirect_uri", redirect),
+            ("state", newID().description),
+        ].map { "\($0.0)=\(Percent.encode($0.1))" }.joined(separator: "&")
+        let isMissing = request.headers["Authorization"] == nil
+        var response = Response.json(
+            .unauthorized,
+            [
+                "error": isMissing ? "login_required" : "invalid_token",
+                "redirect_url": .string("\(page)?\(query)"),
+            ])
+        response.headers["Location"] =
+            metadata.loginLocation == .bare ? page : "\(page)?\(query)"
+        response.headers["WWW-Authenticate"] =
+            isMissing ? #"Bearer realm="urd""# : #"Bearer realm="urd", error="invalid_token""#
+        return response
+    }
+
+    /// What other systems of the realm know a person by.
+    func businessPartner(of account: UUID) async throws(Problem) -> String? {
+        let events = try await reading { () throws(LogFailure) in
+            try await context.commands.events.stream(account, after: 0, in: context.place.realm)
+        }
+        guard let known = KnownPerson(events), !known.isErased else { return nil }
+        return known.person.externalID
+    }
+}
