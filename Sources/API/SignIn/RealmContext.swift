@@ -170,7 +170,8 @@ extension RealmContext {
         guard lines.count <= 1, line.utf8.count <= Self.longestToken,
             let (scheme, text) = TokenScheme.read(line), let token = try await present(text)
         else { throw Problem(.invalidToken) }
-        try await requireProof(of: token, text, shownAs: scheme, request)
+        try await requireProof(
+            of: token, text, shownAs: scheme, request, for: ownCall(request))
         return token
     }
 

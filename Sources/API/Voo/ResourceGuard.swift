@@ -13,8 +13,9 @@ enum ResourceGuard {
         detail: """
             For `auth_request` of nginx and its like, which hand the request's Authorization on. \
             Tokens of the named client count, unless they are for somebody else's resource; with \
-            `resource` those of every client that are for it. 401 has the login page of the client \
-            in `Location` and in `redirect_url`; 403 says that the token does not reach that far.
+            `resource` those of every client that are for it. Tokens that are bound to a key count \
+            with `origin`. 401 has the login page of the client in `Location` and in \
+            `redirect_url`; 403 says that the token does not reach that far.
             """,
         right: .nothing, dialect: .oauth,
         parameters: [
@@ -28,6 +29,13 @@ enum ResourceGuard {
             Parameter(
                 "resource", in: .query, .text(1...2048),
                 "What it must be meant for, whichever client has it."),
+            Parameter(
+                "origin", in: .query, .text(1...255),
+                """
+                Where the resource server is called: tokens that are bound to a key are good there \
+                with a proof (RFC 9449). Who says so has its proxy set `X-Original-Method` and \
+                `X-Original-URI` on every request.
+                """),
         ],
         answer: .ok(
             "It may pass.",
@@ -49,9 +57,13 @@ extension Call<RealmContext> {
         guard let known = try await known(clientID), !known.isDisabled else {
             throw Problem(.invalidRequest, "There is no such client.")
         }
-        guard let token = try await shownToken(to: known), let account = token.session.terms.account
-        else {
-            return try loginNeeded(clientID, known.metadata)
+        let token: PresentedToken
+        let account: UUID
+        do throws(Problem) {
+            (token, account) = try await shownToken(to: known)
+        } catch {
+            guard error.kind.status == .unauthorized else { throw error }
+            return try loginNeeded(clientID, known.metadata, for: error)
         }
         guard reachesHere(token) else { throw Problem(.insufficientScope) }
         for name in Scope.parse(text("scope") ?? "") ?? [] where !token.scope.contains(name) {
@@ -73,18 +85,38 @@ extension Call<RealmContext> {
         return response
     }
 
-    /// Nil where the request shows no token that could be one for the resource server. Anybody may have
-    /// clients of his own here: only a token's audience makes another client's token one for it.
-    private func shownToken(to known: KnownClient) async throws(Problem) -> PresentedToken? {
+    /// Anybody may have clients of his own here: only a token's audience makes another client's token one
+    /// for the resource server.
+    private func shownToken(
+        to known: KnownClient
+    ) async throws(Problem) -> (PresentedToken, account: UUID) {
         let lines = request.headers.all("Authorization")
-        let scheme = "bearer "
-        guard lines.count == 1, let line = lines.first,
-            String(line.unicodeScalars.prefix(scheme.utf8.count)).lowercased() == scheme,
-            let token = try await context.present(
-                String(line.unicodeScalars.dropFirst(scheme.utf8.count))),
-            token.session.terms.client == known.id || text("resource") != nil
-        else { return nil }
-        return token
+        guard let line = lines.first else { throw Problem(.unauthenticated) }
+        guard lines.count == 1, let (scheme, text) = TokenScheme.read(line),
+            let token = try await context.present(text), let account = token.session.terms.account,
+            token.session.terms.client == known.id || self.text("resource") != nil
+        else { throw Problem(.invalidToken) }
+        if token.key == nil, scheme == .bearer { return (token, account) }
+        guard let origin = self.text("origin") else {
+            throw Problem(.unprovenToken, "Tokens that are bound to a key are not taken here.")
+        }
+        try await context.requireProof(
+            of: token, text, shownAs: scheme, request, for: try originalCall(at: origin))
+        return (token, account)
+    }
+
+    /// What the resource server was asked. The two headers are as good as the proxy that sets them, and it
+    /// is the resource server's own: whoever calls here with headers of his own deceives himself.
+    private func originalCall(at origin: String) throws(Problem) -> ProvenCall {
+        guard let site = URLParts.parse(origin), site.path.isEmpty, site.host != nil,
+            !site.hasUserInfo, site.query == nil, site.fragment == nil
+        else { throw Problem(.invalidRequest, "origin is no scheme and host.") }
+        let methods = request.headers.all("X-Original-Method")
+        let addresses = request.headers.all("X-Original-URI")
+        guard methods.count == 1, let method = methods.first, addresses.count == 1,
+            let address = addresses.first, address.utf8.first == UInt8(ascii: "/")
+        else { throw Problem(.invalidRequest, "The proxy does not say what it was asked.") }
+        return ProvenCall(method: method, address: origin + address)
     }
 
     private func reachesHere(_ token: PresentedToken) -> Bool {
@@ -93,7 +125,7 @@ extension Call<RealmContext> {
     }
 
     private func loginNeeded(
-        _ clientID: String, _ metadata: ClientMetadata
+        _ clientID: String, _ metadata: ClientMetadata, for problem: Problem
     ) throws(Problem) -> Response {
         let registered = metadata.redirectURIs
         let asked = text("redirect_uri") ?? (registered.count == 1 ? registered.first : nil)
@@ -105,17 +137,16 @@ extension Call<RealmContext> {
             ("response_type", "code"), ("client_id", clientID), ("redirect_uri", redirect),
             ("state", newID().description),
         ].map { "\($0.0)=\(Percent.encode($0.1))" }.joined(separator: "&")
-        let isMissing = request.headers["Authorization"] == nil
+        let isMissing = problem.kind == .unauthenticated
         var response = Response.json(
             .unauthorized,
             [
-                "error": isMissing ? "login_required" : "invalid_token",
+                "error": .string(isMissing ? "login_required" : problem.kind.oauthCode),
                 "redirect_url": .string("\(page)?\(query)"),
             ])
         response.headers["Location"] =
             metadata.loginLocation == .bare ? page : "\(page)?\(query)"
-        response.headers["WWW-Authenticate"] =
-            isMissing ? #"Bearer realm="urd""# : #"Bearer realm="urd", error="invalid_token""#
+        for (name, value) in problem.headers { response.headers.append(name, value) }
         return response
     }
 

@@ -13,7 +13,7 @@ private typealias Site = AuthorizeWorld
 @Suite struct `An app of the voo profile` {
     private static let back = "myapp.scheme.demo://code_callback"
 
-    private func world(_ more: JSONObject = [:]) async throws -> AuthorizeWorld {
+    func world(_ more: JSONObject = [:]) async throws -> AuthorizeWorld {
         let world = try await Site()
         try await world.register(
             "ates",
@@ -25,7 +25,7 @@ private typealias Site = AuthorizeWorld
     }
 
     /// The resource server: it hands the app's Authorization on, and passes what comes back.
-    private func data(
+    func data(
         _ world: AuthorizeWorld, _ token: String?, scope: String? = nil, resource: String? = nil
     ) async throws -> Answered {
         var headers: Headers = ["Host": "id.acme.example"]
@@ -56,7 +56,7 @@ private typealias Site = AuthorizeWorld
         ("state", "7f0c"), ("code_challenge", Site.challenge), ("code_challenge_method", "s256"),
     ]
 
-    private func code(
+    func code(
         _ world: AuthorizeWorld, client: String = "ates", _ more: Pairs = []
     ) async throws -> String {
         try await world.signIn()
@@ -65,7 +65,7 @@ private typealias Site = AuthorizeWorld
             try world.sent(try await world.visit("/authorize", request + more)).with["code"])
     }
 
-    private func tokens(
+    func tokens(
         _ world: AuthorizeWorld, client: String = "ates", _ more: Pairs = []
     ) async throws -> (access: String, refresh: String) {
         let answer = try await post(

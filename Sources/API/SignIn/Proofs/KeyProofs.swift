@@ -13,10 +13,21 @@ enum ProofFault: Error {
     case nonce
 }
 
+/// What a proof has to be for.
+struct ProvenCall {
+    let method: String
+    let address: String
+}
+
 extension RealmContext {
+    /// A request to ourselves, under the name that the realm gives itself.
+    func ownCall(_ request: Request) -> ProvenCall {
+        ProvenCall(method: request.method.rawValue, address: place.issuer + request.path)
+    }
+
     /// The proof that a request brings (RFC 9449 section 4.3), nil without one. It has not been used up.
     func keyProof(
-        of request: Request, with token: String? = nil
+        of request: Request, for call: ProvenCall, with token: String? = nil
     ) throws(ProofFault) -> UsedProof? {
         let lines = request.headers.all("DPoP")
         guard let text = lines.first else { return nil }
@@ -28,10 +39,10 @@ extension RealmContext {
         } catch {
             throw .invalid("The DPoP proof is not valid.")
         }
-        guard proof.method == request.method.rawValue else {
+        guard proof.method.utf8.elementsEqual(call.method.utf8) else {
             throw .invalid("The DPoP proof is for another method.")
         }
-        guard isOurs(proof.address, path: request.path) else {
+        guard isSame(proof.address, call.address) else {
             throw .invalid("The DPoP proof is for another address.")
         }
         if let token {
@@ -47,10 +58,11 @@ extension RealmContext {
         return UsedProof(key: proof.key, id: proof.id, until: rules.lastUse(of: proof))
     }
 
-    /// Under the name that the realm gives itself, whatever is behind the question mark.
-    private func isOurs(_ address: String, path: String) -> Bool {
-        guard let said = URLParts.parse(address), let own = URLParts.parse(place.issuer + path)
-        else { return false }
+    /// Whatever is behind the question mark.
+    private func isSame(_ address: String, _ other: String) -> Bool {
+        guard let said = URLParts.parse(address), let own = URLParts.parse(other) else {
+            return false
+        }
         return said.scheme == own.scheme && said.host == own.host
             && said.effectivePort == own.effectivePort && !said.hasUserInfo
             && said.path.utf8.elementsEqual(own.path.utf8)
@@ -58,7 +70,8 @@ extension RealmContext {
 
     /// A token that is bound to a key is worth nothing without it, nor by the scheme of others.
     func requireProof(
-        of token: PresentedToken, _ text: String, shownAs scheme: TokenScheme, _ request: Request
+        of token: PresentedToken, _ text: String, shownAs scheme: TokenScheme, _ request: Request,
+        for call: ProvenCall
     ) async throws(Problem) {
         guard let key = token.key else {
             guard scheme == .bearer else { throw Problem(.unprovenToken) }
@@ -67,7 +80,7 @@ extension RealmContext {
         guard scheme == .proven else { throw Problem(.unprovenToken) }
         let proof: UsedProof
         do throws(ProofFault) {
-            guard let found = try keyProof(of: request, with: text) else {
+            guard let found = try keyProof(of: request, for: call, with: text) else {
                 throw ProofFault.invalid("The DPoP proof is missing.")
             }
             proof = found
@@ -111,7 +124,7 @@ extension Call<RealmContext> {
     /// The key that a token request proves to hold. The request's outcome uses the proof up.
     func tokenProof() throws(Problem) -> UsedProof? {
         do throws(ProofFault) {
-            return try context.keyProof(of: request)
+            return try context.keyProof(of: request, for: context.ownCall(request))
         } catch {
             switch error {
             case .invalid(let sentence): throw Problem(.invalidProof, sentence)
