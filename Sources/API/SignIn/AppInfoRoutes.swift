@@ -19,7 +19,7 @@ enum AppInfoRoutes {
         refusals: Place.refusals
     ) { call throws(Problem) in
         let client = try await call.namedClient()
-        let settings = try await call.settings(for: client ?? nil)
+        let settings = try await call.settings(ofApp: (client ?? nil)?.metadata.appID)
         let offered = call.offeredGrants(settings, client)
         return .native(
             .ok,
@@ -89,17 +89,6 @@ extension Call<RealmContext> {
         }
         guard let client, !client.isDisabled else { return .some(nil) }
         return client
-    }
-
-    /// What holds for a client: in its app, if it has one, else where it asked.
-    fileprivate func settings(for client: KnownClient?) async throws(Problem) -> Settings {
-        guard let app = client?.metadata.appID, app != context.place.app else {
-            return context.place.settings
-        }
-        let settings = try await reading { () throws(LogFailure) in
-            try await context.queries.settings(ofApp: app, in: context.place.realm)
-        }
-        return settings ?? context.place.settings
     }
 
     /// The native grants that work here, for the client that was named if one was. A client that is

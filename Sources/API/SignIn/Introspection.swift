@@ -9,21 +9,21 @@ extension Call<RealmContext> {
     /// Nothing is said of a token that is not good, or that is none of the caller's business, not
     /// even why.
     func introspect(_ text: String, for client: PresentClient) async throws(Problem) -> Response {
-        let token = try await found(text)
-        let client = try await confirmed(client, by: token)
-        guard let found = token, isFor(client, found) else {
+        let asked = try await asked(text)
+        let client = try await confirmed(client, by: asked?.token)
+        guard let asked, let found = try await known(asked, to: client) else {
             return try await told(["active": false], to: client)
         }
         let terms = found.session.terms
         var members: JSONObject = [
             "active": true, "client_id": .string(terms.clientID),
-            "token_type": found.key == nil ? "Bearer" : "DPoP",
             "scope": .string(found.scope.joined(separator: " ")),
             "exp": .integer(found.expiresAt.seconds), "iss": .string(context.place.issuer),
             "sub": .string(context.mint.subject(of: terms)),
             "iat": .integer(found.issuedAt.seconds),
             "jti": .string(found.id),
         ]
+        if !asked.isRefresh { members["token_type"] = found.key == nil ? "Bearer" : "DPoP" }
         members["act"] = terms.actClaim
         if let key = found.key { members["cnf"] = ["jkt": .string(key)] }
         if !found.audience.isEmpty { members["aud"] = list(found.audience) }
@@ -90,17 +90,34 @@ extension Call<RealmContext> {
         }?.metadata.profile == .voo
     }
 
-    private func found(_ text: String) async throws(Problem) -> PresentedToken? {
-        if let token = try await context.present(text) { return token }
+    private func asked(_ text: String) async throws(Problem) -> AskedToken? {
+        if let token = try await context.present(text) {
+            return AskedToken(token: token, isRefresh: false)
+        }
         guard let token = context.mint.readRefreshToken(text),
             let session = try await context.live(token.session), session.terms.isOffline,
             session.generation == token.generation
         else { return nil }
-        return PresentedToken(
-            session: session, id: "\(session.id).\(token.generation)",
-            issuedAt: session.refreshedAt ?? session.terms.openedAt,
-            expiresAt: session.terms.expiresAt, scope: session.terms.scope,
-            audience: session.terms.resources, key: session.terms.key)
+        return AskedToken(
+            token: PresentedToken(
+                session: session, id: "\(session.id).\(token.generation)",
+                issuedAt: session.refreshedAt ?? session.terms.openedAt,
+                expiresAt: session.terms.expiresAt, scope: session.terms.scope,
+                audience: session.terms.resources, key: session.terms.key), isRefresh: true)
+    }
+
+    /// What the client may hear of. A refresh token is good nowhere but here, and for nobody but its client:
+    /// whoever else was told that it is active would take it for an access token.
+    private func known(
+        _ asked: AskedToken, to client: PresentClient
+    ) async throws(Problem) -> PresentedToken? {
+        var token = asked.token
+        guard asked.isRefresh else { return isFor(client, token) ? token : nil }
+        guard token.session.terms.client == client.id else { return nil }
+        token.expiresAt = token.session.terms.refreshEnd(
+            ofTokenFrom: token.issuedAt, client.metadata,
+            try await settings(ofApp: client.metadata.appID))
+        return context.clock.now() < token.expiresAt ? token : nil
     }
 
     /// A client hears of its own tokens and of those that name it, or a resource that it speaks for,
@@ -114,6 +131,12 @@ extension Call<RealmContext> {
                 || client.metadata.audiences.contains(where: name.isSpelled)
         }
     }
+}
+
+/// A token that a client asks about.
+private struct AskedToken {
+    let token: PresentedToken
+    let isRefresh: Bool
 }
 
 private func list(_ texts: [String]) -> JSON { .array(texts.map { .string($0) }) }

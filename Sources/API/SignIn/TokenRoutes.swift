@@ -72,7 +72,9 @@ enum TokenRoutes {
     private static let introspect = Route<RealmContext>(
         .post, PathTemplate(stringLiteral: introspectionPath), id: "introspectToken", tag: "OAuth",
         summary: "Says whether a token is good, and for what (RFC 7662).",
-        detail: "For clients that can keep a secret.", right: .client, dialect: .oauth,
+        detail: """
+            For clients that can keep a secret. A refresh token is active for its own client alone.
+            """, right: .client, dialect: .oauth,
         body: .form(tokenForm, example: exampleForm),
         answer: .ok(
             "What is known of it.",
@@ -123,7 +125,7 @@ enum TokenRoutes {
         .optional("auth_time", .integer(0...(1 << 53 - 1)), "When somebody signed in."),
         .optional("acr", .text(1...255), "How strongly."),
         .optional("amr", .list(of: .text(1...50), 0...10), "By what."),
-        .optional("token_type", .text(1...20), "How it is shown."),
+        .optional("token_type", .text(1...20), "How it is shown; a refresh token has none."),
         .optional(
             "business_partner_id", .text(1...100),
             "What other systems know the person by, of clients of the profile `voo`."),

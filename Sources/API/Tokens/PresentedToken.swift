@@ -11,7 +11,7 @@ struct PresentedToken: Sendable {
     let session: SessionView
     let id: String
     let issuedAt: Timestamp
-    let expiresAt: Timestamp
+    var expiresAt: Timestamp
     let scope: [String]
     let audience: [String]
     /// The thumbprint of the key that it is bound to.

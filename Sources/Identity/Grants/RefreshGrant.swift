@@ -75,13 +75,10 @@ public struct RefreshGrant: Grant {
     private func isFresh(
         _ session: Versioned<Session>, _ desk: GrantDesk
     ) -> Bool {
-        guard let used = session.state.refreshedAt ?? session.state.terms?.openedAt else {
-            return false
-        }
-        let patience =
-            desk.metadata.refreshTokenLifetime
-            ?? desk.settings[SettingCatalogue.refreshTokenLifetime]
-        return desk.request.now < used.adding(seconds: patience)
+        guard let terms = session.state.terms else { return false }
+        let end = terms.refreshEnd(
+            ofTokenFrom: session.state.refreshedAt ?? terms.openedAt, desk.metadata, desk.settings)
+        return desk.request.now < end
     }
 
     /// A refresh may ask for less than the session has, and never for more.
@@ -103,5 +100,18 @@ public struct RefreshGrant: Grant {
         let left = terms.resources.filter { desk.metadata.mayAsk(for: $0, desk.settings) }
         guard !left.isEmpty else { throw .invalidResource }
         return left
+    }
+}
+
+extension SessionTerms {
+    /// When a refresh token is over that was given at that time and is never used. Those of installations
+    /// last as long as their session.
+    public func refreshEnd(
+        ofTokenFrom givenAt: Timestamp, _ metadata: ClientMetadata, _ settings: Settings
+    ) -> Timestamp {
+        guard method != .flagship else { return expiresAt }
+        let patience =
+            metadata.refreshTokenLifetime ?? settings[SettingCatalogue.refreshTokenLifetime]
+        return min(expiresAt, givenAt.adding(seconds: patience))
     }
 }

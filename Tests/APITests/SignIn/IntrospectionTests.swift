@@ -11,8 +11,9 @@ import Values
     private static let api = "https://api.acme.example"
 
     /// Beside the usual ones: a resource server, one of another resource, and a backend.
-    private func world() async throws -> SignInWorld {
-        let world = try await SignInWorld()
+    private func world(_ settings: JSONObject = [:]) async throws -> SignInWorld {
+        let world = try await SignInWorld(
+            settings.merging(["registration": "jit_on_otp"]) { own, _ in own })
         for (name, metadata) in [
             ("api", ["audiences": [.string(Self.api)]]),
             ("other", ["audiences": ["https://other.acme.example"]]),
@@ -88,7 +89,11 @@ import Values
         let token = try #require(tokens["access_token"]?.string)
         let plain = try await ask(token, nil).json
         let type = "application/token-introspection+jwt"
-        for (token, expected) in [(token, plain), (token + "x", ["active": false])] {
+        let refresh = tokens["refresh_token"]?.string ?? ""
+        let inactive: JSON = ["active": false]
+        for (token, expected) in [
+            (token, plain), (token + "x", inactive), (refresh, inactive),
+        ] {
             let answer = try await ask(
                 token, "text/html, Application/Token-Introspection+JWT;q=0.5")
             #expect(answer.status == .ok && answer.response.headers["Content-Type"] == type)
@@ -134,19 +139,60 @@ import Values
     {
         let world = try await world()
         let tokens = try await signIn(world, resource: [Self.api]).json
-        for kind in ["access_token", "refresh_token"] {
-            for name in ["backend", "api", "service"] {
-                let known = try await ask(tokens[kind], as: name, world)
-                #expect(known["active"] == true, "\(kind) \(name)")
-                #expect(known["aud"] == [.string(Self.api)] && known["client_id"] == "backend")
-                #expect(known["iat"] != nil && known["jti"] != nil && known["auth_time"] != nil)
-                #expect(known["email"] == nil && known["username"] == nil)
-            }
-            #expect(try await ask(tokens[kind], as: "other", world) == ["active": false])
+        let (access, refresh) = (tokens["access_token"], tokens["refresh_token"])
+        for (token, name) in [
+            (access, "backend"), (access, "api"), (access, "service"), (refresh, "backend"),
+        ] {
+            let known = try await ask(token, as: name, world)
+            #expect(known["active"] == true, "\(name)")
+            #expect(known["aud"] == [.string(Self.api)] && known["client_id"] == "backend")
+            #expect(known["iat"] != nil && known["jti"] != nil && known["auth_time"] != nil)
+            #expect(known["email"] == nil && known["username"] == nil)
+        }
+        for token in [access, refresh] {
+            #expect(try await ask(token, as: "other", world) == ["active": false])
         }
         let unbound = try await signIn(world).json
         #expect(try await ask(unbound["access_token"], as: "api", world) == ["active": false])
         #expect(try await ask(unbound["access_token"], as: "backend", world)["active"] == true)
+    }
+
+    @Test func `RFC 7662: a refresh token is its client's alone, and no access token`()
+        async throws
+    {
+        let day: Int64 = 86_400
+        let world = try await world(["session_lifetime": .integer(30 * day)])
+        let tokens = try await signIn(world, resource: [Self.api])
+        let first = tokens.json["refresh_token"]
+        for name in ["api", "service", "other"] {
+            #expect(try await ask(first, as: name, world) == ["active": false], "\(name)")
+        }
+        func refresh(_ token: JSON?) async throws -> Answered {
+            try await world.post(
+                "/connect/token",
+                form: [
+                    ("grant_type", "refresh_token"), ("refresh_token", token?.string ?? ""),
+                ], basic: basic("backend"))
+        }
+        // It lasts for so long from its last use on, and never longer than its session.
+        var token = first
+        var ends: [Int64] = []
+        for _ in 0..<3 {
+            let known = try await ask(token, as: "backend", world)
+            let (since, until) = (known["iat"]?.integer ?? 0, known["exp"]?.integer ?? 0)
+            #expect(known["active"] == true && known["token_type"] == nil)
+            ends.append(until - since)
+            world.clock.advance(seconds: 10 * day)
+            token = try await refresh(token).json["refresh_token"]
+        }
+        #expect(ends[0] == 14 * day && ends[1] == 14 * day, "\(ends)")
+        #expect(ends[2] < 14 * day, "The session is over before.")
+
+        let fresh = try await signIn(world).json["refresh_token"]
+        #expect(try await ask(fresh, as: "backend", world)["active"] == true)
+        world.clock.advance(seconds: 14 * day)
+        #expect(try await ask(fresh, as: "backend", world) == ["active": false])
+        #expect(try await refresh(fresh).json["error"] == "invalid_grant")
     }
 
     @Test func `MOD-18: says what a reference token is too`() async throws {

@@ -165,7 +165,7 @@ private struct Prover: Sendable {
         }
         let second = try await prover.refresh(first, proofs: [try prover.proof()])
         #expect(second.json["token_type"] == "DPoP")
-        let token = second.json["refresh_token"]?.string ?? ""
+        let token = second.json["access_token"]?.string ?? ""
         #expect(try await prover.world.introspect(token)["cnf"]?["jkt"] != nil)
     }
 
