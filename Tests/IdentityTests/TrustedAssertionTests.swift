@@ -114,14 +114,15 @@ import Values
 
     private func redeem(
         _ subject: ShownToken? = nil, actor: ShownToken? = nil, scope: [String] = [],
-        resources: [String]? = nil, at now: Timestamp = noon
+        resources: [String]? = nil, at now: Timestamp = noon, proving key: String? = nil
     ) throws -> RedeemGrant<TokenExchangeGrant> {
         RedeemGrant(
             TokenExchangeGrant(subject: subject ?? shown(), actor: actor),
             GrantRequest(
                 client: gateway, clientID: "gateway",
                 proof: .secret(try digest(9), by: .secretBasic), scope: scope,
-                resources: resources ?? [there], session: session, now: now))
+                resources: resources ?? [there], session: session, now: now,
+                keyProof: key.map { UsedProof(key: $0, id: "1", until: now) }))
     }
 
     private func expected(
@@ -163,6 +164,29 @@ import Values
         try await known.given(SessionEvent.ended(.revoked), in: acting).when(redeem(actor: actor))
             .thenRejected(.invalidSubjectToken)
         try await realm().when(redeem(actor: actor)).thenRejected(.invalidSubjectToken)
+    }
+
+    @Test func `needs the key of every token that is bound to one`() async throws {
+        let known = try realm().given(SessionEvent.opened(terms()), in: acting)
+        var (subject, actor) = (shown(), shown(session: acting))
+        subject.key = "a"
+        func refused(_ actor: ShownToken?, proving key: String?) async throws -> JSON? {
+            let verdict = try await known.when(redeem(subject, actor: actor, proving: key))
+            guard case .success(let decision) = verdict.result else { return nil }
+            return decision.events.first { $0.name == "session.refused" }?.open["reason"]
+        }
+        for wrong in [nil, "b"] {
+            #expect(try await refused(nil, proving: wrong) == "unproven_token")
+        }
+        actor.key = "b"
+        for proved in ["a", "b"] {
+            #expect(try await refused(actor, proving: proved) == "unproven_token")
+        }
+        actor.key = "a"
+        let exchange = TokenExchange(origin: origin, actors: ["\(account)"])
+        var decision = Decision(expected(exchange), in: session)
+        decision.take(Claim("dpop_proof", "a 1", until: noon), for: gateway)
+        try await known.when(redeem(subject, actor: actor, proving: "a")).then(decision)
     }
 
     @Test func `reaches no further and asks for no more`() async throws {

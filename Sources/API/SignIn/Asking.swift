@@ -125,6 +125,9 @@ extension GrantRefusal: Refusal {
         case .unknownIdentity: Problem(.invalidGrant, "Nobody here is known by that name.")
         case .invalidSubjectToken:
             Problem(.invalidRequest, "A token that is to be exchanged is not valid.")
+        case .unprovenSubjectToken:
+            Problem(
+                .invalidRequest, "A token that is bound to a key is exchanged with its proof.")
         case .exchangeNotAllowed:
             Problem(.invalidRequest, "The token is not this client's to exchange.")
         case .invalidDeviceCode: Problem(.invalidGrant, "Invalid or used device code.")

@@ -29,6 +29,8 @@ public enum GrantRefusal: Error, Equatable, Sendable {
     case unknownIdentity
     /// A token that was shown to be exchanged is not good, or not any more.
     case invalidSubjectToken
+    /// A token that was shown to be exchanged is bound to a key, and that key was not proved.
+    case unprovenSubjectToken
     /// The token is not this client's to exchange.
     case exchangeNotAllowed
     case invalidDeviceCode
@@ -84,6 +86,7 @@ extension GrantRefusal {
         case .invalidAssertion: "invalid_assertion"
         case .unknownIdentity: "unknown_identity"
         case .exchangeNotAllowed: "exchange_not_allowed"
+        case .unprovenSubjectToken: "unproven_token"
         case .invalidCeremony(let reason), .passkeyRefused(let reason),
             .invalidAuthorizationCode(let reason):
             reason

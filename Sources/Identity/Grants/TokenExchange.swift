@@ -40,8 +40,14 @@ public struct ShownToken: Sendable, Equatable {
     public var scope: [String]
     public var audience: [String]
     public var expiresAt: Timestamp
+    /// The thumbprint of the key that it is bound to.
+    public var key: String?
 
-    public init(session: UUID, scope: [String], audience: [String], expiresAt: Timestamp) {
+    public init(
+        session: UUID, scope: [String], audience: [String], expiresAt: Timestamp,
+        key: String? = nil
+    ) {
+        self.key = key
         self.session = session
         self.scope = scope
         self.audience = audience

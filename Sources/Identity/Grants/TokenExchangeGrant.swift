@@ -49,6 +49,7 @@ public struct TokenExchangeGrant: Grant {
         guard isFor(desk, subject, shown) || held.mayAct.contains(desk.request.clientID) else {
             throw .exchangeNotAllowed
         }
+        try requireProof(desk)
         var terms = SessionTerms(
             account: account.stream, stamp: shown.stamp, client: desk.request.client,
             clientID: desk.request.clientID, app: desk.metadata.appID ?? desk.request.app,
@@ -67,6 +68,14 @@ public struct TokenExchangeGrant: Grant {
                     lifetime: min(
                         desk.accessLifetime, terms.expiresAt.seconds - desk.request.now.seconds),
                     style: TokenStyle(desk.metadata), key: desk.request.keyProof?.key)))
+    }
+
+    /// Whoever comes by a bound token without its key gets nothing for it: the new one would be bound to
+    /// another key, or to none. Nobody proves two keys at once, so that an actor's token has the same.
+    private func requireProof(_ desk: GrantDesk) throws(GrantRefusal) {
+        for key in [subject.key, actor?.key] where key != nil && key != desk.request.keyProof?.key {
+            throw .unprovenSubjectToken
+        }
     }
 
     /// A token is a client's to exchange if it was given to it, or is for what it speaks for.

@@ -50,7 +50,64 @@ private struct Gateway: Sendable {
     }
 }
 
+extension Gateway {
+    func send(
+        _ form: [(name: String, value: String)], proof: String?, basic: String? = nil
+    ) async throws -> Answered {
+        var headers: Headers = [
+            "Host": "id.acme.example", "Content-Type": "application/x-www-form-urlencoded",
+        ]
+        headers["DPoP"] = proof
+        headers["Authorization"] = basic.map { "Basic \(Base64.encode(Array($0.utf8)))" }
+        return try await world.send(
+            Request(
+                method: .post, path: "/connect/token", query: nil, headers: headers,
+                body: Array(Form.encode(form).utf8), source: "203.0.113.7", id: "request-6"))
+    }
+
+    func proof(_ key: ProofKey) throws -> String {
+        try key.proof([
+            "jti": .string("\(UUID.random())"), "htm": "POST",
+            "htu": "http://id.acme.example/connect/token",
+            "iat": .integer(world.clock.next().seconds),
+        ])
+    }
+
+    /// The app refreshes with a proof: what it gets is bound to that key.
+    func boundToken(_ key: ProofKey) async throws -> String {
+        let answer = try await send(
+            [
+                ("grant_type", "refresh_token"), ("client_id", "app"),
+                ("refresh_token", tokens["refresh_token"]?.string ?? ""),
+            ], proof: try proof(key))
+        #expect(answer.json["token_type"] == "DPoP")
+        return try #require(answer.json["access_token"]?.string)
+    }
+}
+
 @Suite struct `A client that exchanges a token` {
+    @Test(arguments: ["reference", "jwt"])
+    func `shows the key of one that is bound, and gets another one bound to it`(
+        _ format: String
+    ) async throws {
+        let gateway = try await Gateway(format: format)
+        let key = try ProofKey()
+        let token = try await gateway.boundToken(key)
+        let form = [
+            (name: "grant_type", value: exchangeGrant), ("subject_token", token),
+            ("subject_token_type", accessType), ("resource", there),
+        ]
+        for proof in [nil, try gateway.proof(ProofKey())] {
+            let refused = try await gateway.send(form, proof: proof, basic: "gateway:hush")
+            #expect(refused.status == .badRequest && refused.json["error"] == "invalid_request")
+        }
+        let answer = try await gateway.send(
+            form, proof: try gateway.proof(key), basic: "gateway:hush")
+        #expect(answer.status == .ok && answer.json["token_type"] == "DPoP")
+        let known = try await gateway.world.introspect(answer.json["access_token"]?.string ?? "")
+        #expect(known["cnf"] == ["jkt": .string(key.thumbprint)])
+    }
+
     @Test(arguments: ["reference", "jwt"])
     func `gets one that says who acts, and reaches no further`(_ format: String) async throws {
         let gateway = try await Gateway(format: format)

@@ -52,7 +52,7 @@ extension Call<RealmContext> {
             session: token.session.id, scope: token.scope,
             // A token that names no reader is for nobody but who gave it.
             audience: token.audience.filter { $0 != context.place.issuer },
-            expiresAt: token.expiresAt)
+            expiresAt: token.expiresAt, key: token.key)
     }
 }
 
