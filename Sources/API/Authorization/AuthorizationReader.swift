@@ -75,6 +75,12 @@ struct AuthorizationReader: Sendable {
                     AuthorizationFault(
                         .invalidRequest, "id_token_hint is no ID token of this client."), target)
             }
+            // Whom the two ask for cannot both be signed in (OpenID Connect Core section 5.5.1).
+            if let subject = asked.subject, !subject.utf8.elementsEqual(found.subject.utf8) {
+                throw .sent(
+                    AuthorizationFault(
+                        .loginRequired, "id_token_hint and claims name different people."), target)
+            }
             asked.subject = found.subject
         }
         return asked

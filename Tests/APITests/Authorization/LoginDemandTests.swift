@@ -124,6 +124,34 @@ private typealias Site = AuthorizeWorld
         #expect(try world.sent(foreign).with["error"] == "invalid_request")
     }
 
+    @Test func `a hint and a claim are answered for one person, or for none`() async throws {
+        let world = try await Site()
+        try await world.signIn()
+        let tokens = try await world.redeem(try await world.code())
+        let hint = try #require(tokens.json["id_token"]?.string)
+        func demand(_ subject: UUID) -> Pairs {
+            [
+                ("id_token_hint", hint),
+                ("claims", #"{"id_token":{"sub":{"value":"\#(subject)"}}}"#),
+            ]
+        }
+        let other = UUID.random()
+        for account in [world.ann, other] {
+            try await world.world.signIn("ann", as: account)
+            for more: Pairs in [[], [("prompt", "none")], [("prompt", "login")]] {
+                let answer = try await world.authorize(Site.request(demand(other) + more))
+                #expect(try world.sent(answer).with["error"] == "login_required")
+            }
+        }
+        let pushed = try await world.world.post(
+            "/connect/par",
+            form: Site.request(demand(other)) + [("client_secret", SignInWorld.secret)])
+        #expect(pushed.status == .badRequest && pushed.json["error"] == "login_required")
+        try await world.signIn()
+        let same = try await world.authorize(Site.request(demand(world.ann)))
+        #expect(try world.sent(same).with["code"] != nil)
+    }
+
     @Test func `a page is not for ever, and not anybody's`() async throws {
         let world = try await Site()
         let answer = try await world.authorize()
