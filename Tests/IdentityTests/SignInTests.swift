@@ -242,13 +242,14 @@ func registeredAccount(isConfirmed: Bool = true) -> AccountEvent {
 
 @Suite struct `Redeeming a refresh token` {
     func refresh(
-        _ generation: Int, at: Timestamp = noon, scope: [String] = [], from other: UUID? = nil
+        _ generation: Int, at: Timestamp = noon, scope: [String] = [], resources: [String] = [],
+        from other: UUID? = nil
     ) -> RedeemGrant<RefreshGrant> {
         RedeemGrant(
             RefreshGrant(session: session, generation: generation),
             GrantRequest(
                 client: other ?? client, clientID: "web", proof: .none, scope: scope,
-                session: UUID.zero, now: at))
+                resources: resources, session: UUID.zero, now: at))
     }
 
     @Test func `is refused where the app wants more by now than was shown`() async throws {
@@ -286,6 +287,25 @@ func registeredAccount(isConfirmed: Bool = true) -> AccountEvent {
         try await given(.refreshed(generation: 1, at: noon), .refreshed(generation: 2, at: noon))
             .when(refresh(0)).then(
                 Decision(SessionEvent.ended(.reuse), in: session, of: account))
+    }
+
+    @Test func `ends the family, whatever else is wrong with what is asked`() async throws {
+        let realm = try given(
+            .refreshed(generation: 1, at: noon), .refreshed(generation: 2, at: noon))
+        let ended = Decision(SessionEvent.ended(.reuse), in: session, of: account)
+        for (scope, resources) in [
+            (["openid", "email"], []), (["nonsense"], []), ([], ["https://bank.example"]),
+            ([], ["x"]),
+        ] as [([String], [String])] {
+            try await realm.when(refresh(0, scope: scope, resources: resources)).then(ended)
+        }
+        try await realm
+            .given(
+                RealmEvent.settingsChanged(["sign_in_level": "multi"]), in: Realm.stream
+            ).when(refresh(0)).then(ended)
+        for resource in ["x", "https://bank.example"] {
+            try await realm.when(refresh(2, resources: [resource])).thenRejected(.invalidResource)
+        }
     }
 
     @Test func `is refused when anything about it is over`() async throws {

@@ -115,12 +115,16 @@ public struct RedeemGrant<Shown: Grant>: AnsweringCommand {
         request.session = grant.sessionName ?? request.session
         let desk = GrantDesk(
             request: request, settings: facts.settings, metadata: metadata, method: Shown.type)
+        switch Shown.type {
         // What an exchange may reach has a list of its own.
-        if Shown.type == .tokenExchange {
+        case .tokenExchange:
             for resource in request.resources where !ResourceRule.isResource(resource) {
                 throw .invalidResource
             }
-        } else {
+        // A refresh token is first asked whether it was used before.
+        case .refreshToken: break
+        case .authorizationCode, .clientCredentials, .deviceCode, .jwtBearer, .nativeOTP,
+            .nativeMagicLink, .nativePasskey, .flagship:
             try desk.require(request.resources)
         }
         return desk

@@ -42,6 +42,13 @@ public struct RefreshGrant: Grant {
             let account = facts.account, account.isWelcome, account.state.stamp == terms.stamp,
             isFresh(session, desk), terms.key == nil || terms.key == desk.request.keyProof?.key
         else { throw .invalidRefreshToken }
+        // Before anything else that is asked: no fault of a request hides that its token was used before.
+        guard generation == session.state.generation || isRepeated(session, desk) else {
+            guard generation < session.state.generation else { throw .invalidRefreshToken }
+            return Settled(
+                Decision(SessionEvent.ended(.reuse), in: session.stream, of: terms.account),
+                .failure(.invalidRefreshToken))
+        }
         if desk.wantsMore(terms.factors, by: terms.method) { throw .strongerSignInNow }
         let scope = try narrowed(desk.request, terms)
         let resources = try resources(desk, terms)
@@ -51,24 +58,21 @@ public struct RefreshGrant: Grant {
             resources: resources,
             lifetime: desk.accessLifetime, style: TokenStyle(desk.metadata),
             key: desk.request.keyProof?.key)
-        if generation == session.state.generation {
-            return Settled(
-                Decision(
-                    SessionEvent.refreshed(generation: next, at: now), in: session.stream),
-                .success(granted))
-        }
+        guard generation == session.state.generation else { return Settled(.success(granted)) }
+        return Settled(
+            Decision(SessionEvent.refreshed(generation: next, at: now), in: session.stream),
+            .success(granted))
+    }
+
+    /// The token before the last one, by a client that lost the answer.
+    private func isRepeated(_ session: Versioned<Session>, _ desk: GrantDesk) -> Bool {
         // Clients of the voo profile never show one twice, so that whoever does is somebody else.
         let leeway =
             desk.metadata.profile == .voo ? 0 : desk.settings[SettingCatalogue.refreshTokenLeeway]
-        if next == session.state.generation, let at = session.state.refreshedAt,
-            now < at.adding(seconds: leeway)
-        {
-            return Settled(.success(granted))
+        guard generation + 1 == session.state.generation, let at = session.state.refreshedAt else {
+            return false
         }
-        guard generation < session.state.generation else { throw .invalidRefreshToken }
-        return Settled(
-            Decision(SessionEvent.ended(.reuse), in: session.stream, of: terms.account),
-            .failure(.invalidRefreshToken))
+        return desk.request.now < at.adding(seconds: leeway)
     }
 
     /// A token that nobody used for long is not good any more.
@@ -95,6 +99,7 @@ public struct RefreshGrant: Grant {
         _ desk: GrantDesk, _ terms: SessionTerms
     ) throws(GrantRefusal) -> [String] {
         let asked = desk.request.resources
+        try desk.require(asked)
         for resource in asked where !terms.resources.contains(resource) { throw .invalidResource }
         guard asked.isEmpty, !terms.resources.isEmpty else { return asked }
         let left = terms.resources.filter { desk.metadata.mayAsk(for: $0, desk.settings) }
