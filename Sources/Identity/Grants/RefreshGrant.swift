@@ -50,7 +50,7 @@ public struct RefreshGrant: Grant {
                 .failure(.invalidRefreshToken))
         }
         if desk.wantsMore(terms.factors, by: terms.method) { throw .strongerSignInNow }
-        let scope = try narrowed(desk.request, terms)
+        let scope = try narrowed(desk, terms)
         let resources = try resources(desk, terms)
         let next = generation + 1
         let granted = GrantedTokens(
@@ -85,12 +85,17 @@ public struct RefreshGrant: Grant {
         return desk.request.now < end
     }
 
-    /// A refresh may ask for less than the session has, and never for more.
+    /// A refresh may ask for less than the session has, and never for more. What was taken away from the
+    /// client meanwhile is left out; where nothing remains, there is nothing to give a token for.
     private func narrowed(
-        _ request: GrantRequest, _ terms: SessionTerms
+        _ desk: GrantDesk, _ terms: SessionTerms
     ) throws(GrantRefusal) -> [String] {
-        for scope in request.scope where !terms.scope.contains(scope) { throw .widerScope }
-        return request.scope.isEmpty ? terms.scope : request.scope
+        let asked = desk.request.scope
+        for scope in asked where !terms.scope.contains(scope) { throw .widerScope }
+        let wanted = asked.isEmpty ? terms.scope : asked
+        let left = wanted.filter(Scope.allowed(to: desk.metadata).contains)
+        guard !left.isEmpty || wanted.isEmpty else { throw .unknownScope }
+        return left
     }
 
     /// Of what the session has, what the client asks for, else what it may still have. Nothing left of it

@@ -115,6 +115,37 @@ private func list(_ resources: String...) -> JSON { .array(resources.map { .stri
         #expect(try await world.refresh(left.json, "app").status == .ok)
     }
 
+    @Test func `counts at each refresh for scopes as well`() async throws {
+        let world = try await SignInWorld()
+        let id = UUID.random()
+        func metadata(_ scope: String) -> JSONObject {
+            [
+                "token_endpoint_auth_method": "none", "application_type": "native",
+                "grant_types": ["urn:cocoar:otp", "refresh_token"], "scope": .string(scope),
+            ]
+        }
+        try await world.carryOut(
+            RegisterClient(
+                id: id, clientID: "app", metadata: metadata("openid email orders offline_access"),
+                secret: nil))
+        let tokens = try await world.signIn("app", scope: "openid email orders offline_access")
+        try await world.carryOut(
+            UpdateClient(id: id, metadata: metadata("openid email offline_access")))
+        let asked = try await world.refresh(tokens.json, "app", [("scope", "email orders")])
+        #expect(asked.status == .ok && asked.json["scope"] == "email")
+        let left = try await world.refresh(asked.json, "app")
+        #expect(left.json["scope"] == "openid email offline_access")
+        let token = try #require(left.json["access_token"]?.string)
+        #expect(try await world.introspect(token)["scope"] == "openid email offline_access")
+        let none = try await world.refresh(left.json, "app", [("scope", "orders")])
+        #expect(none.json["error"] == "invalid_scope" && none.json["access_token"] == nil)
+        // It ended nothing: the client may be given it back.
+        try await world.carryOut(
+            UpdateClient(id: id, metadata: metadata("openid email orders offline_access")))
+        let back = try await world.refresh(left.json, "app")
+        #expect(back.json["scope"] == "openid email orders offline_access")
+    }
+
     @Test func `is nowhere for a client that registered itself, until somebody says so`()
         async throws
     {
