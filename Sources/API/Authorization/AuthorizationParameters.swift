@@ -26,24 +26,34 @@ struct AuthorizationParameters {
         for name in repeated { values[name] = nil }
     }
 
-    /// What a request object says (RFC 9101 section 4): its members under the same names.
-    init(claims: JSONObject) {
+    /// What a request object says (RFC 9101 section 4): its members under the same names. Nil where one
+    /// that is known here has a type that the parameter has not: to pass it over would be to answer what
+    /// nobody asked.
+    init?(claims: JSONObject) {
         for (name, value) in claims where !Self.ofTheObject.contains(name) {
-            switch value {
-            case .string(let text): if !text.isEmpty { values[name] = text }
-            case .integer(let number): values[name] = String(number)
-            case .object: values[name] = String(decoding: value.canonical(), as: UTF8.self)
-            default: break
+            switch (name, value) {
+            case ("resource", .string(let resource)): resources = [resource]
+            case ("resource", .array(let list)):
+                resources = list.compactMap(\.string)
+                guard resources.count == list.count else { return nil }
+            case ("max_age", .integer(let seconds)): values[name] = String(seconds)
+            case ("claims", .object), ("registration", .object):
+                values[name] = String(decoding: value.canonical(), as: UTF8.self)
+            case (_, .string(let text)): if !text.isEmpty { values[name] = text }
+            default:
+                guard !Self.known.contains(name) else { return nil }
             }
         }
-        values["resource"] = nil
-        resources =
-            claims["resource"]?.array?.compactMap(\.string)
-            ?? claims["resource"]?.string.map { [$0] } ?? []
     }
 
     private static let ofTheObject: Set<String> = [
         "iss", "aud", "exp", "nbf", "iat", "jti", "sub", "request", "request_uri",
+    ]
+    private static let known: Set<String> = [
+        "acr_values", "claims", "claims_locales", "client_id", "code_challenge",
+        "code_challenge_method", "display", "dpop_jkt", "id_token_hint", "login_hint", "max_age",
+        "nonce", "prompt", "redirect_uri", "registration", "resource", "response_mode",
+        "response_type", "scope", "state", "ui_locales",
     ]
 
     subscript(_ name: String) -> String? { values[name] }

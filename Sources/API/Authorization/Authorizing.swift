@@ -31,6 +31,12 @@ extension Call<RealmContext> {
             let reader = AuthorizationReader(context: context, clientID: name, known: known)
             var asked: AuthorizationRequest
             if let uri = parameters["request_uri"] {
+                guard parameters["request"] == nil, !parameters.repeated.contains("request") else {
+                    throw reader.refusal(
+                        AuthorizationFault(
+                            .invalidRequest, "request and request_uri do not come together."),
+                        beside: parameters)
+                }
                 asked = try reader.pushed(uri, beside: parameters)
             } else {
                 asked = try await reader.whole(parameters)

@@ -34,7 +34,11 @@ extension AuthorizationReader {
             throw AuthorizationFault(
                 .invalidRequestObject, "The request object says what it must not say.")
         }
-        return AuthorizationParameters(claims: claims)
+        guard let parameters = AuthorizationParameters(claims: claims) else {
+            throw AuthorizationFault(
+                .invalidRequestObject, "A member of the request object has another type.")
+        }
+        return parameters
     }
 
     /// That which the client has chosen, where it has (OpenID Connect Registration section 2).

@@ -91,6 +91,41 @@ private typealias Site = AuthorizeWorld
         #expect(bare.status == .badRequest && bare.response.headers["Location"] == nil)
     }
 
+    @Test func `have members of the types that their parameters have`() async throws {
+        let world = try await world()
+        let wrong: [(String, JSON)] = [
+            ("scope", ["openid"]), ("prompt", true), ("state", 5), ("nonce", 7), ("nonce", .null),
+            ("response_type", ["code"]), ("redirect_uri", [.string(Site.back)]),
+            ("max_age", true), ("claims", ["x"]), ("resource", 5),
+            ("resource", ["https://api.example", 5]), ("acr_values", ["x"]), ("dpop_jkt", 1),
+            ("code_challenge", ["x"]), ("id_token_hint", ["x": 1]), ("client_id", 1),
+        ]
+        for (name, value) in wrong {
+            let answer = try await send(world, try object(world) { $0[name] = value })
+            #expect(answer.with["error"] == "invalid_request_object", "\(name)")
+        }
+        let right: [(String, JSON)] = [
+            ("max_age", 900), ("max_age", "900"), ("something", ["else"]), ("other", 5),
+            ("claims", ["id_token": ["email": .null]]), ("claims", #"{"id_token":{}}"#),
+            ("resource", ["https://api.example"]), ("resource", "https://api.example"),
+        ]
+        for (name, value) in right {
+            let answer = try await send(world, try object(world) { $0[name] = value })
+            #expect(answer.with["code"] != nil, "\(name)")
+        }
+    }
+
+    @Test func `come by value or by name, and not both ways`() async throws {
+        let world = try await world()
+        let pushed = try await push(world)
+        for objects in [[try object(world)], ["x"], ["x", "y"]] {
+            let both = pushed + objects.map { ("request", $0) } + [("redirect_uri", Site.back)]
+            let answer = try world.sent(try await world.authorize(both))
+            #expect(answer.with["error"] == "invalid_request" && answer.with["code"] == nil)
+        }
+        #expect(try world.sent(try await world.authorize(pushed)).with["code"] != nil)
+    }
+
     @Test func `are the only ones of a client that promised it`() async throws {
         let signing = try await world(["require_signed_request_object": true])
         #expect(
