@@ -71,7 +71,9 @@ public struct AdminContext: RouteContext {
 
     private func authenticated(_ request: Request) async throws(Problem) -> AdminKeyView {
         let lines = request.headers.all("Authorization")
-        guard lines.count == 1, let key = bearerKey(lines[0]) else {
+        guard lines.count == 1,
+            let text = AuthorizationLine.text(of: lines[0], by: "bearer"), let key = BearerKey(text)
+        else {
             throw Problem(.unauthenticated)
         }
         let known = try await reading { () throws(LogFailure) in
@@ -81,14 +83,6 @@ public struct AdminContext: RouteContext {
         let isRight = constantTimeEqual(key.digest, known?.digest ?? noDigest)
         guard let known, isRight, known.revokedAt == nil else { throw Problem(.unauthenticated) }
         return known
-    }
-
-    private func bearerKey(_ line: String) -> BearerKey? {
-        let scheme = "bearer "
-        guard line.utf8.count > scheme.utf8.count,
-            String(line.unicodeScalars.prefix(scheme.utf8.count)).lowercased() == scheme
-        else { return nil }
-        return BearerKey(String(line.unicodeScalars.dropFirst(scheme.utf8.count)))
     }
 }
 

@@ -46,15 +46,8 @@ extension Call<RealmContext> {
         let lines = request.headers.all("Authorization")
         guard let line = lines.first, line != "null" else { return nil }
         guard lines.count == 1, line.utf8.count < 4096 else { return nil }
-        return Self.rest(of: line, behind: "bearer ")
-            ?? Self.rest(of: line, behind: "basic ").flatMap(Self.password)
-    }
-
-    private static func rest(of line: String, behind scheme: String) -> String? {
-        guard String(line.unicodeScalars.prefix(scheme.utf8.count)).lowercased() == scheme else {
-            return nil
-        }
-        return String(line.unicodeScalars.dropFirst(scheme.utf8.count))
+        return AuthorizationLine.text(of: line, by: "bearer")
+            ?? AuthorizationLine.text(of: line, by: "basic").flatMap(Self.password)
     }
 
     /// Some clients show the token as a password; whose it is the token says.

@@ -164,9 +164,12 @@ extension RealmContext {
     /// The access token of a request (RFC 6750), in the header and nowhere else.
     private func bearer(of request: Request) async throws(Problem) -> PresentedToken {
         let lines = request.headers.all("Authorization")
-        guard let line = lines.first ?? formToken(of: request) else {
-            throw Problem(.unauthenticated)
+        let tokens = formTokens(of: request)
+        // RFC 6750 section 2: whoever shows two may mean either.
+        guard tokens.count <= 1, tokens.isEmpty || lines.isEmpty else {
+            throw Problem(.invalidRequest, "The access token is shown more than once.")
         }
+        guard let line = lines.first ?? tokens.first else { throw Problem(.unauthenticated) }
         guard lines.count <= 1, line.utf8.count <= Self.longestToken,
             let (scheme, text) = TokenScheme.read(line), let token = try await present(text)
         else { throw Problem(.invalidToken) }
@@ -177,12 +180,11 @@ extension RealmContext {
 
     /// OpenID Connect Core section 5.3.1: user info alone takes a token in a form, as if it stood in
     /// the header.
-    private func formToken(of request: Request) -> String? {
+    private func formTokens(of request: Request) -> [String] {
         guard request.path == TokenRoutes.userInfoPath, request.method == .post,
-            let pairs = Form.parse(request.body),
-            pairs.count(where: { $0.name == "access_token" }) == 1
-        else { return nil }
-        return pairs.first { $0.name == "access_token" }.map { "Bearer \($0.value)" }
+            let pairs = Form.parse(request.body)
+        else { return [] }
+        return pairs.filter { $0.name == "access_token" }.map { "Bearer \($0.value)" }
     }
 
     /// The pause before an answer that must not tell by its speed what was found.

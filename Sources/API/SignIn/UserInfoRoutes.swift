@@ -29,7 +29,8 @@ enum UserInfoRoutes {
             answer: .ok(
                 "As much as the token's scope allows.", schema,
                 example: ["sub": "0193a0e7-5e0c-7000-9000-2f6b1c1d9a10"]),
-            refusals: Place.refusals + [.invalidToken, .insufficientScope], isForScripts: true
+            refusals: Place.refusals + [.invalidToken, .insufficientScope, .invalidRequest],
+            isForScripts: true
         ) { call throws(Problem) in
             guard case .account(let account, let session, let scope) = call.caller else {
                 throw Problem(.unauthenticated)

@@ -68,6 +68,39 @@ private typealias Site = AuthorizeWorld
         #expect(inAddress.status == .unauthorized)
     }
 
+    @Test func `RFC 6750: a token in the header and in the form, and spaces before it`()
+        async throws
+    {
+        let world = try await Site.signedIn()
+        let path = "/connect/userinfo"
+        let token = try #require(try await world.tokens().json["access_token"]?.string)
+        func ask(_ line: String?, _ form: Pairs) async throws -> Answered {
+            var headers: Headers = [
+                "Host": "id.acme.example", "Content-Type": "application/x-www-form-urlencoded",
+            ]
+            headers["Authorization"] = line
+            return try await world.world.send(
+                Request(
+                    method: .post, path: path, query: nil, headers: headers,
+                    body: Array(Form.encode(form).utf8), source: "203.0.113.9", id: "request-6"))
+        }
+        let form: Pairs = [("access_token", token)]
+        for (line, form) in [
+            ("Bearer \(token)", form), ("Basic eDp5", form), (nil, form + form),
+            ("Bearer \(token)", [("access_token", "x")]),
+        ] as [(String?, Pairs)] {
+            let answer = try await ask(line, form)
+            #expect(answer.status == .badRequest && answer.json["error"] == "invalid_request")
+        }
+        for line in ["Bearer  \(token)", "bearer    \(token)", "BEARER \(token)"] {
+            #expect(try await ask(line, []).status == .ok, "\(line)")
+        }
+        for line in ["Bearer", "Bearer\(token)", "Bearer\t\(token)", "Bearer \(token) x"] {
+            #expect(try await ask(line, []).status == .unauthorized, "\(line)")
+        }
+        #expect(try await ask(nil, form).status == .ok)
+    }
+
     @Test(arguments: [
         String(repeating: "a", count: 42), String(repeating: "a", count: 129),
         String(repeating: "a", count: 42) + " ", String(repeating: "ä", count: 43),

@@ -135,19 +135,15 @@ extension Call<RealmContext> {
 }
 
 /// How an access token is shown in the header `Authorization`.
-enum TokenScheme: String, CaseIterable {
-    case bearer = "bearer "
+enum TokenScheme: String {
+    case bearer
     /// With a proof beside it.
-    case proven = "dpop "
+    case proven = "dpop"
 
     static func read(_ line: String) -> (scheme: TokenScheme, text: String)? {
-        for scheme in allCases {
-            let length = scheme.rawValue.utf8.count
-            if String(line.unicodeScalars.prefix(length)).lowercased() == scheme.rawValue {
-                return (scheme, String(line.unicodeScalars.dropFirst(length)))
-            }
-        }
-        return nil
+        guard let line = AuthorizationLine(line), let scheme = TokenScheme(rawValue: line.scheme)
+        else { return nil }
+        return (scheme, line.text)
     }
 }
 

@@ -11,11 +11,10 @@ extension Call<RealmContext> {
     private func bearerText() throws(Problem) -> String? {
         let lines = request.headers.all("Authorization")
         guard let line = lines.first else { return nil }
-        let scheme = "bearer "
         guard lines.count == 1, line.utf8.count < 1024,
-            String(line.unicodeScalars.prefix(scheme.utf8.count)).lowercased() == scheme
+            let text = AuthorizationLine.text(of: line, by: "bearer")
         else { throw Problem(.invalidToken) }
-        return String(line.unicodeScalars.dropFirst(scheme.utf8.count))
+        return text
     }
 
     func initialAccessToken() throws(Problem) -> UUID? {
