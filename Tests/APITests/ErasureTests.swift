@@ -1,3 +1,4 @@
+import EventSourcing
 import HTTP
 import Identity
 import JSON
@@ -25,6 +26,23 @@ import Values
         let world = try await World()
         #expect(try await world.send(.post, path(SigningKeys.stream)).status == .badRequest)
         #expect(world.destroyed.all.isEmpty)
+    }
+
+    @Test func `is refused where it is an account, which would live on without its key`()
+        async throws
+    {
+        let world = try await World()
+        let account = try await world.person("ada@example.org")
+        let refused = try await world.send(.post, path(account))
+        #expect(refused.status == .badRequest && refused.problem == .invalidParameter)
+        #expect(refused.json["detail"]?.string?.contains("urd account erase") == true)
+        #expect(world.destroyed.all.isEmpty)
+        #expect(try await world.events().last?.name != "realm.subject_erased")
+        // It is erased as an account, and then it is like any other subject.
+        let erased = try await world.send(
+            .post, "/api/admin/realms/acme/accounts/\(account)/erase")
+        #expect(erased.status == .ok && world.destroyed.all.contains(account))
+        #expect(try await world.send(.post, path(account)).status == .ok)
     }
 
     @Test func `under a key that stood for another subject destroys nothing`() async throws {

@@ -1,5 +1,6 @@
 """What the README tells a newcomer to type, typed."""
 
+import json
 import os
 import pathlib
 import re
@@ -68,6 +69,18 @@ class Readme(unittest.TestCase):
         result = urd.command(*words.group(1).split(), subject, "--realm", "demo")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn(subject, result.stdout)
+        words = re.search(r"^urd (account erase) (\S+)$", text, re.M)
+        self.assertIsNotNone(words)
+        email = "somebody@example.org"
+        made = urd.command("account", "register", "--email", email, "--realm", "demo", "--json")
+        self.assertEqual(made.returncode, 0, made.stderr)
+        account = json.loads(made.stdout)["id"]
+        refused = urd.command("subject", "erase", account, "--realm", "demo")
+        self.assertEqual(refused.returncode, 1, refused.stdout)
+        self.assertIn("`urd account erase`", refused.stderr)
+        result = urd.command(*words.group(1).split(), email, "--realm", "demo")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn(account, result.stdout)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,9 @@ enum SubjectRoutes {
         detail: """
             Destroys the key under which the subject's personal data is sealed in the log. The \
             events stay, and so does the proof that nobody changed them. A client's contacts are \
-            sealed under the client's id; events name their subject. This can't be undone.
+            sealed under the client's id; events name their subject. An account is refused: it is \
+            erased as one, which ends its sessions and gives up its mail address as well. This \
+            can't be undone.
             """,
         right: .realm,
         parameters: [
@@ -43,6 +45,12 @@ enum SubjectRoutes {
                 .invalidParameter, "The realm's signing keys are no person.", field: "subject")
         }
         try await call.knownRealm()
+        guard try await !call.isAccount(subject, in: write.realm) else {
+            throw Problem(
+                .invalidParameter,
+                "This is an account, which `urd account erase` erases with all that is its.",
+                field: "subject")
+        }
         // What is destroyed cannot come back: a write that will be refused must not get that far.
         _ = try await call.earlier(write)
         try await reading { () throws(LogFailure) in
@@ -56,6 +64,19 @@ enum SubjectRoutes {
                 "position": .integer(done.positions.last),
             ]
         ).at(done)
+    }
+}
+
+extension Call<AdminContext> {
+    /// One whose erasure is done is nobody's any more.
+    fileprivate func isAccount(
+        _ subject: UUID, in realm: RealmID
+    ) async throws(Problem) -> Bool {
+        let events = try await reading { () throws(LogFailure) in
+            try await context.commands.events.stream(subject, after: 0, in: realm)
+        }
+        guard events.first.flatMap({ AccountEvent($0) }) != nil else { return false }
+        return !events.contains { AccountEvent($0) == .erased }
     }
 }
 
