@@ -19,7 +19,8 @@ enum AppInfoRoutes {
         refusals: Place.refusals
     ) { call throws(Problem) in
         let client = try await call.namedClient()
-        let settings = try await call.settings(ofApp: (client ?? nil)?.metadata.appID)
+        let app = (client ?? nil)?.metadata.appID
+        let settings = try await call.settings(ofApp: app) ?? call.context.place.settings
         let offered = call.offeredGrants(settings, client)
         return .native(
             .ok,

@@ -12,15 +12,6 @@ extension Call<RealmContext> {
         return .v7(at: context.clock.now(), using: &random)
     }
 
-    /// What holds for a client: in its app, if it has one, else where it asked.
-    func settings(ofApp app: UUID?) async throws(Problem) -> Settings {
-        guard let app, app != context.place.app else { return context.place.settings }
-        let settings = try await reading { () throws(LogFailure) in
-            try await context.queries.settings(ofApp: app, in: context.place.realm)
-        }
-        return settings ?? context.place.settings
-    }
-
     /// Carries a command out for whoever asks here.
     func ask<C: AnsweringCommand>(
         _ command: C, as actor: String, client: String? = nil

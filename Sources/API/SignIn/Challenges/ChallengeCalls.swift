@@ -62,8 +62,10 @@ struct ChallengeStep: Sendable {
 extension Call<RealmContext> {
     /// Whoever types a code into an app trusts it with the account: so it must be the realm's own, which
     /// is known before anything else is.
-    func requireFirstParty(_ client: PresentClient) throws(Problem) {
-        guard context.place.settings[SettingCatalogue.nativeGrants] else {
+    func requireFirstParty(_ client: PresentClient) async throws(Problem) {
+        guard let settings = try await settings(ofApp: client.metadata.appID),
+            settings[SettingCatalogue.nativeGrants]
+        else {
             throw GrantRefusal.unsupportedGrant.problem
         }
         let metadata = client.metadata

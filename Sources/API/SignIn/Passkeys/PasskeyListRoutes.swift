@@ -27,7 +27,7 @@ enum PasskeyListRoutes {
             example: []),
         refusals: Place.refusals + [.nativeGrantsDisabled]
     ) { call throws(Problem) in
-        try call.requireNativeGrants()
+        try await call.requireNativeGrantsOfSession()
         var items: [JSON] = []
         for passkey in try await call.passkeys(of: try call.signedIn.account) {
             items.append([
@@ -50,7 +50,7 @@ enum PasskeyListRoutes {
         answer: Answer(status: .noContent, description: "It is named.", content: .nothing),
         refusals: Place.refusals + [.nativeGrantsDisabled, .noSuchPasskey]
     ) { call throws(Problem) in
-        try call.requireNativeGrants()
+        try await call.requireNativeGrantsOfSession()
         let (account, session) = try call.signedIn
         guard let passkey = UUID(try call.required("id")) else { throw Problem(.noSuchPasskey) }
         try await call.carryOut(
@@ -70,7 +70,7 @@ enum PasskeyListRoutes {
             .nativeGrantsDisabled, .noSuchPasskey, .reauthenticationRequired,
         ]
     ) { call throws(Problem) in
-        try call.requireNativeGrants()
+        try await call.requireNativeGrantsOfSession()
         let (account, session) = try call.signedIn
         guard let passkey = UUID(try call.required("id")) else { throw Problem(.noSuchPasskey) }
         try await call.carryOut(

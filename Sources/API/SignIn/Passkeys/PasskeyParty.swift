@@ -56,20 +56,32 @@ struct PasskeyParty: Sendable {
 }
 
 extension Call<RealmContext> {
-    /// For a client that belongs to an app and may have chosen a domain.
-    func passkeyParty(app: UUID?, domain: String?) async throws(Problem) -> PasskeyParty? {
-        guard let app, app != context.place.app else {
-            return PasskeyParty(context.place.settings, chosenBy: domain)
-        }
-        let settings = try await reading { () throws(LogFailure) in
+    /// What holds in an app, wherever it was asked for; where none is named, what holds here. Nil:
+    /// the app is gone.
+    func settings(ofApp app: UUID?) async throws(Problem) -> Settings? {
+        guard let app, app != context.place.app else { return context.place.settings }
+        return try await reading { () throws(LogFailure) in
             try await context.queries.settings(ofApp: app, in: context.place.realm)
         }
-        return settings.flatMap { PasskeyParty($0, chosenBy: domain) }
     }
 
-    func requireNativeGrants() throws(Problem) {
-        guard context.place.settings[SettingCatalogue.nativeGrants] else {
-            throw Problem(.nativeGrantsDisabled)
-        }
+    /// For a client that belongs to an app and may have chosen a domain.
+    func passkeyParty(app: UUID?, domain: String?) async throws(Problem) -> PasskeyParty? {
+        try await settings(ofApp: app).flatMap { PasskeyParty($0, chosenBy: domain) }
+    }
+
+    /// A client that belongs to an app brings that app's settings with it, as it does at the token
+    /// endpoint.
+    func requireNativeGrants(app: UUID?) async throws(Problem) {
+        guard let settings = try await settings(ofApp: app),
+            settings[SettingCatalogue.nativeGrants]
+        else { throw Problem(.nativeGrantsDisabled) }
+    }
+
+    /// The same for whoever is signed in: in the client's app as it is now, else where it signed in.
+    func requireNativeGrantsOfSession() async throws(Problem) {
+        let terms = try signedIn.session.terms
+        let client = try await client(named: terms.clientID)
+        try await requireNativeGrants(app: client?.metadata.appID ?? terms.app)
     }
 }

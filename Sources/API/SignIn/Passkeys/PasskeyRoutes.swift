@@ -33,13 +33,14 @@ enum PasskeyRoutes {
             "A challenge.", begun, example: exampleOfBegun),
         refusals: refusals
     ) { call throws(Problem) in
-        try call.requireNativeGrants()
         let name = call.body["client_id"]?.string
         try call.count(.passkeyBegin, client: name)
         let client = try await call.client(named: name)
+        let app = client?.metadata.appID
+        try await call.requireNativeGrants(app: app)
         guard
             let party = try await call.passkeyParty(
-                app: client?.metadata.appID, domain: client?.metadata.passkeyDomain)
+                app: app, domain: client?.metadata.passkeyDomain)
         else { throw Problem(.passkeyUnavailable) }
         return call.begin(
             Ceremony(kind: .signIn, client: name, account: nil, relyingParty: party.id)
@@ -58,8 +59,8 @@ enum PasskeyRoutes {
             ]),
         refusals: refusals + [.reauthenticationRequired, .invalidEnrollment]
     ) { call throws(Problem) in
-        try call.requireNativeGrants()
         let enrolling = try await call.enrolling()
+        try await call.requireNativeGrants(app: enrolling.session.app)
         try call.count(.passkeyBegin, target: enrolling.account.description)
         let party = try enrolling.requireParty()
         if let limit = enrolling.session.isTooOld(at: call.context.clock.now(), party.settings) {
@@ -96,11 +97,11 @@ enum PasskeyRoutes {
             example: ["Message": "Passkey enrolled successfully."]),
         refusals: refusals + [.invalidEnrollment, .reauthenticationRequired, .invalidToken]
     ) { call throws(Problem) in
-        try call.requireNativeGrants()
+        let enrolling = try await call.enrolling()
+        try await call.requireNativeGrants(app: enrolling.session.app)
         guard let id = call.body["ceremonyId"]?.string.flatMap({ UUID($0) }),
             let attestation = call.body["attestation"], !attestation.isNull
         else { throw Problem(.invalidEnrollment, "Invalid enrollment request.") }
-        let enrolling = try await call.enrolling()
         let party = try enrolling.requireParty()
         let ceremony = enrolling.ceremony(party)
         guard call.context.mint.isOurs(id, ceremony) else { throw .enrollmentExpired }
