@@ -96,7 +96,7 @@ private func signInSamples() throws -> [any Event] {
         AccountEvent.deleted(subjects: [mailbox]), AccountEvent.erased,
         MailboxEvent.assigned(account), MailboxEvent.released(account, next: client),
         MailboxEvent.codeIssued(issued), MailboxEvent.codeIssued(moving),
-        MailboxEvent.codeRefused(code, at: noon),
+        MailboxEvent.codeRefused(code, at: noon), MailboxEvent.codeRenamed(code, person),
         MailboxEvent.codeRedeemed(code), SessionEvent.opened(terms),
         SessionEvent.refreshed(generation: 1, at: noon), SessionEvent.ended(.reuse),
         SessionEvent.ended(

@@ -95,6 +95,35 @@ func registeredAccount(isConfirmed: Bool = true) -> AccountEvent {
             .then(issued(), in: mailbox)
     }
 
+    @Test func `has the code that was just mailed make an account of whoever asked last`()
+        async throws
+    {
+        let mallory = Person(email: "ann@example.org", firstName: "Mallory", lastName: "Evil")
+        let soon = noon.adding(seconds: 60)
+        var realm = try givenNativeRealm().given(issued(), in: mailbox)
+        var command = try request(at: soon, person: mallory)
+        try await realm.when(command)
+            .then(MailboxEvent.codeRenamed(code, mallory), in: mailbox)
+        command.mayJoin = false
+        try await realm.when(command)
+            .then(MailboxEvent.codeRenamed(code, mallory), in: mailbox)
+        // A page on which nobody says a name says none.
+        command.isForPage = true
+        try await realm.when(command).thenNothing()
+        realm = realm.given(MailboxEvent.codeRenamed(code, mallory), in: mailbox)
+        try await realm.when(request(at: soon, person: mallory)).thenNothing()
+        try await realm.when(request(at: soon))
+            .then(MailboxEvent.codeRenamed(code, ann), in: mailbox)
+        // Of somebody who has an account nothing changes.
+        try await realm.given(registeredAccount(isConfirmed: false), in: account)
+            .given(MailboxEvent.assigned(account), in: mailbox).when(request(at: soon))
+            .thenNothing()
+        // What another code is for is not what was said of this one.
+        try await realm.given(MailboxEvent.codeRedeemed(code), in: mailbox)
+            .given(MailboxEvent.codeRenamed(code, mallory), in: mailbox)
+            .when(request()).then(issued(), in: mailbox)
+    }
+
     @Test func `is refused where the realm has no native grants, or a name is missing`()
         async throws
     {
@@ -165,6 +194,18 @@ func registeredAccount(isConfirmed: Bool = true) -> AccountEvent {
                 (MailboxEvent.codeRedeemed(code), mailbox), (registeredAccount(), account),
                 (MailboxEvent.assigned(account), mailbox),
                 (opened(scope: ["openid", "offline_access"], offline: true), session)))
+    }
+
+    @Test func `makes it of whoever asked last for the code`() async throws {
+        let bob = Person(email: "ann@example.org", firstName: "Bob")
+        let realm = try givenNativeRealm().given(issued(), in: mailbox)
+            .given(MailboxEvent.codeRenamed(code, bob), in: mailbox)
+        let made = AccountEvent.registered(
+            mailbox: mailbox, isConfirmed: true, origin: .code, person: bob)
+        try await realm.when(redeem()).then(
+            decided(
+                (MailboxEvent.codeRedeemed(code), mailbox), (made, account),
+                (MailboxEvent.assigned(account), mailbox), (opened(), session)))
     }
 
     @Test func `signs the holder in, and confirms the mailbox where nobody had`() async throws {

@@ -39,6 +39,8 @@ public struct Mailbox: StreamState {
         case .codeIssued(let code):
             self.code = code
             wrongGuesses = 0
+        case .codeRenamed(let id, let person):
+            if code?.id == id { code?.person = person }
         case .codeRefused(let id, let at):
             if code?.id == id { wrongGuesses += 1 }
             refusals = refusals.suffix(Self.guessesPerHour - 1) + [at]

@@ -22,7 +22,7 @@ public struct IssuedCode: Sendable, Equatable {
     public let issuedAt: Timestamp
     public let expiresAt: Timestamp
     /// To whom it is mailed, and whom an account is made for.
-    public let person: Person
+    public internal(set) var person: Person
     /// What a link begins with, where one is mailed in the place of the digits.
     public var base: String?
 
@@ -47,6 +47,8 @@ public enum MailboxEvent: Event {
     /// That account gave it up. What is mailed to it from now on is of another subject.
     case released(UUID, next: UUID? = nil)
     case codeIssued(IssuedCode)
+    /// It was asked for again before another may be mailed: it is for this person now.
+    case codeRenamed(UUID, Person)
     /// Somebody guessed wrong.
     case codeRefused(UUID, at: Timestamp)
     case codeRedeemed(UUID)
@@ -62,6 +64,7 @@ public enum MailboxEvent: Event {
             "otp.issued",
             open: ["otp", "purpose", "digest", "app", "issued_at", "expires_at", "base"],
             personal: Person.fieldNames),
+        EventShape("otp.renamed", open: ["otp"], personal: Person.fieldNames),
         EventShape("otp.refused", open: ["otp", "refused_at"]),
         EventShape("otp.redeemed", open: ["otp"]),
         EventShape("mailbox.invited", open: ["invite", "app"]),
@@ -75,6 +78,7 @@ public enum MailboxEvent: Event {
         case .assigned: "mailbox.assigned"
         case .released: "mailbox.released"
         case .codeIssued: "otp.issued"
+        case .codeRenamed: "otp.renamed"
         case .codeRefused: "otp.refused"
         case .codeRedeemed: "otp.redeemed"
         case .invited: "mailbox.invited"
@@ -105,6 +109,10 @@ public enum MailboxEvent: Event {
             fields["expires_at"] = .integer(code.expiresAt.seconds)
             fields["base"] = code.base.map { .string($0) }
             return fields
+        case .codeRenamed(let id, let person):
+            var fields = person.fields
+            fields["otp"] = .uuid(id)
+            return fields
         case .codeRefused(let id, let at):
             return ["otp": .uuid(id), "refused_at": .integer(at.seconds)]
         case .codeRedeemed(let id): return ["otp": .uuid(id)]
@@ -132,6 +140,9 @@ public enum MailboxEvent: Event {
                 issuedAt: issuedAt, expiresAt: expiresAt, person: Person(fields: fields))
             code.base = fields["base"]?.string
             self = .codeIssued(code)
+        case "otp.renamed":
+            guard let id = fields.uuid("otp") else { return nil }
+            self = .codeRenamed(id, Person(fields: fields))
         case "otp.refused":
             guard let id = fields.uuid("otp"), let at = fields.instant("refused_at") else {
                 return nil

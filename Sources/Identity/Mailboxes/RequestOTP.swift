@@ -106,7 +106,9 @@ public struct RequestOTP: AnsweringCommand {
         switch purpose(facts) {
         case .failure(let none): return Settled(.nothing(none.reason))
         case .success(let purpose):
-            if let reason = throttle(facts) { return Settled(.nothing(reason)) }
+            if let reason = throttle(facts) {
+                return Settled(renaming(facts, purpose, reason), .nothing(reason))
+            }
             if purpose == .registration, !mayJoin { return Settled(.nothing(.wouldJoin)) }
             let lifetime = facts.settings[SettingCatalogue.otpLifetime]
             let issued = IssuedCode(
@@ -177,6 +179,19 @@ public struct RequestOTP: AnsweringCommand {
         case (.off, _), (.jitOnOTP, _), (.explicitEndpoint, _), (.inviteCode, _):
             .failure(NoCode(.notRegistered))
         }
+    }
+
+    /// The code that was just mailed makes an account of whoever asked last: somebody who asks for
+    /// another's mailbox first must not name the account. A page that asks for no names says none.
+    private func renaming(
+        _ facts: Facts, _ purpose: IssuedCode.Purpose, _ reason: Reason
+    ) -> Decision {
+        guard reason == .tooSoon, purpose == .registration, mayJoin || !isForPage,
+            !(facts.account?.isAlive ?? false), let code = facts.mailbox.state.code,
+            code.purpose == .registration, code.person != person
+        else { return Decision() }
+        return Decision(
+            MailboxEvent.codeRenamed(code.id, person), in: mailbox, of: facts.mailbox.subject)
     }
 
     private func throttle(_ facts: Facts) -> Reason? {

@@ -35,6 +35,28 @@ import Values
         #expect(try await world.userInfo(token).json["sub"] == who["sub"])
     }
 
+    @Test func `makes the account of whoever asked last, and mails nothing more for that`()
+        async throws
+    {
+        let world = try await SignInWorld()
+        let first = try await world.requestCode([
+            "Email": "ann@example.org", "FirstName": "Mallory", "LastName": "Evil",
+        ])
+        let code = try await world.mailedCode()
+        let second = try await world.requestCode([
+            "Email": "Ann@example.org", "FirstName": "Ann", "LastName": "Lee",
+        ])
+        #expect(second.status == first.status && second.response.body == first.response.body)
+        #expect(try await world.events().filter { $0 == "otp.issued" }.count == 1)
+        let tokens = try await world.redeem(code, scope: "openid profile")
+        let who = try await world.userInfo(try #require(tokens.json["access_token"]?.string))
+        #expect(who.json["given_name"] == "Ann" && who.json["family_name"] == "Lee")
+        // Of an account that is there nobody says another name by asking.
+        _ = try await world.requestCode(["Email": "ann@example.org", "FirstName": "Eve"])
+        _ = try await world.requestCode(["Email": "ann@example.org", "FirstName": "Mallory"])
+        #expect(try await world.events().filter { $0 == "otp.renamed" }.count == 1)
+    }
+
     @Test func `says the same whoever asks, and mails nothing where nobody may join`()
         async throws
     {
