@@ -145,6 +145,40 @@ import Values
         #expect(try await world.send(.patch, location, body: [:]).problem == .noSuchApp)
     }
 
+    /// Its clients would follow the realm, and so get more than was meant for them.
+    @Test func `is not deleted while clients belong to it, and says which`() async throws {
+        let world = try await World()
+        let made = try await world.make(path, ["slug": "till", "name": "Till"])
+        let location = "\(path)/\(try #require(made.json["id"]?.string))"
+        let clients = "/api/admin/realms/acme/clients"
+        for name in ["a", "b", "c", "d"] {
+            try await world.make(
+                clients,
+                [
+                    "client_id": .string(name), "app_id": made.json["id"] ?? .null,
+                    "redirect_uris": ["https://till.acme.example/back"],
+                ])
+        }
+        let before = try await world.events().count
+        let refused = try await world.send(.delete, location)
+        #expect(refused.status == .conflict && refused.problem == .appInUse)
+        let detail = try #require(refused.json["detail"]?.string)
+        #expect(detail.hasPrefix("4 clients are left (") && detail.contains(", …): each"))
+        #expect(try await world.events().count == before)
+        // One that is disabled may be enabled again.
+        #expect(try await world.send(.post, "\(clients)/a/disable").status == .ok)
+        for name in ["b", "c"] {
+            #expect(try await world.send(.delete, "\(clients)/\(name)").status == .noContent)
+        }
+        let moved = try await world.send(
+            .put, "\(clients)/d", body: ["redirect_uris": ["https://till.acme.example/back"]])
+        #expect(moved.status == .ok)
+        let last = try await world.send(.delete, location)
+        #expect(last.json["detail"]?.string?.hasPrefix("1 client is left (a):") == true)
+        #expect(try await world.send(.delete, "\(clients)/a").status == .noContent)
+        #expect(try await world.send(.delete, location).status == .noContent)
+    }
+
     @Test func `takes no setting that is the realm's alone`() async throws {
         let world = try await World()
         let id = try #require(world.names["app_id"])

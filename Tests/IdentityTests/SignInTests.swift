@@ -208,6 +208,14 @@ func registeredAccount(isConfirmed: Bool = true) -> AccountEvent {
                 (MailboxEvent.assigned(account), mailbox), (opened(), session)))
     }
 
+    @Test func `gives nothing to a client whose app is gone`() async throws {
+        let metadata: JSONObject = ["app_id": .string(app.description)]
+        try await givenNativeRealm(metadata: metadata)
+            .given(AppEvent.created(slug: "shop", name: "Shop"), AppEvent.deleted, in: app)
+            .given(issued(), in: mailbox)
+            .when(redeem()).thenRejected(.invalidClient)
+    }
+
     @Test func `signs the holder in, and confirms the mailbox where nobody had`() async throws {
         let realm = try givenNativeRealm().given(issued(.signIn), in: mailbox)
             .given(MailboxEvent.assigned(account), in: mailbox)

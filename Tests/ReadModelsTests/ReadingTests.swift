@@ -62,6 +62,29 @@ import Values
         #expect(try await clients.find("mine", in: realm)?.id == UUID(high: 8, low: 8))
     }
 
+    @Test func `gives the clients of an app, and no others`() async throws {
+        let world = try World()
+        let realm = try #require(realm)
+        let (app, other) = (UUID(high: 5, low: 1), UUID(high: 5, low: 2))
+        for (number, own) in [app, other, nil, app].enumerated() {
+            try world.append(
+                [
+                    Happening(
+                        "client.registered", UUID(high: UInt64(number + 1), low: 0), version: 1,
+                        """
+                        {"client_id":"c\(number)","token_endpoint_auth_method":"none"\
+                        \(own.map { #","app_id":"\#($0)""# } ?? "")}
+                        """)
+                ], in: "one")
+        }
+        let clients = Clients(world.pool)
+        #expect(
+            try await clients.page(ofApp: app, in: realm, limit: 9).map(\.clientID) == ["c0", "c3"])
+        #expect(try await clients.page(ofApp: app, in: realm, limit: 1).count == 1)
+        let two = try #require(RealmID("two"))
+        #expect(try await clients.page(ofApp: app, in: two, limit: 9).isEmpty)
+    }
+
     @Test func `gives pages that hang together`() async throws {
         let world = try World()
         let realm = try #require(realm)

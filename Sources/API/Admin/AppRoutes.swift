@@ -100,12 +100,17 @@ enum AppRoutes {
     private static let delete = Route<AdminContext>(
         .delete, "/api/admin/realms/{realm}/apps/{app_id}", id: "deleteApp", tag: "Apps",
         summary: "Removes an app.",
-        detail: "Its sub-domain is free again; its clients follow the realm.", right: .realm,
+        detail: """
+            Its sub-domain is free again. It is refused while clients belong to the app: what is \
+            set for it alone would hold for them no more. Delete them or update them first.
+            """, right: .realm,
         parameters: [.realm, appID, .idempotencyKey], answer: .gone("The app is gone."),
-        refusals: [.noSuchRealm, .realmDisabled, .noSuchApp]
+        refusals: [.noSuchRealm, .realmDisabled, .noSuchApp, .appInUse]
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
-        let done = try await call.run(DeleteApp(id: try call.requiredID("app_id")), as: write)
+        let app = try call.requiredID("app_id")
+        try await call.requireNoClients(of: app, in: write.realm)
+        let done = try await call.run(DeleteApp(id: app), as: write)
         return Response(status: .noContent).at(done)
     }
 
@@ -133,6 +138,23 @@ enum AppRoutes {
 }
 
 extension Call<AdminContext> {
+    fileprivate func requireNoClients(of app: UUID, in realm: RealmID) async throws(Problem) {
+        let (shown, most) = (3, 100)
+        let clients = try await reading { () throws(LogFailure) in
+            try await context.queries.clients(ofApp: app, in: realm, limit: most + 1)
+        }
+        guard !clients.isEmpty else { return }
+        var names = clients.prefix(shown).map(\.clientID).joined(separator: ", ")
+        if clients.count > shown { names += ", …" }
+        let many =
+            clients.count > most
+            ? "More than \(most) clients are"
+            : clients.count == 1 ? "1 client is" : "\(clients.count) clients are"
+        throw Problem(
+            .appInUse,
+            "\(many) left (\(names)): each has to be deleted, or updated with another app or none.")
+    }
+
     fileprivate func answer(
         _ status: Status, _ id: UUID, _ done: Done
     ) async throws(Problem) -> Response {

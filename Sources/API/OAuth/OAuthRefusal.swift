@@ -55,7 +55,8 @@ extension ProblemKind {
             .noSuchNotification, .notificationNotFailed, .noSuchPushProvider,
             .ownerOnboarded, .noSuchProvider, .identityTaken,
             .noSuchProblem, .methodNotAllowed, .realmExists, .reservedRealm, .hostTaken,
-            .appExists, .clientExists, .clientHasNoSecret, .positionLost, .unsupportedMediaType,
+            .appExists, .appInUse, .clientExists, .clientHasNoSecret, .positionLost,
+            .unsupportedMediaType,
             .idempotencyKeyReused:
             "invalid_request"
         }

@@ -36,6 +36,11 @@ public protocol AdminQueries: AccountQueries, WebAppQueries, DeviceQueries {
         in realm: RealmID, after: UUID?, limit: Int
     ) async throws(LogFailure) -> [ClientView]
 
+    /// Those that belong to an app, in the order of their ids.
+    func clients(
+        ofApp app: UUID, in realm: RealmID, limit: Int
+    ) async throws(LogFailure) -> [ClientView]
+
     /// Of one app, or all.
     func invites(
         in realm: RealmID, app: UUID?, after: UUID?, limit: Int

@@ -94,6 +94,7 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case reservedRealm = "reserved-realm"
     case hostTaken = "host-taken"
     case appExists = "app-exists"
+    case appInUse = "app-in-use"
     case inviteUsed = "invite-used"
     case clientExists = "client-exists"
     case clientHasNoSecret = "client-has-no-secret"
@@ -150,7 +151,8 @@ extension ProblemKind {
             .noSuchEvent, .noSuchCheckpoint, .noSuchProblem:
             .notFound
         case .methodNotAllowed: .methodNotAllowed
-        case .realmExists, .realmDisabled, .reservedRealm, .hostTaken, .appExists, .inviteUsed,
+        case .realmExists, .realmDisabled, .reservedRealm, .hostTaken, .appExists, .appInUse,
+            .inviteUsed,
             .clientExists, .clientHasNoSecret, .accountExists, .ownerOnboarded, .mailNotFailed,
             .notificationNotFailed, .positionLost, .identityTaken:
             .conflict
@@ -244,6 +246,7 @@ extension ProblemKind {
         case .hostTaken: "The host belongs to a realm."
         case .inviteUsed: "Somebody came by the invite."
         case .appExists: "An app of this name exists."
+        case .appInUse: "Clients belong to the app."
         case .clientExists: "A client of this id exists."
         case .clientHasNoSecret: "The client has no secret."
         case .accountExists: "The mail address belongs to an account."

@@ -1,7 +1,8 @@
 public import EventSourcing
 public import Values
 
-/// Removes an app and frees its sub-domain; clients that belonged to it follow the realm again.
+/// Removes an app and frees its sub-domain. None of its clients is left: the adapter looks for them,
+/// and one that comes to belong to it at this very moment gets no tokens (`RedeemGrant`).
 public struct DeleteApp: Command {
     public var id: UUID
 

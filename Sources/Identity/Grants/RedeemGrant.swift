@@ -20,17 +20,20 @@ public struct RedeemGrant<Shown: Grant>: AnsweringCommand {
         let realm: Versioned<Realm>
         let settings: Settings
         let client: Versioned<Client>
+        /// The app that the client belongs to is gone: what was set there would hold no more.
+        let isOrphan: Bool
         /// Whatever was shown has been shown before: to open this.
         let repeated: Versioned<Session>?
         let shown: Shown.Facts
 
         init(
             realm: Versioned<Realm>, settings: Settings, client: Versioned<Client>,
-            repeated: Versioned<Session>?, shown: Shown.Facts
+            isOrphan: Bool, repeated: Versioned<Session>?, shown: Shown.Facts
         ) {
             self.realm = realm
             self.settings = settings
             self.client = client
+            self.isOrphan = isOrphan
             self.repeated = repeated
             self.shown = shown
         }
@@ -38,8 +41,10 @@ public struct RedeemGrant<Shown: Grant>: AnsweringCommand {
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
         let client = try await streams.read(Client.self, request.client)
-        let (realm, settings) = try await Realm.settings(
-            of: client.state.metadata?.appID ?? request.app, from: streams)
+        let own = client.state.metadata?.appID
+        let (realm, settings) = try await Realm.settings(of: own ?? request.app, from: streams)
+        var isOrphan = false
+        if let own { isOrphan = try await streams.read(App.self, own).state.isDeleted }
         var repeated: Versioned<Session>?
         if Shown.opensSession {
             // The stream that is written has to be read.
@@ -52,8 +57,8 @@ public struct RedeemGrant<Shown: Grant>: AnsweringCommand {
             }
         }
         return Facts(
-            realm: realm, settings: settings, client: client, repeated: repeated,
-            shown: try await grant.gather(streams))
+            realm: realm, settings: settings, client: client, isOrphan: isOrphan,
+            repeated: repeated, shown: try await grant.gather(streams))
     }
 
     /// A client's assertion is used up by whatever is put on record with it.
@@ -103,7 +108,7 @@ public struct RedeemGrant<Shown: Grant>: AnsweringCommand {
         try facts.realm.requireOpen(
             missing: GrantRefusal.realmNotFound, disabled: .realmDisabled)
         guard let metadata = facts.client.aliveMetadata, !facts.client.state.isDisabled,
-            facts.client.state.clientID == request.clientID,
+            !facts.isOrphan, facts.client.state.clientID == request.clientID,
             request.proof.isGood(for: metadata.authenticationMethod, facts.client.state.secret)
         else { throw .invalidClient }
         if Shown.type.isNative, !facts.settings[SettingCatalogue.nativeGrants] {

@@ -62,6 +62,15 @@ public struct Clients: Sendable {
             listingByGrant, parameters, from: database, Entry.init)
     }
 
+    /// The clients that belong to an app, in the order of their ids.
+    public func page(
+        ofApp app: UUID, in realm: RealmID, limit: Int
+    ) async throws(ReadFailure) -> [Entry] {
+        var parameters = Parameters(in: realm, app)
+        parameters.add(Int64(limit))
+        return try await CurrentRows.read(listingByApp, parameters, from: database, Entry.init)
+    }
+
     /// In the order of their ids, from behind `after` on.
     public func page(
         in realm: RealmID, after: UUID? = nil, limit: Int
@@ -127,6 +136,17 @@ private let listingByGrant = Statement(
     from urd.clients_position a
     left join lateral (
         select * from urd.clients c where c.realm = $1 and c.metadata -> 'grant_types' ? $2
+        order by c.client limit $3
+    ) c on true
+    where a.realm = $1 order by c.client
+    """)
+private let listingByApp = Statement(
+    "client_page_by_app",
+    """
+    select a.current, \(columns)
+    from urd.clients_position a
+    left join lateral (
+        select * from urd.clients c where c.realm = $1 and (c.metadata ->> 'app_id')::uuid = $2
         order by c.client limit $3
     ) c on true
     where a.realm = $1 order by c.client

@@ -145,6 +145,14 @@ struct ReadModelQueries: AdminQueries {
         }.map(view)
     }
 
+    func clients(
+        ofApp app: UUID, in realm: RealmID, limit: Int
+    ) async throws(LogFailure) -> [ClientView] {
+        try await asking { () throws(ReadFailure) in
+            try await clientModel.page(ofApp: app, in: realm, limit: limit)
+        }.map(view)
+    }
+
     func installations(in realm: RealmID) async throws(LogFailure) -> [UUID] {
         try await asking { () throws(ReadFailure) in
             try await clientModel.page(

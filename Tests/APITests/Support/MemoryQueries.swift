@@ -126,6 +126,14 @@ struct MemoryQueries: AdminQueries, Folding {
     }
 
     func clients(
+        ofApp app: UUID, in realm: RealmID, limit: Int
+    ) async throws(LogFailure) -> [ClientView] {
+        let all = try await clients(in: realm, after: nil, limit: .max)
+        return Array(
+            all.filter { $0.metadata["app_id"] == .string(app.description) }.prefix(limit))
+    }
+
+    func clients(
         in realm: RealmID, after: UUID?, limit: Int
     ) async throws(LogFailure) -> [ClientView] {
         let folded = try await streams(Client.self, named: "client.registered", in: realm)
