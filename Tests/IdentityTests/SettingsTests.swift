@@ -49,6 +49,25 @@ import Testing
         #expect(plain[SettingCatalogue.nativeGrants] == false)
     }
 
+    /// The effective posture of an app, by what the realm and the app say.
+    @Test(
+        arguments: [
+            ([:], ["native_grants": true], .jitOnOTP),
+            (["native_grants": true], [:], .jitOnOTP),
+            ([:], [:], .off),
+            (["native_grants": true], ["native_grants": false], .off),
+            (["registration": "off"], ["native_grants": true], .off),
+            (["registration": "invite_code"], ["native_grants": true], .inviteCode),
+            ([:], ["native_grants": true, "registration": "off"], .off),
+            (["registration": "off"], ["registration": "jit_on_otp"], .jitOnOTP),
+        ] as [(JSONObject, JSONObject, RegistrationPosture)])
+    func `say of an app who may join: itself, else the realm, else its default`(
+        realm changes: JSONObject, app own: JSONObject, posture: RegistrationPosture
+    ) {
+        let settings = realm(changes).settings.overlaid(by: Identity.Settings(overrides: own))
+        #expect(settings[SettingCatalogue.registration] == posture)
+    }
+
     @Test func `that nobody knows any more do no harm`() {
         let settings = realm(["gone_since": [1, 2], "otp_attempts": "text"]).settings
         #expect(settings[SettingCatalogue.otpAttempts] == 3)

@@ -89,7 +89,9 @@ public enum SettingCatalogue {
         "browser_session_lifetime", 14 * day, in: 300...(365 * day), perApp: true,
         "How long somebody stays signed in with a browser")
     public static let registration = Declare.choice(
-        "registration", RegistrationPosture.off, perApp: true, "Who may join, and how")
+        "registration", RegistrationPosture.off, perApp: true,
+        "Who may join, and how; an app with native_grants has jit_on_otp where the realm says nothing"
+    )
     public static let registrationFirstName = Declare.choice(
         "registration_first_name", FieldDemand.optional, perApp: true,
         "Whether registration asks for the first name")

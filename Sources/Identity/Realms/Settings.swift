@@ -16,10 +16,16 @@ public struct Settings: Sendable, Equatable {
         overrides[setting.name].flatMap(setting.read) ?? setting.fallback
     }
 
-    /// What holds for an app: its own values where it has some, else these.
+    /// What holds for an app: its own values where it has some, else these. Where neither says who may
+    /// join, whoever proves a mail address may, if the app signs people in without a browser: that is
+    /// what it does so for.
     public func overlaid(by app: Settings) -> Settings {
         var settings = self
         settings.overrides.merge(app.overrides) { _, own in own }
+        let registration = SettingCatalogue.registration.name
+        if settings[SettingCatalogue.nativeGrants], settings.overrides[registration] == nil {
+            settings.overrides[registration] = .string(RegistrationPosture.jitOnOTP.rawValue)
+        }
         return settings
     }
 

@@ -71,4 +71,20 @@ import Values
             #expect(answer.json["error"]?.string == error)
         }
     }
+
+    @Test func `MOD-16: who may join an app where neither it nor the realm says so`() async throws {
+        let world = try await SignInWorld(["native_grants": false])
+        let app = UUID.random()
+        try await world.carryOut(CreateApp(id: app, slug: "desk", name: "Desk"))
+        try await world.registerPhone("desk", ["app_id": .string(app.description)])
+        let posture = { try await info(world, client: "desk")["Registration"]?.string }
+        #expect(try await posture() == "Off", "It signs nobody in without a browser.")
+        try await world.carryOut(UpdateApp(id: app, settings: ["native_grants": true]))
+        #expect(try await posture() == "JitOnOtp")
+        #expect(try await info(world)["Registration"] == "Off", "The realm has no such default.")
+        try await world.carryOut(SetRealmSettings(["registration": "off"]))
+        #expect(try await posture() == "Off", "The realm says so.")
+        try await world.carryOut(UpdateApp(id: app, settings: ["registration": "invite_code"]))
+        #expect(try await posture() == "InviteCode")
+    }
 }
