@@ -28,6 +28,7 @@ enum AppInfoRoutes {
                 "DisplayName": .string(settings[SettingCatalogue.displayName]),
                 "Issuer": .string(call.context.place.issuer),
                 "Registration": .string(settings[SettingCatalogue.registration].shownName),
+                "Branding": branding(settings),
                 "RegistrationFields": [
                     // The address is what an account is found by; there are no other names for it.
                     "Email": "Required", "Username": "Off",
@@ -44,6 +45,18 @@ enum AppInfoRoutes {
             ])
     }
 
+    /// Null, and so left out, where nothing is set.
+    private static func branding(_ settings: Settings) -> JSON {
+        let (colour, logo) = (
+            settings[SettingCatalogue.accentColour], settings[SettingCatalogue.logoURL]
+        )
+        guard colour != nil || logo != nil else { return .null }
+        return [
+            "AccentColour": colour.map { .string($0) } ?? .null,
+            "LogoUrl": logo.map { .string($0) } ?? .null,
+        ]
+    }
+
     private static let demand = Schema.oneOf(FieldDemand.allCases.map(\.shownName))
 
     private static let schema = Schema.named(
@@ -51,6 +64,12 @@ enum AppInfoRoutes {
         .object(
             .required("DisplayName", .text(0...200), "The name that people see."),
             .required("Issuer", .text(1...2048), "What names the realm in tokens."),
+            .optional(
+                "Branding",
+                .object(
+                    .optional("AccentColour", .text(7...7), "The colour of buttons, as #rrggbb."),
+                    .optional("LogoUrl", .text(8...2000), "Where the logo is.")),
+                "How it looks, as far as that is set."),
             .required(
                 "Registration", .oneOf(RegistrationPosture.allCases.map(\.shownName)),
                 "Who may join, and how."),
@@ -73,6 +92,7 @@ enum AppInfoRoutes {
 
     private static let example: JSON = [
         "DisplayName": "Acme", "Issuer": "https://id.example.com", "Registration": "JitOnOtp",
+        "Branding": ["AccentColour": "#0a7b6c", "LogoUrl": "https://acme.example/logo.svg"],
         "RegistrationFields": [
             "Email": "Required", "Username": "Off", "Firstname": "Optional",
             "Lastname": "Optional",

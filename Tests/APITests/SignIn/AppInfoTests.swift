@@ -72,6 +72,25 @@ import Values
         }
     }
 
+    @Test func `MOD-16: the colour and the logo, as far as there are any`() async throws {
+        #expect(try await info(SignInWorld())["Branding"] == nil)
+        let plain = try await info(SignInWorld(["accent_colour": "#0a7b6c"]))
+        #expect(plain["Branding"] == ["AccentColour": "#0a7b6c"])
+        let world = try await SignInWorld([
+            "accent_colour": "#0a7b6c", "logo_url": "https://acme.example/logo.svg",
+        ])
+        let app = UUID.random()
+        try await world.carryOut(CreateApp(id: app, slug: "desk", name: "Desk"))
+        try await world.carryOut(UpdateApp(id: app, settings: ["accent_colour": "#ff0000"]))
+        try await world.registerPhone("desk", ["app_id": .string(app.description)])
+        let logo: JSON = "https://acme.example/logo.svg"
+        #expect(
+            try await info(world)["Branding"] == ["AccentColour": "#0a7b6c", "LogoUrl": logo])
+        #expect(
+            try await info(world, client: "desk")["Branding"]
+                == ["AccentColour": "#ff0000", "LogoUrl": logo])
+    }
+
     @Test func `MOD-16: who may join an app where neither it nor the realm says so`() async throws {
         let world = try await SignInWorld(["native_grants": false])
         let app = UUID.random()
