@@ -292,8 +292,13 @@ func givenPasskeyRealm(
     @Test func `needs the client's consent`() async throws {
         try await givenPasskeyRealm(metadata: ["grant_types": ["refresh_token"]])
             .when(redeem(use())).thenRejected(.unauthorizedClient)
-        try await givenPasskeyRealm().given(enrolled(), in: passkey)
-            .when(redeem(use(), scope: ["admin"])).thenRejected(.unknownScope)
+    }
+
+    @Test func `uses the ceremony up, also by asking for a scope in vain`() async throws {
+        let realm = try givenPasskeyRealm().given(enrolled(), in: passkey)
+        try await realm.when(redeem(use(), scope: ["admin"])).then(refused("scope_refused"))
+        try await realm.when(redeem(use(), in: nil, scope: ["admin"]))
+            .thenRejected(.unknownCeremony)
     }
 }
 

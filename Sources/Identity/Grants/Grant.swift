@@ -9,6 +9,9 @@ public protocol Grant: SignInProof {
     static var signsIn: Bool { get }
     /// It opens a session of its own instead of going on with one.
     static var opensSession: Bool { get }
+    /// What it shows is used up by a request that asks for a scope or a resource in vain as well. One
+    /// that can't be read, or whose client may not use the grant, has shown nothing.
+    var isUsedInVain: Bool { get }
 
     /// What comes of showing again what had been shown: `session` is what it opened, if anything.
     func settleRepeated(
@@ -19,6 +22,7 @@ public protocol Grant: SignInProof {
 extension Grant {
     public static var signsIn: Bool { true }
     public static var opensSession: Bool { true }
+    public var isUsedInVain: Bool { false }
     public func settleRepeated(
         _ session: Versioned<Session>, at desk: GrantDesk
     ) throws(GrantRefusal) -> Settled<GrantOutcome> {

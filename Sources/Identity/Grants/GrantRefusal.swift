@@ -99,4 +99,10 @@ extension GrantRefusal {
             nil
         }
     }
+
+    /// What the record says where the request alone was at fault, and used something up.
+    var reasonInVain: String? {
+        if self == .unknownScope || self == .scopeNotAllowed { return "scope_refused" }
+        return self == .invalidResource ? "resource_refused" : nil
+    }
 }

@@ -31,6 +31,8 @@ public struct PasskeyGrant: Grant {
     /// The ceremony is used up by whatever was presented in it, and the session has its name.
     public var sessionName: UUID? { ceremony }
 
+    public var isUsedInVain: Bool { ceremony != nil }
+
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
         guard case .verified(let use) = proof else { return Facts(passkey: nil, account: nil) }
         let passkey = try await streams.read(Passkey.self, use.passkey)

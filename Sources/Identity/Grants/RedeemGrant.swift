@@ -90,6 +90,7 @@ public struct RedeemGrant<Shown: Grant>: AnsweringCommand {
             if let session = facts.repeated {
                 return try grant.settleRepeated(session, at: desk)
             }
+            try requireResources(at: desk)
             var settled = try grant.settle(facts.shown, at: desk)
             if case .failure(let refusal) = settled.outcome, let record = record(refusal, facts) {
                 settled.decision.append(
@@ -118,8 +119,11 @@ public struct RedeemGrant<Shown: Grant>: AnsweringCommand {
         if metadata.bindsTokens, request.keyProof == nil { throw .proofNeeded }
         var request = request
         request.session = grant.sessionName ?? request.session
-        let desk = GrantDesk(
+        return GrantDesk(
             request: request, settings: facts.settings, metadata: metadata, method: Shown.type)
+    }
+
+    private func requireResources(at desk: GrantDesk) throws(GrantRefusal) {
         switch Shown.type {
         // What an exchange may reach has a list of its own.
         case .tokenExchange:
@@ -132,18 +136,17 @@ public struct RedeemGrant<Shown: Grant>: AnsweringCommand {
             .nativeMagicLink, .nativePasskey, .flagship:
             try desk.require(request.resources)
         }
-        return desk
     }
 
     private func record(_ refusal: GrantRefusal, _ facts: Facts) -> SessionEvent? {
-        guard Shown.signsIn, let reason = refusal.recordedReason else { return nil }
+        let inVain = grant.isUsedInVain ? refusal.reasonInVain : nil
+        guard Shown.signsIn, let reason = refusal.recordedReason ?? inVain else { return nil }
         return .refused(
             RefusedSignIn(
                 method: Shown.type, reason: reason, account: grant.account(facts.shown),
                 client: request.client, clientID: request.clientID,
                 app: facts.client.state.metadata?.appID ?? request.app, from: request.from))
     }
-
 }
 
 extension GrantType {

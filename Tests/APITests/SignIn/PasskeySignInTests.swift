@@ -94,6 +94,33 @@ import Values
         #expect(Set(sessions).count == sessions.count, "Each attempt has a name of its own.")
     }
 
+    @Test func `MOD-08 uses a ceremony up, also by asking for what there is not`() async throws {
+        let (world, key) = try await Self.signedUp()
+        for (name, value, error, reason) in [
+            ("scope", "bogus", "invalid_scope", "scope_refused"),
+            ("resource", "no address", "invalid_target", "resource_refused"),
+        ] {
+            let begun = try await world.begin()
+            let assertion = try key.assertion(begun)
+            let ask = { (ceremony: String) in
+                try await world.world.post(
+                    "/connect/token",
+                    form: [
+                        ("grant_type", "urn:cocoar:passkey"), ("client_id", "wallet"),
+                        ("ceremony_id", ceremony), ("assertion", assertion), (name, value),
+                    ])
+            }
+            #expect(try await ask(begun.id).json["error"] == .string(error))
+            #expect(try await world.lastReason() == reason)
+            let late = try await world.redeem(begun.id, assertion)
+            #expect(Self.isRefused(late, Self.noCeremony))
+            // For one that somebody made up nothing is written.
+            let before = try await world.world.events().count
+            #expect(try await ask(UUID.random().description).status == .badRequest)
+            #expect(try await world.world.events().count == before)
+        }
+    }
+
     @Test func `MOD-08 puts nothing on record for ceremonies that somebody made up`() async throws {
         let (world, key) = try await Self.signedUp()
         let begun = try await world.begin()
