@@ -23,6 +23,33 @@ import Testing
         for id in RouteCommands.words.keys { #expect(known.contains(id), "there is no \(id)") }
     }
 
+    private func asked(_ line: String) async -> (code: ExitCode, error: String) {
+        let notes = Notes()
+        let program = Program(
+            name: "urd", version: "1.2.3", commands: RouteCommands.all,
+            environment: Environment(["URD_REALM": "acme"]), console: notes.console())
+        let code = await program.run(line.split(separator: " ").map(String.init))
+        return (code, notes.error)
+    }
+
+    @Test(arguments: [
+        ("--primary-domain null", "--primary-domain null: --unset primary_domain unsets it"),
+        ("--registration null", "--registration null: --unset registration unsets it"),
+        ("--otp-lifetime null", "--otp-lifetime null: --unset otp_lifetime unsets it"),
+        ("--native-grants null", "--native-grants null: --unset native_grants unsets it"),
+        ("--native-apps null", "--native-apps null: --unset native_apps unsets it"),
+        (
+            "--otp-lifetime 90 --unset otp-lifetime",
+            "--unset otp_lifetime: a value is given for it as well"
+        ),
+        ("--unset display_name", "--unset: there is no 'display_name'"),
+    ])
+    func `unset a setting in one way, and never by a text`(line: String, error: String) async {
+        let result = await asked("realm set \(line)")
+        #expect(result.code == .usage)
+        #expect(result.error.contains(error), "\(result.error)")
+    }
+
     @Test func `have options that programs can name`() {
         for command in RouteCommands.all {
             let names = command.form.allOptions.map(\.name)

@@ -74,8 +74,8 @@ enum RealmRoutes {
         .patch, "/api/admin/realms/{realm}/settings", id: "setRealmSettings", tag: "Realms",
         summary: "Changes some settings of a realm.",
         detail: """
-            What is not named stays as it is; null returns a setting to its default \
-            (RFC 7396 without depth).
+            What is not named stays as it is; null (on the command line `--unset` and the \
+            setting's name) returns a setting to its default (RFC 7396 without depth).
             """,
         right: .realm, parameters: [.realm, .idempotencyKey],
         body: Body(

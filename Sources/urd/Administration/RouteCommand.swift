@@ -140,6 +140,9 @@ struct RouteCommand: AnySubcommand {
                     "--unset: there is no '\(name)'"
                         + NearestName.hint(for: name, among: unsettable))
             }
+            guard values[known] == nil else {
+                throw UsageError("--unset \(known): a value is given for it as well")
+            }
             values[known] = .null
         }
         return values
@@ -149,6 +152,10 @@ struct RouteCommand: AnySubcommand {
         _ input: Operation.Input, _ given: [String]
     ) throws(UsageError) -> JSON? {
         guard let text = given.first else { return nil }
+        // It would be taken for a text, and a domain of that name is not what anybody means.
+        if input.canBeNull, input.kind != .json, given.contains("null") {
+            throw UsageError("--\(flag(input)) null: --unset \(input.name) unsets it")
+        }
         switch input.kind {
         case .text: return .string(text)
         case .texts: return .array(given.map { .string($0) })
