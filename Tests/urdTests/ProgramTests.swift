@@ -1,3 +1,4 @@
+import JSON
 import Testing
 
 @testable import urd
@@ -40,6 +41,8 @@ struct ProgramTests {
         ("ecko a", "unknown command 'ecko a'; did you mean 'echo'?"),
         ("client regster", "unknown command 'client regster'; did you mean 'client register'?"),
         ("clients", "unknown command 'clients'; did you mean 'client'?"),
+        ("client nosuch x", "unknown command 'client nosuch'; `urd client` has register, list\n"),
+        ("nosuch thing", "unknown command 'nosuch thing'\n"),
         ("--nothing", "unknown option --nothing"),
     ])
     func `a wrong question gets an answer that helps`(line: String, expected: String) async {
@@ -54,6 +57,18 @@ struct ProgramTests {
         let result = await run("client list")
         #expect(result.code == .failure)
         #expect(result.error == "urd: the realm is closed\nOpen it.\n")
+    }
+
+    @Test func `whoever asks for JSON is told in JSON what went wrong`() async throws {
+        let wrong = await run("client list --json")
+        #expect(wrong.code == .usage && wrong.output.isEmpty)
+        let told = try JSON.parse(Array(wrong.error.utf8))
+        #expect(told["error"] == "unknown option --json")
+        #expect(told["remedy"] == "`urd client list --help` shows how to ask.")
+        #expect(await run("client list -- --json").error.hasPrefix("urd: unexpected word"))
+        let failed = await run("fail --json")
+        #expect(failed.code == .failure)
+        #expect(failed.error == #"{"error":"it is \"closed\"","remedy":"Open it."}"# + "\n")
     }
 
     @Test(arguments: ["--help", "-h", "help"])
@@ -102,6 +117,16 @@ struct ProgramTests {
         #expect(missing.error.contains("database-url is not set: give --database-url or URD_"))
         let unknown = await run("client register --drain 5s")
         #expect(unknown.code == .usage)
+    }
+
+    @Test func `events of a type that there is not are not looked for`() async {
+        let notes = Notes()
+        let program = Program(
+            name: "urd", version: "1.2.3", commands: [EventsTail()], environment: Environment([:]),
+            console: notes.console())
+        let words = ["events", "tail", "--realm", "acme", "--type", "otp.isued"]
+        #expect(await program.run(words) == .usage)
+        #expect(notes.error.contains("--type: there is no 'otp.isued'; did you mean otp.issued?"))
     }
 
     @Test func `what begins with one word stands together`() {

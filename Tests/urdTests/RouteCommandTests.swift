@@ -50,6 +50,19 @@ import Testing
         #expect(result.error.contains(error), "\(result.error)")
     }
 
+    @Test(arguments: [
+        ("realm set", "registration", "(off, jit_on_otp, explicit_endpoint, invite_code)"),
+        ("client register", "grant-types", "urn:cocoar:passkey"),
+        ("client register", "token-endpoint-auth-method", "private_key_jwt"),
+        ("history list", "outcome", "Only those that went like this (signed_in, refused)"),
+    ])
+    func `say which values an option takes`(command: String, option: String, values: String) throws
+    {
+        let form = try #require(RouteCommands.all.map(\.form).first { $0.name == command })
+        let found = try #require(form.options.first { $0.name == option })
+        #expect(found.summary.contains(values), "\(found.summary)")
+    }
+
     @Test func `have options that programs can name`() {
         for command in RouteCommands.all {
             let names = command.form.allOptions.map(\.name)

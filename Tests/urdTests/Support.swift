@@ -64,13 +64,23 @@ struct ClientList: Subcommand {
     }
 }
 
+struct Fail: Subcommand {
+    static let path = ["fail"]
+    static let summary = "Fail"
+    static let options = [Option.json]
+
+    func run(_ call: Invocation) async throws -> ExitCode {
+        throw CommandFailure("it is \"closed\"", remedy: "Open it.")
+    }
+}
+
 /// Runs a line through a program of these commands.
 func run(
     _ line: String, environment: [String: String] = [:]
 ) async -> (code: ExitCode, output: String, error: String) {
     let notes = Notes()
     let program = Program(
-        name: "urd", version: "1.2.3", commands: [Echo(), ClientRegister(), ClientList()],
+        name: "urd", version: "1.2.3", commands: [Echo(), ClientRegister(), ClientList(), Fail()],
         environment: Environment(environment), console: notes.console())
     let code = await program.run(line.split(separator: " ").map(String.init))
     return (code, notes.output, notes.error)

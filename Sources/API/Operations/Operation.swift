@@ -24,6 +24,8 @@ public struct Operation: Sendable {
         public let isRequired: Bool
         /// Whether null may be given, which means: back to the default.
         public let canBeNull: Bool
+        /// If not empty, nothing else is taken.
+        public let choices: [String]
         public let description: String
     }
 
@@ -88,7 +90,7 @@ extension Operation.Input {
         self.init(
             name: parameter.name, place: place, kind: Kind(parameter.schema),
             isRequired: parameter.isRequired, canBeNull: false,
-            description: parameter.description)
+            choices: Self.choices(parameter.schema), description: parameter.description)
     }
 
     fileprivate static func members(of schema: Schema) -> [Operation.Input] {
@@ -99,7 +101,15 @@ extension Operation.Input {
             return Operation.Input(
                 name: member.name, place: .body, kind: Kind(member.schema),
                 isRequired: member.isRequired, canBeNull: canBeNull,
-                description: member.description)
+                choices: choices(member.schema), description: member.description)
+        }
+    }
+
+    private static func choices(_ schema: Schema) -> [String] {
+        switch schema.resolved {
+        case .text(let rule): rule.values
+        case .nullable(let inner), .list(let inner, _, _): choices(inner)
+        case .integer, .boolean, .object, .openObject, .map, .anything, .named: []
         }
     }
 }

@@ -221,7 +221,7 @@ extension ProblemKind {
         case .rateLimited: "Too much was asked in too short a time."
         case .unauthenticated: "This needs a valid key or token."
         case .reauthenticationRequired: "This needs somebody who signed in just now."
-        case .forbidden: "The admin key has no right to this."
+        case .forbidden: "Whoever asks has no right to this."
         case .noSuchRoute: "There is nothing at this path."
         case .noSuchRealm: "There is no such realm."
         case .noSuchHost: "The realm has no such host."

@@ -87,11 +87,23 @@ extension Call<RealmContext> {
             invite: given("InviteCode").flatMap { InviteCode(typed: $0) }
                 .map(context.mint.invite),
             mayJoin: false, now: context.clock.now())
-        let outcome = try await ask(command, as: "anonymous")
+        let outcome = try await asked(command)
         // Only what would make an account counts as one more sign-up of its source.
         guard outcome == .nothing(.wouldJoin), allowsSignUp() else { return }
         command.mayJoin = true
-        _ = try await ask(command, as: "anonymous")
+        _ = try await asked(command)
+    }
+
+    /// A fault is told under the name that the member has in the request.
+    private func asked(_ command: RequestOTP) async throws(Problem) -> RequestOTP.Outcome {
+        switch try await tried(command, as: "anonymous") {
+        case .success(let outcome): return outcome
+        case .failure(.invalid(let fault)):
+            let member = fault.field.split(separator: "_")
+                .map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+            throw Problem(of: FieldFault(member, fault.reason, at: fault.index))
+        case .failure(let refusal): throw refusal.problem
+        }
     }
 
     /// The language that the caller would like to read.

@@ -104,8 +104,7 @@ struct RouteCommand: AnySubcommand {
 
     private func option(_ input: Operation.Input) -> Option {
         let need = input.isRequired && input.name != "realm" ? " (required)" : ""
-        let text =
-            input.name == "realm" ? "The realm; URD_REALM otherwise" : input.description + need
+        let text = input.name == "realm" ? "The realm; URD_REALM otherwise" : said(of: input) + need
         switch input.kind {
         case .text: return .value(flag(input), "text", text)
         case .integer: return .value(flag(input), "number", text)
@@ -113,6 +112,13 @@ struct RouteCommand: AnySubcommand {
         case .texts: return .values(flag(input), "text", text)
         case .json: return .value(flag(input), "json", text)
         }
+    }
+
+    private func said(of input: Operation.Input) -> String {
+        guard !input.choices.isEmpty else { return input.description }
+        let text = input.description
+        return (text.hasSuffix(".") ? String(text.dropLast()) : text)
+            + " (\(input.choices.joined(separator: ", ")))"
     }
 
     private func values(_ call: Invocation) throws -> JSONObject {

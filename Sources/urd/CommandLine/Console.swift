@@ -53,6 +53,10 @@ struct Console: Sendable {
         send(Array(Printable.text(text).utf8) + [10], .error)
     }
 
+    func complain(_ json: JSON) {
+        send(json.canonical() + [10], .error)
+    }
+
     private static func terminalWidth() -> Int {
         var size = winsize()
         guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }

@@ -1,3 +1,5 @@
+import JSON
+
 /// Finds the command that the words name, runs it, and turns what it throws into text and a code.
 struct Program: Sendable {
     let name: String
@@ -10,19 +12,29 @@ struct Program: Sendable {
         do {
             return try await dispatch(words)
         } catch let error as UsageError {
-            console.complain("\(name): \(error.description)")
-            console.complain("`\(helpCommand(for: words))` shows how to ask.")
+            let remedy = "`\(helpCommand(for: words))` shows how to ask."
+            complain(CommandFailure(error.description, remedy: remedy), words)
             return .usage
         } catch let error as SettingsFailure {
-            console.complain("\(name): \(error.description)")
+            complain(CommandFailure(error.description), words)
             return .usage
         } catch let error as CommandFailure {
-            console.complain("\(name): \(error.description)")
+            complain(error, words)
             return error.code
         } catch {
-            console.complain("\(name): \(error)")
+            complain(CommandFailure("\(error)"), words)
             return .failure
         }
+    }
+
+    /// To a program that asked for JSON in JSON, one value on one line.
+    private func complain(_ failure: CommandFailure, _ words: [String]) {
+        guard words.prefix(while: { $0 != "--" }).contains("--json") else {
+            return console.complain("\(name): \(failure.description)")
+        }
+        var members: JSONObject = ["error": .string(failure.what)]
+        members["remedy"] = failure.remedy.map { .string($0) }
+        console.complain(.object(members))
     }
 
     private func dispatch(_ words: [String]) async throws -> ExitCode {
@@ -82,12 +94,19 @@ struct Program: Sendable {
 
     private func unknown(_ path: [String]) -> String {
         let known = commands.map { $0.form.name }
-        // Two words name at most one command: what follows is its operands.
-        let asked = path.prefix(2).joined(separator: " ")
+        let group = path.indices.map { Array(path[...$0]) }.last(where: isGroup)
+        // What follows the first word that nobody knows may be its operands.
+        let asked = path.prefix(max(2, (group?.count ?? 0) + 1)).joined(separator: " ")
         let hint =
             NearestName.find(asked, among: known)
-            ?? NearestName.find(path[0], among: known + commands.map { $0.form.path[0] })
-        return "unknown command '\(asked)'" + (hint.map { "; did you mean '\($0)'?" } ?? "")
+            ?? (group == nil
+                ? NearestName.find(path[0], among: known + commands.map { $0.form.path[0] }) : nil)
+        if let hint { return "unknown command '\(asked)'; did you mean '\(hint)'?" }
+        guard let group else { return "unknown command '\(asked)'" }
+        let own = commands.map(\.form.path).filter { $0.starts(with: group) }
+            .map { $0.dropFirst(group.count).joined(separator: " ") }
+        return "unknown command '\(asked)'; `\(([name] + group).joined(separator: " "))` has "
+            + own.joined(separator: ", ")
     }
 
     private func helpCommand(for words: [String]) -> String {

@@ -1,5 +1,6 @@
 import EventSourcing
 import EventStore
+import Identity
 import JSON
 import Values
 
@@ -19,6 +20,11 @@ struct EventsTail: Subcommand {
     func run(_ call: Invocation) async throws -> ExitCode {
         let output = try EventOutput(call)
         let types = Set(call.arguments.values["type"] ?? [])
+        let known = EventCatalogue.all.map(\.name)
+        for type in types where !known.contains(type) {
+            throw UsageError(
+                "--type: there is no '\(type)'" + NearestName.hint(for: type, among: known))
+        }
         let isFollowing = call.arguments.has("follow")
         var left = try call.arguments.position("limit") ?? .max
         let store = try Store(call.settings())

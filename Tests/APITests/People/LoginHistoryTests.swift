@@ -63,9 +63,29 @@ import Values
         let middle = try #require(items[1]["at"]?.string)
         #expect(try await count("/login-history", "since=\(middle)") == 2)
         #expect(try await count("/login-history", "until=\(middle)") == 1)
-        let wrong = try await world.send(.get, history, query: "since=2026-13-01T00:00:00Z")
-        #expect(wrong.problem == .invalidParameter)
-        #expect(wrong.field == "since")
+    }
+
+    @Test func `begins and ends at a time or with a day`() async throws {
+        let (world, _) = try await world()
+        func items(_ query: String) async throws -> [JSON]? {
+            try await world.send(.get, history, query: query).json["items"]?.array
+        }
+        let all = try #require(try await items("limit=100"))
+        let newest = all.compactMap { $0["at"]?.string }.max()
+        let day = try #require(newest).prefix(10)
+        for word in ["since", "until"] {
+            #expect(
+                try await items("\(word)=\(day)") == items("\(word)=\(day)T00:00:00Z"), "\(day)")
+        }
+        for time in ["2026-13-01T00:00:00Z", "2026-02-30", "yesterday", "2026-11-22T"] {
+            let wrong = try await world.send(.get, history, query: "since=\(time)")
+            #expect(wrong.problem == .invalidParameter && wrong.field == "since")
+        }
+        let wrong = try await world.send(.get, history, query: "since=now")
+        #expect(
+            wrong.json["detail"]
+                == "since must be a time such as 2026-11-22T12:00:00Z, or a day such as 2026-11-22."
+        )
     }
 
     @Test(arguments: [1, 2, 3])

@@ -57,6 +57,17 @@ import Values
         #expect(try await world.events().filter { $0 == "otp.renamed" }.count == 1)
     }
 
+    @Test func `names a member that is at fault as the request has it`() async throws {
+        let world = try await SignInWorld(["registration_last_name": "required"])
+        let missing = try await world.requestCode(["Email": "ann@example.org"])
+        #expect(missing.json["error"] == "LastName is required.")
+        let control = try await world.requestCode([
+            "Email": "ann@example.org", "FirstName": "A\nnn", "LastName": "Lee",
+        ])
+        #expect(control.status == .badRequest)
+        #expect(control.json["error"] == "FirstName is malformed.")
+    }
+
     @Test func `says the same whoever asks, and mails nothing where nobody may join`()
         async throws
     {
