@@ -47,6 +47,7 @@ func requestBegan(
         target: bytes.map { UInt8(bitPattern: $0) }, targetAddress: UInt(bitPattern: target))
     connection.enter(.receiving, at: monotonicNow())
     worker.server.exchangeBegan()
+    unsafe leaveCookiesAlone(of: handle)
     let separators = unsafe bytes.count { $0 == CChar(0x26) }
     if separators >= mostParameters {
         worker.server.refused(.parameters)

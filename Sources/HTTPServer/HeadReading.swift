@@ -33,6 +33,20 @@ internal import HTTP
         maximumBodyBytes: configuration.maximumBodyBytes)
 }
 
+/// Has libmicrohttpd 0.9.75 not take cookies apart, of which nothing here makes use: it takes a value of
+/// one quotation mark alone for one in quotes that is a byte shorter than nothing, and refuses the
+/// request with 431, so that whoever plants such a cookie locks a browser out (RFC 6265 section 5.2
+/// knows no malformed value). It reads the first field of that name: this is one before any of the
+/// client's.
+@unsafe func leaveCookiesAlone(of connection: OpaquePointer) {
+    let name = unsafe UnsafeRawPointer(noCookies.utf8Start).assumingMemoryBound(to: CChar.self)
+    // Without room for it there is none for the client's fields either.
+    _ = unsafe MHD_set_connection_value(connection, .HEADER_KIND, name, nil)
+}
+
+/// Known by where it lies.
+private let noCookies: StaticString = "Cookie"
+
 /// The fields read so far, and the address at which the last one ended.
 private struct HeadWalk {
     var reader = HeadReader()
@@ -44,6 +58,7 @@ private func takeField(
     nameCount: Int, value: UnsafePointer<CChar>?, valueCount: Int
 ) -> MHD_Result {
     guard let walk = unsafe context?.assumingMemoryBound(to: HeadWalk.self) else { return .NO }
+    if unsafe UnsafeRawPointer(name) == UnsafeRawPointer(noCookies.utf8Start) { return .YES }
     guard let name = unsafe name, let value = unsafe value else {
         unsafe walk.pointee.reader.refuse(.malformed)
         return .NO

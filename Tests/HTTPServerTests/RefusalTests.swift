@@ -170,6 +170,33 @@ private let badRequests: [BadRequest] = [
         }
     }
 
+    /// RFC 6265 section 5.2 knows no malformed value, and any neighbour of a host can plant a cookie.
+    @Test func `no cookie for its quotation marks`() async throws {
+        let odd = [
+            #"a=""#, #"__Host-urd=""#, #"a=b"c"#, #"pref="x; b=1"#, #"a=b; c=""#, #"a=" ; z=1"#,
+            #"a=""; b=""#, "a", "=", ";;,", "", #"a=""# + "\r\nCookie: b=\"",
+        ]
+        try await withServer(handler: echo) { server in
+            try await offPool {
+                let client = try Client(server.port)
+                for cookie in odd {
+                    try client.send(
+                        "GET / HTTP/1.1\r\nHost: a\r\nCookie: \(cookie)\r\nZ: last\r\n\r\n")
+                    let reply = try client.receive()
+                    #expect(reply.status == 200, "\(cookie)")
+                    let expected = "Cookie: \(cookie)".split(separator: "\r\n")
+                        .map { $0.replacing("Cookie: ", with: "Cookie=", maxReplacements: 1) }
+                    let fields = ["Host=a"] + expected + ["Z=last"]
+                    let text = fields.joined(separator: "\n") + "\n"
+                    #expect(reply.text.hasSuffix(text), "\(cookie)")
+                }
+                try client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+                let text = try client.receive().text
+                #expect(text.hasSuffix("\nHost=a\n"), "None comes of itself.")
+            }
+        }
+    }
+
     @Test func `to live through whatever bytes come`() async throws {
         let seed = UInt64.random(in: 0 ... .max)
         var generator = Linear(state: seed)
