@@ -18,6 +18,9 @@ class RelyingSite:
 
     def __init__(self, urd, metadata, **members):
         brought = self.brought = []
+        # Where it leads on to from where it is answered, if anywhere.
+        self.onward = None
+        site = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_GET(self):
@@ -32,6 +35,12 @@ class RelyingSite:
                 members = urllib.parse.parse_qsl(text, keep_blank_values=True)
                 if path in ("/back", "/bye"):
                     brought.append((self.command, path, dict(members), self.headers))
+                    if site.onward:
+                        self.send_response(303)
+                        self.send_header("Location", site.onward)
+                        self.send_header("Content-Length", "0")
+                        self.end_headers()
+                        return
                 shown = html.escape(json.dumps(members))
                 page = f"<!doctype html><title>Client</title><p>{self.command} {path} {shown}"
                 self.send_response(200)

@@ -139,6 +139,18 @@ class ALogin(InABrowser):
         reader.until("() => location.pathname === '/back'")
         self.assertEqual(client.answer("POST")["error"], "login_required")
 
+    def test_hands_the_answer_to_a_client_that_leads_on_to_another_site(self):
+        client, other, reader = self.client(consent="none"), self.client(), self.reader
+        client.onward = f"{other.url}/welcome"
+        reader.go(client.begin(response_mode="form_post"))
+        self.type_code()
+        for mode in ("POST", "GET"):
+            reader.until("() => location.pathname === '/welcome'")
+            here = reader.browser.run("() => location.href")
+            self.assertEqual(here, client.onward, reader.text())
+            client.tokens(mode)
+            reader.go(client.begin(response_mode="query"))
+
     def test_hands_the_form_over_by_a_button_where_no_script_runs(self):
         client, reader = self.client(consent="none"), self.reader
         reader.browser.call("Emulation.setScriptExecutionDisabled", value=True)

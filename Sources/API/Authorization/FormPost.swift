@@ -12,7 +12,8 @@ enum FormPost {
         let say = look.say
         return Page(
             title: say("One moment", "Einen Moment"), look: look, script: scriptPath,
-            leadsTo: origin(of: redirectURI),
+            // Where to is known, but not where the application leads on to from there.
+            leadsAway: true,
             content: Page.card {
                 // Nobody reads it where scripts run.
                 HTML.element(.form, .method("post"), .action(redirectURI)) {
@@ -35,13 +36,5 @@ enum FormPost {
     static func canReach(_ redirectURI: String) -> Bool {
         guard let parts = URLParts.parse(redirectURI) else { return false }
         return parts.scheme == "https" || parts.scheme == "http"
-    }
-
-    private static func origin(of redirectURI: String) -> String {
-        guard let parts = URLParts.parse(redirectURI), let host = parts.host else {
-            return "'none'"
-        }
-        let name = parts.address?.isIPv6 == true ? "[\(host)]" : host
-        return "\(parts.scheme)://\(name)" + (parts.port.map { ":\($0)" } ?? "")
     }
 }

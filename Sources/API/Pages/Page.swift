@@ -46,8 +46,6 @@ struct Page: Sendable {
     /// Whether a form of it may lead to another site, as an application's request does: browsers hold
     /// `form-action` also against where an answer leads on to.
     var leadsAway = false
-    /// Where its forms lead, and nowhere else, if that is another site.
-    var leadsTo: String?
     var content: HTML
 
     func response(_ status: Status = .ok) -> Response {
@@ -75,7 +73,7 @@ struct Page: Sendable {
             "base-uri 'none'", "frame-ancestors 'none'",
         ]
         if script != nil { rules += ["script-src 'self'", "connect-src 'self'"] }
-        if !leadsAway { rules.append("form-action \(leadsTo ?? "'self'")") }
+        if !leadsAway { rules.append("form-action 'self'") }
         return rules.joined(separator: "; ")
     }
 

@@ -57,8 +57,10 @@ private typealias Site = AuthorizeWorld
         #expect(page.contains(#"name="code""#) && page.contains(#"name="iss""#))
         #expect(page.contains("&quot;&gt;&lt;script&gt;x") && !page.contains("<script>x"))
         let policy = try #require(answer.response.headers["Content-Security-Policy"])
-        #expect(policy.hasSuffix("form-action https://web.example"))
+        // Browsers hold it also against where the application leads on to from there.
+        #expect(!policy.contains("form-action"))
         #expect(policy.contains("default-src 'none'") && policy.contains("frame-ancestors 'none'"))
+        #expect(policy.contains("script-src 'self';") && !policy.contains("unsafe"))
         let script = try await world.world.get("/connect/form-post.js")
         #expect(script.status == .ok)
     }
@@ -75,7 +77,7 @@ private typealias Site = AuthorizeWorld
             #expect(page.contains("/colour/0a7d5a") && page.contains("Weiter"))
             let policy = try #require(answer.response.headers["Content-Security-Policy"])
             #expect(policy.contains("script-src 'self'") && !policy.contains("unsafe"))
-            #expect(policy.hasSuffix("form-action https://web.example"))
+            #expect(!policy.contains("form-action"))
         }
     }
 
