@@ -147,6 +147,28 @@ private func realm(_ posture: String? = nil) -> Scenario {
         try await open.when(register(["scope": "openid jobs"], token: token)).then(expected)
     }
 
+    @Test func `is registered without the standard scopes that are not offered here`()
+        async throws
+    {
+        try await realm("open").when(register(["scope": "openid email phone address profile"]))
+            .then(made(["scope": "openid email profile"]), in: client, taking: [claim])
+        try await realm("open").when(register(["scope": "phone"]))
+            .then(made(), in: client, taking: [claim])
+        for privileged in ["openid phone jobs", "*", "Phone", "address:all"] {
+            let index = privileged.split(separator: " ").count - 1
+            try await realm("open").when(register(["scope": .string(privileged)]))
+                .thenRejected(.refused(.invalid(FieldFault("scope", .reserved, at: index))))
+        }
+        // Where somebody who manages the realm gave one of that name, it is one like others.
+        let given = realm("initial_access_token").given(
+            RegistrationTokenEvent.created(terms(scope: ["phone"])), in: token)
+        var expected = Decision(RegistrationTokenEvent.used(client: client, at: noon), in: token)
+        expected.append(try made(["scope": "openid phone"]), in: client)
+        expected.take(claim, for: client)
+        try await given.when(register(["scope": "openid phone address"], token: token))
+            .then(expected)
+    }
+
     @Test func `comes by a token as often as that is good`() async throws {
         let used = RegistrationTokenEvent.used(client: app, at: noon)
         for posture in ["initial_access_token", "software_statement", "open"] {
@@ -229,6 +251,8 @@ private func realm(_ posture: String? = nil) -> Scenario {
             try await known().when(update([name: value]))
                 .thenRejected(.invalid(FieldFault(name, .reserved)))
         }
+        try await known().when(update(["scope": "openid phone jobs"]))
+            .thenRejected(.invalid(FieldFault("scope", .reserved, at: 2)))
         try await known().when(update(["scope": "jobs"]))
             .thenRejected(.invalid(FieldFault("scope", .reserved, at: 0)))
         try await known().when(update(["grant_types": ["client_credentials"]]))

@@ -46,10 +46,9 @@ enum OwnMetadata {
                 throw FieldFault("grant_types", .reserved, at: index)
             }
         }
-        let scope = allowance.scope.union(current?.scope ?? [])
-        let asked = read["scope"]?.string?.split(separator: " ") ?? []
-        for (index, name) in asked.enumerated() where !scope.contains(String(name)) {
-            throw FieldFault("scope", .reserved, at: index)
+        if let text = read["scope"]?.string {
+            read["scope"] = .string(
+                try scope(text, allowance.scope.union(current?.scope ?? [])))
         }
         if let current {
             for field in MetadataField.all where !names.contains(field.name) {
@@ -57,5 +56,21 @@ enum OwnMetadata {
             }
         }
         return read
+    }
+
+    /// What OpenID Connect Core section 5.4 knows and is not offered here falls out as well: libraries
+    /// name all of it. Whatever else may open something at a resource server, and is refused.
+    private static func scope(
+        _ text: String, _ allowed: Set<String>
+    ) throws(FieldFault) -> String {
+        var kept: [Substring] = []
+        for (index, name) in text.split(separator: " ").enumerated() {
+            if allowed.contains(String(name)) {
+                kept.append(name)
+            } else if !Scope.notOffered.contains(String(name)) {
+                throw FieldFault("scope", .reserved, at: index)
+            }
+        }
+        return kept.joined(separator: " ")
     }
 }

@@ -95,6 +95,22 @@ extension SignInWorld {
         }
     }
 
+    @Test func `is told which of the standard scopes it has`() async throws {
+        let world = try await SignInWorld(["client_registration": "open"])
+        let all = "openid email phone address profile offline_access"
+        let made = try await world.registerItself(["scope": .string(all)])
+        #expect(made.status.code == 201)
+        #expect(made.json["scope"] == "openid email profile offline_access")
+        let id = try #require(made.json["client_id"]?.string)
+        let token = try #require(made.json["registration_access_token"]?.string)
+        var members = plain
+        members["client_id"] = .string(id)
+        members["scope"] = "openid phone"
+        let changed = try await world.call(
+            .put, "/connect/register/\(id)", bearer: token, .object(members))
+        #expect(changed.status == .ok && changed.json["scope"] == "openid")
+    }
+
     @Test func `has a token that is for its own registration alone`() async throws {
         let world = try await SignInWorld(["client_registration": "open"])
         let (one, two) = (try await world.registerItself(), try await world.registerItself())
