@@ -15,6 +15,12 @@ struct AuthorizationTarget: Equatable {
     var state: String?
     var profile = ClientProfile.standard
 
+    /// What people may know of it: the host of a site, or the scheme that an app claims.
+    var place: String? {
+        guard let parts = URLParts.parse(redirectURI) else { return nil }
+        return ["https", "http"].contains(parts.scheme) ? parts.host : "\(parts.scheme):"
+    }
+
     func refusal(
         _ fault: AuthorizationFault, issuer: String, in look: PageLook
     ) -> Response {

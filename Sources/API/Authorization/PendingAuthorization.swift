@@ -13,6 +13,8 @@ struct PendingAuthorization: Equatable {
     let clientURI: String?
     let policyURI: String?
     let termsURI: String?
+    /// Where it leads people to, if nobody but itself says who it is.
+    let leadsTo: String?
     /// What the client asks for now.
     let scope: [String]
     /// What its person agreed to before, if anybody is signed in.
@@ -69,6 +71,8 @@ extension Call<RealmContext> {
             clientID: asked.clientID, clientName: known.metadata.clientName ?? asked.clientID,
             logoURI: known.metadata.logoURI, clientURI: known.metadata.clientURI,
             policyURI: known.metadata.policyURI, termsURI: known.metadata.tosURI,
+            // What registers itself has it, until somebody who manages the realm says otherwise.
+            leadsTo: known.metadata.needsListedResources ? asked.target.place : nil,
             scope: asked.consentScope, remembered: remembered, loginHint: asked.loginHint,
             level: levels.contains(AuthenticationLevel.single) ? nil : levels.first,
             choosesAccount: asked.prompts.contains(.selectAccount),

@@ -12,10 +12,10 @@ struct SealedRequests: ApplicationRequests {
         let needsMore =
             asked.level.map { !AuthenticationLevel.reaches(browser?.level, oneOf: [$0]) } ?? false
         return ApplicationRequest(
-            clientName: asked.clientName, site: asked.clientURI, policy: asked.policyURI,
-            terms: asked.termsURI, hasLogo: asked.logoURI != nil, scope: asked.scope,
-            remembered: asked.remembered,
-            hint: asked.loginHint, needsMore: needsMore,
+            clientName: asked.clientName, site: asked.clientURI, leadsTo: asked.leadsTo,
+            policy: asked.policyURI, terms: asked.termsURI, hasLogo: asked.logoURI != nil,
+            scope: asked.scope, remembered: asked.remembered, hint: asked.loginHint,
+            needsMore: needsMore,
             mayStepUp: needsMore && browser != nil && !asked.repeatsLogin
                 && !asked.choosesAccount)
     }

@@ -5,6 +5,8 @@ internal import Values
 struct ApplicationRequest: Sendable, Equatable {
     var clientName: String
     var site: String?
+    /// Where it leads people to, if nobody but itself says who it is: its host, or its scheme.
+    var leadsTo: String?
     var policy: String?
     var terms: String?
     var hasLogo = false

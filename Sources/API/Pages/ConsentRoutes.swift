@@ -55,6 +55,15 @@ enum ConsentRoutes {
                         "\(asked.clientName) asks for access to your account",
                         "\(asked.clientName) bittet um Zugriff auf Ihr Konto")
                 }
+                if let place = asked.leadsTo {
+                    HTML.element(.p, .class("break")) {
+                        say(
+                            "Nobody here has checked that name. The app leads you to ",
+                            "Diesen Namen hat hier niemand geprüft. Die App führt Sie zu ")
+                        HTML.element(.strong) { place }
+                        "."
+                    }
+                }
                 HTML.element(.p, .class("soft break")) {
                     say("Signed in as ", "Angemeldet als ")
                     HTML.element(.strong) { email }

@@ -85,7 +85,7 @@ private struct Asking: ApplicationRequests {
     ) async throws(Problem) -> ApplicationRequest? {
         guard sealed == "good" else { return nil }
         return ApplicationRequest(
-            clientName: "<b>Shop</b>", site: "https://shop.example",
+            clientName: "<b>Shop</b>", site: "https://shop.example", leadsTo: "<i>place</i>",
             policy: "javascript:alert(1)", terms: nil,
             scope: ["openid", "email", "<i>jobs</i>"], remembered: ["openid"],
             hint: "ann@example.org")
@@ -115,6 +115,7 @@ private struct Asking: ApplicationRequests {
             try await browser.get("/consent?continue=good")
             #expect(browser.shows("see your e-mail address") && browser.shows("allowed before"))
             #expect(browser.shows("&lt;i&gt;jobs") && !browser.shows("<i>jobs"))
+            #expect(browser.shows("&lt;i&gt;place") && !browser.shows("<i>place"))
             let policy = browser.answer?.response.headers["Content-Security-Policy"] ?? ""
             // Browsers hold it against where the answer leads on to.
             #expect(!policy.contains("form-action"))

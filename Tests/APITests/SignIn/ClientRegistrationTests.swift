@@ -111,6 +111,48 @@ extension SignInWorld {
         #expect(changed.status == .ok && changed.json["scope"] == "openid")
     }
 
+    @Test(arguments: [
+        ("https://mine.example/back", "mine.example"),
+        ("org.example.mine:/back", "org.example.mine:"),
+    ])
+    func `is shown to people by where it leads them, whatever it calls itself`(
+        redirect: String, place: String
+    ) async throws {
+        let world = try await SignInWorld([
+            "client_registration": "open", "registration": "jit_on_otp",
+        ])
+        let made = try await world.registerItself([
+            "redirect_uris": [.string(redirect)], "application_type": "native",
+            "client_name": "Your bank", "token_endpoint_auth_method": "none",
+        ])
+        let request: Pairs = [
+            ("client_id", try #require(made.json["client_id"]?.string)),
+            ("redirect_uri", redirect), ("scope", "openid"),
+        ]
+        let browser = PageBrowser(world)
+        try await browser.signIn()
+        for (language, sentence) in [("en", "leads you to"), ("de", "führt Sie zu")] {
+            browser.headers["Accept-Language"] = language
+            try await browser.get(
+                "/connect/authorize?\(Form.encode(AuthorizeWorld.request(request)))")
+            try await browser.follow()
+            #expect(browser.shows("Your bank"), "\(browser.page)")
+            #expect(browser.shows("\(sentence) <strong>\(place)</strong>"), "\(browser.page)")
+        }
+        // Whoever manages the realm says himself who its clients are.
+        try await world.register(
+            "web",
+            [
+                "grant_types": ["authorization_code"], "client_name": "Web",
+                "redirect_uris": [.string(AuthorizeWorld.back)],
+                "token_endpoint_auth_method": "none",
+            ])
+        try await browser.get(
+            "/connect/authorize?\(Form.encode(AuthorizeWorld.request([("scope", "openid")])))")
+        try await browser.follow()
+        #expect(browser.shows("Web bittet") && !browser.shows("führt Sie zu"))
+    }
+
     @Test func `has a token that is for its own registration alone`() async throws {
         let world = try await SignInWorld(["client_registration": "open"])
         let (one, two) = (try await world.registerItself(), try await world.registerItself())
