@@ -106,15 +106,16 @@ class Person:
 
     def fill(self, path, forms, allows):
         for action, members in forms:
-            if path == "/login" and "email" in members and action == "/login":
+            place = urllib.parse.urlsplit(action).path
+            if path == "/login" and "email" in members and place == "/login":
                 self.before = len(inbox(self.urd, self.email))
                 return action, {**members, "email": self.email}
-            if action == "/login/code":
+            if place == "/login/code":
                 return action, {**members, "code": code(self.urd, self.email, self.before)}
-            if action == "/consent":
+            if place == "/consent":
                 return action, {**members, "decision": "allow" if allows else "deny"}
-            if action == "/device" and members.get("user_code"):
+            if place == "/device" and members.get("user_code"):
                 return action, {**members, "decision": "allow" if allows else "deny"}
-            if action == "/logout":
+            if place == "/logout":
                 return action, members
         raise AssertionError(f"no form that fits at {path}: {forms}")

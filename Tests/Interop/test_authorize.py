@@ -129,7 +129,7 @@ class Authorize(unittest.TestCase):
     def test_signs_in_consents_and_refreshes(self):
         client, person = self.relying(), Person()
         place, past = person.go(client.begin())
-        self.assertEqual(past, ["/login", "/login", "/consent"])
+        self.assertEqual(past, ["/login", "/login/code", "/consent"])
         tokens = client.end(place)
         claims = client.check(tokens)
         info = client.session.get(metadata["userinfo_endpoint"]).json()

@@ -88,6 +88,29 @@ class ALogin(InABrowser):
         self.is_back(client)
         self.assertEqual(claims(client.tokens()["id_token"])["sub"], known["sub"])
 
+    def test_goes_on_where_the_page_for_the_code_was_left_and_opened_again(self):
+        client, reader = self.client(), self.reader
+        reader.go(client.begin())
+        before = len(inbox(urd, self.email))
+        reader.fill("email", self.email)
+        reader.press("E-mail me a code")
+        place = reader.place()
+        self.assertEqual(self.path(), "/login/code")
+        self.assertNotIn(self.email.partition("@")[0], place)
+        reader.look(self, "code-for-a-client")
+        # By a reload, and by a telephone that kept nothing but where it was.
+        reader.leave(lambda: reader.browser.call("Page.reload"))
+        reader.go("/logged-out")
+        reader.go(place)
+        typed = code(urd, self.email, before)
+        self.assertEqual(len(inbox(urd, self.email)), before + 1)
+        reader.fill("code", typed)
+        reader.press("Sign in")
+        self.assertEqual(self.path(), "/consent")
+        reader.press("Allow")
+        self.is_back(client)
+        client.tokens()
+
     def test_asks_again_where_the_client_says_so(self):
         client, reader = self.client(), self.reader
         reader.go(client.begin())

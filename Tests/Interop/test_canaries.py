@@ -126,11 +126,11 @@ class NothingIsReadable(unittest.TestCase):
         """What a browser holds and what is typed there."""
         settings = f"{urd.realm}/settings"
         self.assertEqual(urd.api.call("PATCH", settings, {"login_passphrase": True})[0], 200)
-        cookies, page = {}, ""
+        cookies, page, led = {}, "", ""
         place = urllib.parse.urlsplit(urd.values["URD_APP_URL"])
 
         def send(method, path, **fields):
-            nonlocal page
+            nonlocal page, led
             if method == "POST":
                 fields["form"] = re.search(r'name="form" value="([^"]+)"', page)[1]
                 secrets.add(f"form token of {path}", fields["form"])
@@ -141,7 +141,7 @@ class NothingIsReadable(unittest.TestCase):
                     "Cookie": "; ".join(f"{name}={value}" for name, value in cookies.items()),
                     **({"Content-Type": "application/x-www-form-urlencoded"} if fields else {})})
             answer = connection.getresponse()
-            page = answer.read().decode()
+            page, led = answer.read().decode(), answer.headers.get("Location")
             for line in answer.headers.get_all("Set-Cookie") or []:
                 name, value = line.split(";")[0].split("=", 1)
                 cookies[name] = secrets.add(f"cookie {name}", value)
@@ -150,7 +150,8 @@ class NothingIsReadable(unittest.TestCase):
 
         before = len([mail(urd, email)])
         self.assertEqual(send("GET", "/login"), 200)
-        self.assertEqual(send("POST", "/login", email=email, by="email_code"), 200)
+        self.assertEqual(send("POST", "/login", email=email, by="email_code"), 303)
+        self.assertEqual(send("GET", led), 200)
         self.assertEqual(
             send("POST", "/login/code", email=email, code=code(urd, email, before)), 303)
         chosen = secrets.new("passphrase", "seven purple otters {}")

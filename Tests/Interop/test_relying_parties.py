@@ -235,7 +235,7 @@ class Idpyoidc(unittest.TestCase):
                     "kwargs": {"code_challenge_length": 64, "code_challenge_method": "S256"}}}}})
         person = Person(urd, issuer)
         place, past = person.go(handler.begin(issuer, req_args={"scope": SCOPE}))
-        self.assertEqual(past, ["/login", "/login", "/consent"])
+        self.assertEqual(past, ["/login", "/login/code", "/consent"])
         client = handler.issuer2rp[issuer]
         registered = client.get_context().registration_response
         self.assertEqual(registered["redirect_uris"], [self.BACK])

@@ -127,8 +127,8 @@ class Visitor:
     def sign_in(self, email):
         """At the provider's login page, by a mailed code; where that leads."""
         before = len(inbox(urd, email))
-        self.ask("POST", "/login", {
-            **self.hidden("form", "continue", "next"), "email": email, "by": "email_code"})
+        self.follow(*self.ask("POST", "/login", {
+            **self.hidden("form", "continue", "next"), "email": email, "by": "email_code"}))
         return self.ask("POST", "/login/code", {
             **self.hidden("form", "continue", "next", "email"),
             "code": code(urd, email, before)})

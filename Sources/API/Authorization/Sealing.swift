@@ -34,5 +34,6 @@ enum SealedPurpose: String {
     case challenge = "authorization challenge"
     case upstream = "provider request"
     case upstreamStep = "provider second step"
+    case codeAddress = "address of a code"
     case ownerStep = "owner second step"
 }

@@ -60,10 +60,11 @@ struct Onward: Sendable, Equatable {
     }
 
     /// A page of the sign-in that keeps it in mind.
-    func link(_ page: String) -> String {
+    func link(_ page: String, _ more: [Form.Pair] = []) -> String {
         var pairs: [Form.Pair] = []
         if let sealed { pairs.append(("continue", sealed)) }
         if let path { pairs.append(("next", path.text)) }
+        pairs += more
         return pairs.isEmpty ? page : "\(page)?\(Form.encode(pairs))"
     }
 

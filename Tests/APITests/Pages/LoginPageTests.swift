@@ -36,13 +36,13 @@ import Values
         let browser = PageBrowser(world)
         try await browser.get("/login")
         try await browser.askForCode("nobody@example.org")
-        let unknown = browser.page.replacing("nobody@", with: "ann@")
+        let unknown = browser.pageUnsealed.replacing("nobody@", with: "ann@")
         try await world.carryOut(
             RegisterAccount(
                 account: UUID.random(), mailbox: world.mint.mailbox("ann@example.org"),
                 person: Person(email: "ann@example.org"), isConfirmed: true))
         try await browser.askForCode("ann@example.org")
-        #expect(browser.page == unknown)
+        #expect(browser.pageUnsealed == unknown)
         #expect(try await world.events().contains("otp.issued"))
     }
 
@@ -159,7 +159,7 @@ import Values
         for _ in 0..<5 {
             try await browser.submit(
                 "/login", [("email", "ann@example.org"), ("by", "email_code")], token: token)
-            #expect(browser.answer?.status == .ok)
+            #expect(browser.answer?.status == .seeOther)
         }
         try await browser.submit(
             "/login", [("email", "ann@example.org"), ("by", "email_code")], token: token)

@@ -11,10 +11,19 @@ struct CodePage {
 
     let visit: Visit
     let onward: Onward
-    let email: String
+    let address: CodeAddress
+    /// Its own.
+    let place: String
     var step = Step.code(isWrong: false)
-    /// Where somebody joins, another code is asked for elsewhere.
-    var canResend = true
+
+    init(
+        _ call: Call<RealmContext>, _ visit: Visit, _ onward: Onward, _ address: CodeAddress
+    ) throws(Problem) {
+        self.visit = visit
+        self.onward = onward
+        self.address = address
+        place = try call.place(of: address, visit, onward)
+    }
 
     private var say: Words { visit.say }
 
@@ -23,10 +32,10 @@ struct CodePage {
         case .code(let isWrong): codePage(isWrong, status)
         case .second(let code, let isWrong):
             Self.secondFactor(
-                visit, isWrong, status, action: "/login/code", leadsAway: onward.sealed != nil
+                visit, isWrong, status, action: place, leadsAway: onward.sealed != nil
             ) {
                 onward.fields
-                Parts.hidden("email", email)
+                Parts.hidden("email", address.email)
                 Parts.hidden("code", code)
             }
         }
@@ -41,14 +50,14 @@ struct CodePage {
                 HTML.element(.h1) { say("Check your mail", "Posteingang prüfen") }
                 HTML.element(.p) {
                     say("If you can sign in with ", "Falls Sie sich mit ")
-                    HTML.element(.strong, .class("break")) { email }
+                    HTML.element(.strong, .class("break")) { address.email }
                     say(
                         ", a 6-digit code is on its way to you.",
                         " anmelden können, ist ein sechsstelliger Code unterwegs zu Ihnen.")
                 }
-                visit.form("/login/code") {
+                visit.form(place) {
                     onward.fields
-                    Parts.hidden("email", email)
+                    Parts.hidden("email", address.email)
                     Field(
                         name: "code", label: say("Code", "Code"),
                         autocomplete: "one-time-code", isCode: true, isFocused: true, limit: 12,
@@ -60,10 +69,10 @@ struct CodePage {
                     Parts.button(say("Sign in", "Anmelden"))
                 }
                 HTML.element(.div, .class("links")) {
-                    if canResend {
-                        visit.form("/login") {
+                    if address.canResend {
+                        visit.form(onward.link("/login")) {
                             onward.fields
-                            Parts.hidden("email", email)
+                            Parts.hidden("email", address.email)
                             Parts.button(
                                 say("Send a new code", "Neuen Code senden"), name: "by",
                                 value: BrowserMethod.code.rawValue, look: "plain")

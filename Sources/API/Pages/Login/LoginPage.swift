@@ -72,7 +72,7 @@ struct LoginPage {
     /// Hidden until the script finds that the browser knows passkeys.
     private var passkey: HTML {
         HTML {
-            visit.form("/login/passkey", .id("passkey")) {
+            visit.form(onward.link("/login/passkey"), .id("passkey")) {
                 onward.fields
                 Parts.hidden("ceremony", "")
                 Parts.hidden("assertion", "")
@@ -95,7 +95,7 @@ struct LoginPage {
     }
 
     private var mail: HTML {
-        visit.form("/login") {
+        visit.form(onward.link("/login")) {
             onward.fields
             Field(
                 name: "email", label: say("E-mail address", "E-Mail-Adresse"), type: "email",

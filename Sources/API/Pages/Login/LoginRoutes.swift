@@ -6,7 +6,7 @@ internal import Values
 
 /// Where people sign in with a browser.
 enum LoginRoutes {
-    static let table: [Route<RealmContext>] = [show, choose, code]
+    static let table: [Route<RealmContext>] = [show, choose, codePage, code]
 
     static let refusals = Place.refusals + [.foreignForm, .rateLimited]
 
@@ -37,6 +37,7 @@ enum LoginRoutes {
     private static let choose = Route<RealmContext>(
         .post, "/login", id: "beginLogin", tag: "Pages",
         summary: "Has a code or a link mailed.", right: .nothing, dialect: .page,
+        parameters: Onward.parameters,
         body: .page(
             Onward.members + [
                 .optional("email", .text(0...320), "The mail address."),
@@ -64,7 +65,8 @@ enum LoginRoutes {
             .provider:
             try await call.beginCode(address)
             await pause
-            return CodePage(visit: visit, onward: onward, email: address).response()
+            return .seeOther(
+                try call.place(of: CodeAddress(email: address), visit, onward))
         case .link:
             try await call.mailLink(address, onward)
             await pause
@@ -72,10 +74,26 @@ enum LoginRoutes {
         }
     }
 
+    private static let codePage = Route<RealmContext>(
+        .get, "/login/code", id: "showCodePage", tag: "Pages",
+        summary: "Where the code is typed that was mailed.", right: .nothing, dialect: .page,
+        parameters: Onward.parameters + [CodeAddress.parameter], answer: .page,
+        refusals: Place.refusals
+    ) { call throws(Problem) in
+        let visit = try await call.visit()
+        let onward = Onward(call)
+        guard let address = call.codeAddress(visit) else {
+            return .seeOther(onward.link("/login"))
+        }
+        if visit.browser != nil, onward == Onward() { return .seeOther(onward.target) }
+        return try CodePage(call, visit, onward, address).response()
+    }
+
     private static let code = Route<RealmContext>(
         .post, "/login/code", id: "loginByCode", tag: "Pages",
         summary: "Takes the code that was mailed, and a second factor where there is one.",
         right: .nothing, dialect: .page,
+        parameters: Onward.parameters + [CodeAddress.parameter],
         body: .page(
             Onward.members + [
                 .optional("email", .text(0...320), "The mail address."),
@@ -99,7 +117,9 @@ enum LoginRoutes {
         let end = try await call.signIn(
             OTPGrant(mailbox: mailbox, digest: digest, account: call.newID(), second: second),
             by: .code, visit, to: onward)
-        var page = CodePage(visit: visit, onward: onward, email: address)
+        let canResend = call.codeAddress(visit)?.canResend ?? true
+        var page = try CodePage(
+            call, visit, onward, CodeAddress(email: address, canResend: canResend))
         switch end {
         case .signedIn(let response): return response
         case .refused(.secondFactorRequired):

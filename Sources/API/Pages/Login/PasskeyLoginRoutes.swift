@@ -25,6 +25,7 @@ enum PasskeyLoginRoutes {
     private static let finish = Route<RealmContext>(
         .post, "/login/passkey", id: "loginByPasskey", tag: "Pages",
         summary: "Takes what the passkey signed.", right: .nothing, dialect: .page,
+        parameters: Onward.parameters,
         body: .page(
             Onward.members + [
                 .optional("ceremony", .text(0...64), "The ceremony."),

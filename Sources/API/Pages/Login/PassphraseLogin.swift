@@ -42,6 +42,7 @@ enum PassphraseLogin {
     private static let second = Route<RealmContext>(
         .post, "/login/second", id: "loginBySecondFactor", tag: "Pages",
         summary: "Takes the second factor after a passphrase.", right: .nothing, dialect: .page,
+        parameters: Onward.parameters,
         body: .page(
             Onward.members + [
                 .optional("email", .text(0...320), "The mail address."),
@@ -77,7 +78,7 @@ enum PassphraseLogin {
         _ visit: Visit, _ onward: Onward, _ address: String, _ ticket: String, isWrong: Bool
     ) -> Response {
         CodePage.secondFactor(
-            visit, isWrong, isWrong ? .badRequest : .ok, action: "/login/second",
+            visit, isWrong, isWrong ? .badRequest : .ok, action: onward.link("/login/second"),
             leadsAway: onward.sealed != nil
         ) {
             onward.fields

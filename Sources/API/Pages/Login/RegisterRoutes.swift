@@ -22,6 +22,7 @@ enum RegisterRoutes {
     private static let begin = Route<RealmContext>(
         .post, "/register", id: "beginRegistration", tag: "Pages",
         summary: "Has a code mailed to whoever wants to join.", right: .nothing, dialect: .page,
+        parameters: Onward.parameters,
         body: .page(
             Onward.members + [
                 .optional("email", .text(0...320), "The mail address."),
@@ -52,8 +53,9 @@ enum RegisterRoutes {
             return page.response(.badRequest)
         }
         await pause
-        return CodePage(visit: visit, onward: page.onward, email: address, canResend: false)
-            .response()
+        return .seeOther(
+            try call.place(
+                of: CodeAddress(email: address, canResend: false), visit, page.onward))
     }
 }
 
@@ -113,7 +115,7 @@ struct RegisterPage {
                             "Etwas fehlt oder kann nicht stimmen. Bitte sehen Sie noch einmal nach."
                         )
                         : nil)
-                visit.form("/register") {
+                visit.form(onward.link("/register")) {
                     onward.fields
                     Field(
                         name: "email", label: say("E-mail address", "E-Mail-Adresse"),

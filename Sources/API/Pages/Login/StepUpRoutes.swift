@@ -14,7 +14,7 @@ enum StepUpRoutes {
     private static let stepUp = Route<RealmContext>(
         .post, PathTemplate(stringLiteral: path), id: "stepUpLogin", tag: "Pages",
         summary: "Takes a second factor of somebody who is signed in.", right: .nothing,
-        dialect: .page,
+        dialect: .page, parameters: Onward.parameters,
         body: .page(
             Onward.members + [
                 .optional("totp", .text(0...128), "Of the authenticator app, or one instead.")
@@ -74,7 +74,7 @@ enum StepUpForm: Equatable {
                 )
             }
             if self != .wholeLogin {
-                visit.form(StepUpRoutes.path) {
+                visit.form(onward.link(StepUpRoutes.path)) {
                     onward.fields
                     CodePage.secondField(visit, self == .wrong).html
                     Parts.button(say("Continue", "Weiter"))

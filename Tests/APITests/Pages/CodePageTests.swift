@@ -1,0 +1,102 @@
+import EventSourcing
+import HTTP
+import Identity
+import JSON
+import Testing
+import Values
+
+@testable import API
+
+@Suite struct `The page for a mailed code` {
+    private func asked(
+        _ settings: JSONObject = [:], from place: String = "/login?next=%2Faccount%2Fsecurity"
+    ) async throws -> PageBrowser {
+        let browser = PageBrowser(
+            try await SignInWorld(
+                (["registration": "jit_on_otp"] as JSONObject).merging(settings) { $1 }))
+        try await browser.get(place)
+        try await browser.submit(
+            "/login", browser.onward + [("email", "ann@example.org"), ("by", "email_code")])
+        return browser
+    }
+
+    private func mailed(_ browser: PageBrowser) async throws -> Int {
+        try await browser.world.events().filter { $0 == "otp.issued" }.count
+    }
+
+    @Test func `can be opened again, which mails nothing`() async throws {
+        let browser = try await asked()
+        let place = try #require(browser.place)
+        #expect(place.hasPrefix("/login/code?next=%2Faccount%2Fsecurity&to="))
+        #expect(!place.contains("ann") && !place.contains("example"))
+        for _ in 0..<3 {
+            try await browser.get(place)
+            #expect(browser.answer?.status == .ok && browser.shows("ann@example.org"))
+        }
+        #expect(try await mailed(browser) == 1)
+        try await browser.submit(
+            "/login/code",
+            browser.onward + [("email", "ann@example.org"), ("code", try await browser.code())])
+        #expect(browser.place == "/account/security")
+    }
+
+    @Test func `keeps an application's request in the address of each of its forms`() async throws {
+        let browser = try await asked(from: "/login?continue=sealed")
+        let place = try #require(browser.place)
+        try await browser.get(place)
+        func expectBoth() {
+            #expect(browser.shows(#"action="/login/code?continue=sealed&amp;to="#))
+            #expect(browser.shows(#"action="/login?continue=sealed""#))
+        }
+        expectBoth()
+        try await browser.submit(place, [("email", "ann@example.org"), ("code", "000000")])
+        #expect(browser.answer?.status == .badRequest && browser.shows("not valid"))
+        expectBoth()
+        try await browser.submit(
+            place, [("email", "ann@example.org"), ("code", try await browser.code())])
+        #expect(browser.place == "/connect/authorize?continue=sealed")
+    }
+
+    @Test func `shows another browser nothing, nor anybody too late, and leads to the login`()
+        async throws
+    {
+        let browser = try await asked(from: "/login?continue=sealed")
+        let place = try #require(browser.place)
+        let stranger = PageBrowser(browser.world)
+        for place in [place, place + "A", "/login/code?continue=sealed"] {
+            try await stranger.get(place)
+            #expect(stranger.place == "/login?continue=sealed", "\(place)")
+            try await stranger.get("/login")
+        }
+        try await stranger.get("/login/code")
+        #expect(stranger.place == "/login")
+        browser.world.clock.advance(seconds: 3601)
+        try await browser.get(place)
+        #expect(browser.place == "/login?continue=sealed")
+    }
+
+    @Test func `is over once somebody is signed in`() async throws {
+        let browser = try await asked(from: "/login")
+        let place = try #require(browser.place)
+        try await browser.follow()
+        try await browser.submit(
+            "/login/code", [("email", "ann@example.org"), ("code", try await browser.code())])
+        try await browser.get(place)
+        #expect(browser.place == "/account")
+    }
+
+    @Test func `offers no other code to somebody who joins, however often it is opened`()
+        async throws
+    {
+        let browser = try await asked(["registration": "explicit_endpoint"])
+        try await browser.get("/register")
+        try await browser.submit("/register", [("email", "ann@example.org")])
+        let place = try #require(browser.place)
+        for _ in 0..<2 {
+            try await browser.get(place)
+            #expect(browser.shows("name=\"code\"") && !browser.shows("Send a new code"))
+        }
+        try await browser.submit(place, [("email", "ann@example.org"), ("code", "000000")])
+        #expect(browser.shows("not valid") && !browser.shows("Send a new code"))
+    }
+}
