@@ -351,6 +351,20 @@ class ByKeyboard(InABrowser):
     def enter(self):
         self.reader.leave(lambda: self.reader.key("Enter", 13))
 
+    def test_has_a_code_mailed_where_passphrases_are_on_too(self):
+        settings = f"{urd.realm}/settings"
+        self.assertEqual(urd.api.call("PATCH", settings, {"login_passphrase": True})[0], 200)
+        self.addCleanup(urd.api.call, "PATCH", settings, {"login_passphrase": False})
+        self.reader.go("/login")
+        self.assertIn("Passphrase", self.reader.text())
+        before = len(inbox(urd, self.email))
+        self.reader.type(self.email)
+        self.enter()
+        self.assertEqual(self.path(), "/login/code")
+        self.reader.type(code(urd, self.email, before))
+        self.enter()
+        self.assertEqual(self.path(), "/account")
+
     def test_signs_in_consents_and_signs_out(self):
         client, reader, before = self.client(), self.reader, len(inbox(urd, self.email))
         reader.go(client.begin())

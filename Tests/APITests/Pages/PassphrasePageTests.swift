@@ -96,6 +96,28 @@ extension PassphraseWork {
         #expect(try await !world.events().contains("passphrase.set"))
     }
 
+    /// The Enter key in the field of the address presses the first button.
+    @Test func `that was left empty is the wish for a code, else for a link`() async throws {
+        for (settings, place, event) in [
+            ([:], "/login/code?next=%2Faccount%2Fsecurity&to=", "otp.issued"),
+            (["login_code": false, "login_link": true], nil, "link.issued"),
+            (["login_code": false], nil, "browser.refused"),
+        ] as [(JSONObject, String?, String)] {
+            let world = try await SignInWorld(
+                (["registration": "jit_on_otp", "login_passphrase": true] as JSONObject)
+                    .merging(settings) { $1 })
+            try await world.carryOut(
+                RegisterAccount(
+                    account: UUID.random(), mailbox: world.mint.mailbox("ann@example.org"),
+                    person: Person(email: "ann@example.org"), isConfirmed: true))
+            let browser = PageBrowser(world)
+            try await signIn("", browser)
+            #expect(place.map { browser.place?.hasPrefix($0) == true } ?? (browser.place == nil))
+            let events = try await world.events()
+            #expect(events.contains(event), "\(events)")
+        }
+    }
+
     @Test func `says the same of addresses that nobody has`() async throws {
         let (world, browser) = try await world()
         try await set(Self.chosen, browser)

@@ -55,7 +55,7 @@ enum LoginRoutes {
                 "Geben Sie eine vollständige E-Mail-Adresse ein, etwa anna@example.org.")
             return page.response(.badRequest)
         }
-        let method = call.body["by"]?.string.flatMap(BrowserMethod.init) ?? .code
+        let method = call.chosenMethod
         guard call.context.place.settings.offers(method) else { throw Problem(.noSuchRoute) }
         // How long that takes is the same whoever it is.
         if method == .passphrase { return try await PassphraseLogin.begin(call, page, address) }
@@ -136,6 +136,17 @@ enum LoginRoutes {
 }
 
 extension Call<RealmContext> {
+    /// How somebody wants to sign in. The Enter key presses the first button, which is for a passphrase:
+    /// without one a code or a link is what was meant.
+    fileprivate var chosenMethod: BrowserMethod {
+        let method = body["by"]?.string.flatMap(BrowserMethod.init) ?? .code
+        guard method == .passphrase, body["passphrase"]?.string?.isEmpty ?? true else {
+            return method
+        }
+        let settings = context.place.settings
+        return [.code, .link].first { settings.offers($0) } ?? method
+    }
+
     /// Whoever has no account yet gets one by it where the realm asks for nothing else.
     fileprivate func beginCode(_ address: String) async throws(Problem) {
         try count(.nativeOTP, target: context.mint.mailbox(address).description)
