@@ -107,6 +107,9 @@ class ALogin(InABrowser):
         reader.fill("code", typed)
         reader.press("Sign in")
         self.assertEqual(self.path(), "/consent")
+        # Going back asks nobody whether a form is to be sent again.
+        reader.leave(lambda: reader.browser.run("() => { history.back(); }"))
+        self.assertEqual(self.path(), "/consent")
         reader.press("Allow")
         self.is_back(client)
         client.tokens()

@@ -23,6 +23,8 @@ struct PendingAuthorization: Equatable {
     let loginHint: String?
     /// How strong the sign-in should be, in the words of `acr`; nil: as it likes.
     let level: String?
+    /// Nobody is signed in, or he has to sign in once more, for all that was done since it was asked.
+    let needsSignIn: Bool
     /// Somebody has to choose who he is, or show it anew, although he is signed in.
     let choosesAccount: Bool
     let repeatsLogin: Bool
@@ -66,6 +68,9 @@ extension Call<RealmContext> {
                     try await context.queries.consent(id, in: context.place.realm)
                 }?.given.scope ?? []
         }
+        let step = asked.step(for: browser, at: context.clock.now(), isReturn: false) { account in
+            context.mint.subject(account, in: known.metadata.sector)
+        }
         let levels = AuthenticationLevel.known(asked.levels)
         return PendingAuthorization(
             clientID: asked.clientID, clientName: known.metadata.clientName ?? asked.clientID,
@@ -75,6 +80,7 @@ extension Call<RealmContext> {
             leadsTo: known.metadata.needsListedResources ? asked.target.place : nil,
             scope: asked.consentScope, remembered: remembered, loginHint: asked.loginHint,
             level: levels.contains(AuthenticationLevel.single) ? nil : levels.first,
+            needsSignIn: step == .login,
             choosesAccount: asked.prompts.contains(.selectAccount),
             repeatsLogin: asked.prompts.contains(.login) || asked.maximumAge != nil,
             languages: asked.languages)

@@ -15,6 +15,8 @@ struct ApplicationRequest: Sendable, Equatable {
     var remembered: [String] = []
     /// Who is expected.
     var hint: String?
+    /// Whoever is signed in with the browser is enough for it, as he is.
+    var needsNoSignIn = false
     /// It asks for a stronger sign-in than the browser has.
     var needsMore = false
     /// What its person has shown counts on, so that one more factor is enough.

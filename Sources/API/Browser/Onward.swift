@@ -9,6 +9,8 @@ struct Onward: Sendable, Equatable {
     var sealed: String?
     /// A page of this site.
     var path: ReturnPath?
+    /// Whoever is signed in asked to sign in as somebody else.
+    var asOther = false
 
     init(sealed: String? = nil, path: String? = nil) {
         self.sealed = sealed.flatMap { Self.isSealed($0) ? $0 : nil }
@@ -19,15 +21,18 @@ struct Onward: Sendable, Equatable {
         self.init(
             sealed: call.text("continue") ?? call.body["continue"]?.string,
             path: call.text("next") ?? call.body["next"]?.string)
+        asOther = sealed != nil && (call.text("other") ?? call.body["other"]?.string) == "1"
     }
 
     static let parameters = [
         Parameter("continue", in: .query, .text(0...longest), "An application's request."),
         Parameter("next", in: .query, .text(0...4096), "The page to go on to."),
+        Parameter("other", in: .query, .text(0...1), "1: to sign in as somebody else."),
     ]
     static let members: [Member] = [
         .optional("continue", .text(0...longest), "An application's request."),
         .optional("next", .text(0...4096), "The page to go on to."),
+        .optional("other", .text(0...1), "1: to sign in as somebody else."),
     ]
 
     static let longest = 8192
@@ -64,6 +69,7 @@ struct Onward: Sendable, Equatable {
         var pairs: [Form.Pair] = []
         if let sealed { pairs.append(("continue", sealed)) }
         if let path { pairs.append(("next", path.text)) }
+        if asOther { pairs.append(("other", "1")) }
         pairs += more
         return pairs.isEmpty ? page : "\(page)?\(Form.encode(pairs))"
     }
@@ -76,6 +82,7 @@ struct Onward: Sendable, Equatable {
             if let path {
                 HTML.element(.input, .type("hidden"), .name("next"), .value(path.text))
             }
+            if asOther { Parts.hidden("other", "1") }
         }
     }
 }

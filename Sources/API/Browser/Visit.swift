@@ -86,8 +86,24 @@ extension Call<RealmContext> {
     /// Sending a form of a page.
     func submission() async throws(Problem) -> Visit {
         let visit = try await visit()
-        try visit.require(shownFormToken, request, at: context.place.host)
+        do throws(Problem) {
+            try visit.require(shownFormToken, request, at: context.place.host)
+        } catch {
+            var problem = error
+            problem.wayOn = wayOn
+            throw problem
+        }
         return visit
+    }
+
+    /// From a form of a sign-in that was open for too long: its session may have begun since. Nothing of
+    /// the form is taken, and whoever sends people here from elsewhere has no say in where they go on.
+    private var wayOn: String? {
+        let onward = Onward(self)
+        guard request.isSent(fromPagesOf: context.place.host),
+            onward.sealed.flatMap({ context.pendingRequest($0) }) != nil || onward.path != nil
+        else { return nil }
+        return onward.link("/login")
     }
 
     /// What binds a form to its browser, under either name.

@@ -45,6 +45,8 @@ enum ConsentRoutes {
         _ visit: Visit, _ onward: Onward, _ asked: ApplicationRequest, _ email: String
     ) -> Response {
         let say = visit.say
+        var asOther = onward
+        asOther.asOther = true
         let title = say(
             "Allow \(asked.clientName)?", "\(asked.clientName) erlauben?")
         return visit.page(title, leadsAway: true) {
@@ -101,7 +103,7 @@ enum ConsentRoutes {
                     }
                     Parts.link(
                         say("Not you? Sign in as somebody else", "Nicht Sie? Anders anmelden"),
-                        to: onward.link("/login"))
+                        to: asOther.link("/login"))
                 }
             }
         }

@@ -14,6 +14,9 @@ extension Problem {
                 if kind == .invalidRequest, !detail.isEmpty {
                     HTML.element(.p, .class("note bad small"), .fixed("lang", "en")) { detail }
                 }
+                if let wayOn {
+                    Parts.link(look.say("Go on", "Weiter"), to: wayOn, look: "button")
+                }
                 if kind.status == .notFound, let home = look.home {
                     HTML.element(.p, .class("links")) {
                         Parts.link(look.say("To your account", "Zu Ihrem Konto"), to: home)
@@ -28,6 +31,14 @@ extension Problem {
 
     private func words(_ say: Words) -> (title: String, advice: String) {
         switch kind.status {
+        case .forbidden where kind == .foreignForm && wayOn != nil:
+            (
+                say("This page has expired", "Diese Seite ist abgelaufen"),
+                say(
+                    "You may have signed in elsewhere since it was opened. Cookies must be allowed for it.",
+                    "Vielleicht haben Sie sich inzwischen anderswo angemeldet. Cookies müssen für die Seite erlaubt sein."
+                )
+            )
         case .forbidden where kind == .foreignForm:
             (
                 say("This page has expired", "Diese Seite ist abgelaufen"),

@@ -47,6 +47,9 @@ public struct Problem: Error, Sendable {
         return #"DPoP realm="urd", error="\#(kind.oauthCode)", algs="\#(algorithms)""#
     }
 
+    /// Where a page leads that tells of it, if there is a way on.
+    var wayOn: String?
+
     /// How a page looks that tells of it, where it is known whose.
     var look: PageLook?
 

@@ -150,6 +150,6 @@ extension PageBrowser {
 
     /// What the page keeps in mind for later.
     var onward: [(name: String, value: String)] {
-        ["continue", "next"].compactMap { name in value(of: name).map { (name, $0) } }
+        ["continue", "next", "other"].compactMap { name in value(of: name).map { (name, $0) } }
     }
 }

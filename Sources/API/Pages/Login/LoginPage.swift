@@ -44,7 +44,7 @@ struct LoginPage {
                     }
                 }
                 Parts.note(.bad, notice)
-                if visit.browser != nil, onward != Onward() {
+                if visit.browser != nil, onward != Onward(), !onward.asOther {
                     HTML.element(.p) {
                         say(
                             "To go on, please confirm that it is you.",

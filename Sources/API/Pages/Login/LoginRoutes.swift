@@ -17,10 +17,10 @@ enum LoginRoutes {
     ) { call throws(Problem) in
         let visit = try await call.visit()
         let onward = Onward(call)
-        // Whoever is sent here for more than to be signed in has been told why.
-        if visit.browser != nil, onward == Onward() { return .seeOther(onward.target) }
+        let asked = try await call.applicationRequest(onward, for: visit.browser)
+        if onward.isReached(by: visit, asked) { return .seeOther(onward.target) }
         var page = LoginPage(call, visit, onward)
-        page.asked = try await call.applicationRequest(onward, for: visit.browser)
+        page.asked = asked
         page.email = page.asked?.hint ?? ""
         page.providers = try await call.providers()
         if let asked = page.asked, asked.needsMore {
@@ -85,7 +85,8 @@ enum LoginRoutes {
         guard let address = call.codeAddress(visit) else {
             return .seeOther(onward.link("/login"))
         }
-        if visit.browser != nil, onward == Onward() { return .seeOther(onward.target) }
+        let asked = try await call.applicationRequest(onward, for: visit.browser)
+        if onward.isReached(by: visit, asked) { return .seeOther(onward.target) }
         return try CodePage(call, visit, onward, address).response()
     }
 
@@ -132,6 +133,15 @@ enum LoginRoutes {
         // Of what was wrong its time tells nothing either.
         await pause
         return page.response(.badRequest)
+    }
+}
+
+extension Onward {
+    /// Whether somebody is signed in already, and nothing asks him to do it once more. Whoever is sent to
+    /// the login for more than that has been told why.
+    fileprivate func isReached(by visit: Visit, _ asked: ApplicationRequest?) -> Bool {
+        guard visit.browser != nil, !asOther else { return false }
+        return self == Onward() || asked?.needsNoSignIn == true
     }
 }
 

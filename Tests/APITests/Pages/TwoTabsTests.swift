@@ -1,0 +1,112 @@
+import HTTP
+import Identity
+import JSON
+import Testing
+import Values
+
+@testable import API
+
+/// Two pages of one browser, which has its cookies in common.
+@Suite struct `Two tabs with a login` {
+    private let strong = "urn:modgud:acr:multi"
+
+    private func browser(_ more: JSONObject = ["consent": "none"]) async throws -> PageBrowser {
+        let world = try await SignInWorld(["registration": "jit_on_otp", "otp_resend_delay": 0])
+        let client: JSONObject = [
+            "grant_types": ["authorization_code", "refresh_token"],
+            "redirect_uris": [.string(AuthorizeWorld.back)], "client_name": "Northwind",
+            "token_endpoint_auth_method": "client_secret_post",
+        ]
+        try await world.register("web", client.merging(more) { $1 }, secret: SignInWorld.secret)
+        return PageBrowser(world)
+    }
+
+    /// Where the application's request leads to, and the page that is there.
+    private func open(_ browser: PageBrowser, _ more: Pairs = []) async throws -> String {
+        try await browser.get(
+            "/connect/authorize?\(Form.encode(AuthorizeWorld.request(more)))")
+        let place = try #require(browser.place)
+        try await browser.follow()
+        return place
+    }
+
+    private func expectBack(_ browser: PageBrowser) async throws {
+        #expect(browser.place?.hasPrefix("/connect/authorize?continue=") == true)
+        try await browser.follow()
+        #expect(browser.place?.hasPrefix(AuthorizeWorld.back) == true)
+        #expect(browser.place?.contains("code=") == true)
+    }
+
+    @Test func `lead on both, once somebody signed in at one of them`() async throws {
+        let browser = try await browser()
+        let second = try await open(browser)
+        let (token, onward) = (try #require(browser.token), browser.onward)
+        try await browser.signIn(from: try await open(browser))
+        // The form of the other one was made for somebody who was not signed in.
+        let fields = onward + [(name: "email", value: "ann@example.org")]
+        try await browser.submit(second, fields, token: token, ["Sec-Fetch-Site": "same-origin"])
+        #expect(browser.answer?.status == .forbidden)
+        #expect(browser.shows(#"href="\#(second)""#) && browser.shows("Go on"))
+        try await browser.get(second)
+        try await expectBack(browser)
+    }
+
+    @Test func `offer a way on to nobody but forms of this site, and none that they made up`()
+        async throws
+    {
+        let browser = try await browser()
+        let place = try await open(browser)
+        let onward = browser.onward
+        for headers in [["Sec-Fetch-Site": "cross-site"], ["Origin": "https://evil.example"]]
+            as [Headers]
+        {
+            try await browser.submit(place, onward, token: "forged", headers)
+            #expect(browser.answer?.status == .forbidden && !browser.shows("Go on"))
+        }
+        for made in [("continue", "made-up"), ("next", "https://evil.example")] {
+            try await browser.submit("/login", [made], token: "forged")
+            #expect(browser.answer?.status == .forbidden && !browser.shows("Go on"))
+        }
+    }
+
+    @Test(
+        arguments: [
+            [("prompt", "login")], [("prompt", "select_account")], [("max_age", "0")],
+            [("acr_values", "urn:modgud:acr:multi")],
+        ] as [Pairs])
+    func `lead nobody on who has to sign in for it`(more: Pairs) async throws {
+        let browser = try await browser()
+        let second = try await open(browser, more)
+        try await browser.signIn()
+        for place in [second, try await open(browser, more)] {
+            try await browser.get(place)
+            #expect(browser.answer?.status == .ok && browser.shows("confirm that it is you"))
+            try await browser.get(place.replacing("/login?", with: "/login/code?"))
+            #expect(browser.place == place)
+        }
+    }
+
+    @Test func `lead nobody on whose sign-in is too old for it`() async throws {
+        let browser = try await browser()
+        try await browser.signIn()
+        browser.world.clock.advance(seconds: 100)
+        let place = try await open(browser, [("max_age", "50")])
+        #expect(browser.answer?.status == .ok && browser.shows("confirm that it is you"))
+        try await browser.signIn(from: place)
+        try await browser.get(place)
+        try await expectBack(browser)
+    }
+
+    @Test func `let somebody sign in as somebody else`() async throws {
+        let browser = try await browser(["consent": "needed"])
+        try await browser.signIn()
+        let consent = try await open(browser)
+        #expect(consent.hasPrefix("/consent?"))
+        let login = consent.replacing("/consent?", with: "/login?") + "&other=1"
+        #expect(browser.shows(#"href="\#(login.replacing("&", with: "&amp;"))""#))
+        try await browser.signIn("ben@example.org", from: login)
+        try await browser.follow()
+        try await browser.follow()
+        #expect(browser.shows("ben@example.org") && !browser.shows("ann@example.org"))
+    }
+}
