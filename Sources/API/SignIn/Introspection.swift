@@ -113,10 +113,11 @@ extension Call<RealmContext> {
     ) async throws(Problem) -> PresentedToken? {
         var token = asked.token
         guard asked.isRefresh else { return isFor(client, token) ? token : nil }
-        guard token.session.terms.client == client.id else { return nil }
+        guard token.session.terms.client == client.id,
+            let settings = try await settings(ofApp: client.metadata.appID)
+        else { return nil }
         token.expiresAt = token.session.terms.refreshEnd(
-            ofTokenFrom: token.issuedAt, client.metadata,
-            try await settings(ofApp: client.metadata.appID))
+            ofTokenFrom: token.issuedAt, client.metadata, settings)
         return context.clock.now() < token.expiresAt ? token : nil
     }
 
