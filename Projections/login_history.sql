@@ -64,10 +64,11 @@ begin
             source text, device text)
         where e.realm = p_realm and e.position between p_first and p_last
             and e.type in ('session.opened', 'session.refused', 'browser.opened', 'browser.refused')
-            -- A client that is there for itself.
-            and (e.type <> 'session.opened' or e.subject is not null)
+            -- What names no account is seen without being read.
+            and (e.type <> 'session.opened' or e.data::text like '%"account":%')
             -- Nobody signs in where a token is exchanged for another.
-            and coalesce(d.method, '') <> 'urn:ietf:params:oauth:grant-type:token-exchange';
+            and coalesce(d.method, '') <> 'urn:ietf:params:oauth:grant-type:token-exchange'
+            and (e.type <> 'session.opened' or d.account is not null);
     end if;
 
     -- A session ends once: by itself, or with all others that its account had by then. One by one, for

@@ -34,9 +34,8 @@ begin
     if p_types is null or 'session.opened' = any (p_types) then
         insert into urd.sessions_{build} (
             realm, session, account, terms, opened_at, generation, announced, version)
-        -- Whose the event is, is whose the session is. To look through the text costs less than to
-        -- read it.
-        select p_realm, e.stream, e.subject, e.data::text, e.at, 0,
+        select p_realm, e.stream, (e.data ->> 'account')::uuid, e.data::text, e.at, 0,
+            -- To look through the text costs less than to read it.
             e.data::text like '%"issuer":%', e.version
         from urd.event e
         where e.realm = p_realm and e.position between p_first and p_last

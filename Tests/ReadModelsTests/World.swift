@@ -132,12 +132,14 @@ private let applying = Statement(
     select urd.apply_inline($1, $3, $2, $4::text::text[], h.attached)
     from urd.realm_log h where h.realm = $1
     """)
+/// Whose personal data an event holds is not always whom it is about: no read model may take the one for
+/// the other.
 private let inserting = Statement(
     "test_insert",
     """
     insert into urd.event (
         realm, position, stream, version, type, revision, at, command, subject, leaf, mac, meta,
         data)
-    values ($1, $2, $3, $4, $5, 1, $6, gen_random_uuid(), ($7 ->> 'account')::uuid, '', '',
+    values ($1, $2, $3, $4, $5, 1, $6, gen_random_uuid(), gen_random_uuid(), '', '',
         '{"actor":"admin:tester","client":"a"}', $7)
     """)

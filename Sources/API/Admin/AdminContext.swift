@@ -72,7 +72,10 @@ public struct AdminContext: RouteContext {
     private func authenticated(_ request: Request) async throws(Problem) -> AdminKeyView {
         let lines = request.headers.all("Authorization")
         guard lines.count == 1,
-            let text = AuthorizationLine.text(of: lines[0], by: "bearer"), let key = BearerKey(text)
+            let text = AuthorizationLine.text(of: lines[0], by: "bearer"),
+            // A key of the administration has one spelling.
+            lines[0].utf8.count == "bearer ".utf8.count + text.utf8.count,
+            let key = BearerKey(text)
         else {
             throw Problem(.unauthenticated)
         }
