@@ -186,19 +186,24 @@ class Time(unittest.TestCase):
             self.assertEqual(place.request_code(email)[0], 200)
             return time.perf_counter() - begun
 
-        # In turns, so that both meet the same weather.
-        emails = [known[n // 2 % 20] if n % 2 else somebody() for n in range(800)]
-        with concurrent.futures.ThreadPoolExecutor(16) as callers:
-            times = list(callers.map(took, emails))
-        stranger, friend = times[::2], times[1::2]
-        # Mann and Whitney: which of two random samples is longer is a matter of chance.
-        ranks = {index: rank for rank, index in enumerate(
-            sorted(range(800), key=times.__getitem__), 1)}
-        total = sum(ranks[index] for index in range(0, 800, 2))
-        mean, deviation = 400 * 801 / 2, (400 * 400 * 801 / 12) ** 0.5
-        score = abs(total - mean) / deviation
-        self.assertLess(score, 4, f"{sum(stranger) / 400:.4f} s, {sum(friend) / 400:.4f} s")
-        self.assertGreater(min(times), 0.095)
+        def difference():
+            """By how many deviations strangers are slower, by Mann and Whitney: in turns, so that
+            both meet the same weather."""
+            emails = [known[n // 2 % 20] if n % 2 else somebody() for n in range(800)]
+            with concurrent.futures.ThreadPoolExecutor(16) as callers:
+                times = list(callers.map(took, emails))
+            self.assertGreater(min(times), 0.095)
+            ranks = {index: rank for rank, index in enumerate(
+                sorted(range(800), key=times.__getitem__), 1)}
+            total = sum(ranks[index] for index in range(0, 800, 2))
+            return (total - 400 * 801 / 2) / (400 * 400 * 801 / 12) ** 0.5
+
+        # Which of two random samples is longer is a matter of chance: three deviations are, of one
+        # run in four hundred. What comes of who is known is there again, and in the same direction.
+        first = difference()
+        if abs(first) >= 3:
+            again = difference()
+            self.assertLess(again * first / abs(first), 3, f"{first:.1f}, then {again:.1f}")
 
 
 class Tokens(unittest.TestCase):
