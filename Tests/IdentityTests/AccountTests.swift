@@ -1,5 +1,6 @@
 import EventSourcing
 import Identity
+import JSON
 import LogTesting
 import Testing
 import Values
@@ -66,6 +67,50 @@ func givenAccount(_ events: AccountEvent...) -> Scenario {
             .then(AccountEvent.disabled(), in: account)
         try await unproved.when(RotateSecurityStamp(account: account, mail: code))
             .then(AccountEvent.stampRotated(), in: account)
+    }
+}
+
+@Suite struct `The roles of an account` {
+    private let known: JSONObject = [
+        "roles": ["https://api.example.org": ["editor": ["texts:write"], "reader": []]]
+    ]
+
+    private func change(_ roles: [String]) -> ChangeRoles {
+        ChangeRoles(
+            account: account, roles: GivenRoles(["https://api.example.org": roles]))
+    }
+
+    @Test func `are those that it was given last`() async throws {
+        let world = givenAccount().given(RealmEvent.settingsChanged(known), in: Realm.stream)
+        let roles = GivenRoles(["https://api.example.org": ["editor", "reader"]])
+        try await world.when(change(["reader", "editor", "reader"]))
+            .then(AccountEvent.rolesChanged(roles), in: account)
+        let given = world.given(AccountEvent.rolesChanged(roles), in: account)
+        try await given.when(change(["editor", "reader"])).thenNothing()
+        try await given.when(change([]))
+            .then(AccountEvent.rolesChanged(GivenRoles()), in: account)
+    }
+
+    @Test func `are among those that the realm knows`() async throws {
+        let world = givenAccount().given(RealmEvent.settingsChanged(known), in: Realm.stream)
+        try await world.when(change(["admin"]))
+            .thenRejected(.invalid(FieldFault("roles", .notFound)))
+        try await givenAccount().when(change(["editor"]))
+            .thenRejected(.invalid(FieldFault("roles", .notFound)))
+        try await givenRealm().when(change([])).thenRejected(.notFound)
+    }
+
+    @Test func `are told apart by names that mean the same to everybody`() throws {
+        let setting = SettingCatalogue.roles.setting
+        for bad: JSON in [
+            [], ["a b": [:]], ["https://api.example.org#x y": [:]],
+            ["https://api.example.org": ["editor"]], ["shop": ["an editor": []]],
+            ["shop": ["editor": "all"]], ["shop": ["editor": [1]]], ["shop": ["editor": [""]]],
+            ["shop": ["\u{E9}ditor": []]],
+        ] {
+            #expect(throws: FieldFault.Reason.self, "\(bad)") { try setting.check(bad) }
+        }
+        try setting.check(["shop": ["editor": ["texts:write"]], "https://a.example/x": [:]])
     }
 }
 

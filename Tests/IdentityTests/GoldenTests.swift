@@ -87,6 +87,7 @@ private func signInSamples() throws -> [any Event] {
         AccountEvent.registered(
             mailbox: mailbox, isConfirmed: true, origin: .administrator, person: person),
         AccountEvent.mailboxConfirmed, AccountEvent.personChanged(person),
+        AccountEvent.rolesChanged(GivenRoles(["https://api.example.org": ["editor"]])),
         AccountEvent.mailboxChanged(
             mailbox: mailbox, isConfirmed: true, left: mailbox, mail: code),
         AccountEvent.disabled(mail: code), AccountEvent.enabled,

@@ -36,6 +36,35 @@ def read(*words):
 
 
 class People(unittest.TestCase):
+    def test_MOD_18_roles_are_given_and_told(self):
+        email, api = somebody(), "https://api.example.org"
+        name = f"shelf-{uuid.uuid4().hex[:6]}"
+        ask("realm", "set", "--roles",
+            json.dumps({api: {"editor": ["texts:write", "texts:read"]}}))
+        ask("client", "register", "--client-id", name, "--application-type", "native",
+            "--token-endpoint-auth-method", "none", "--grant-types", "urn:cocoar:otp")
+        shelf = Phone(urd, client=name)
+        shelf.request_code(email)
+        tokens = shelf.redeem(
+            email, code(urd, email), scope="openid email profile roles permissions",
+            resource=api)[1]
+
+        def told():
+            return shelf.call("GET", "/connect/userinfo", token=tokens["access_token"])[1]
+
+        self.assertNotIn("resource_access", told())
+        given = {api: ["editor"]}
+        set_ = read("account", "set-roles", email, "--roles", json.dumps(given))
+        self.assertEqual(set_["roles"], given)
+        self.assertEqual(read("account", "roles", email)["roles"], given)
+        self.assertEqual(told()["resource_access"], {
+            api: {"roles": ["editor"], "permissions": ["texts:read", "texts:write"]}})
+        self.assertEqual(told()["preferred_username"], email)
+        self.assertIn("roles", ask(
+            "account", "set-roles", email, "--roles", json.dumps({api: ["boss"]}), code=1))
+        read("account", "set-roles", email, "--roles", "{}")
+        self.assertNotIn("resource_access", told())
+
     def test_MOD_17_an_account_from_its_beginning_to_its_end(self):
         email = somebody()
         made = read("account", "register", "--email", email.upper(), "--first-name", "Ann",

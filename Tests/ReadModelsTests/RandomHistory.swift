@@ -196,7 +196,8 @@ struct RandomHistory {
         case 0: return happening("account.mailbox_confirmed", stream)
         case 1, 2: return happening("account.disabled", stream, told())
         case 3, 4: return happening("account.enabled", stream)
-        case 5, 6: return happening("account.stamp_rotated", stream, told())
+        case 5: return happening("account.stamp_rotated", stream, told())
+        case 6: return happening("account.roles_changed", stream, #"{"roles":{"shop":["clerk"]}}"#)
         case 7, 8:
             return happening(
                 chance(50) ? "account.mailbox_changed" : "account.mailbox_moved", stream,

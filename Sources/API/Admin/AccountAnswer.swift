@@ -9,6 +9,7 @@ internal import Values
 struct KnownPerson {
     let person: Person
     let isConfirmed: Bool
+    let roles: GivenRoles
     /// Its keys are destroyed.
     let isErased: Bool
     /// When what is known of the person was last changed.
@@ -18,6 +19,7 @@ struct KnownPerson {
     init?(_ events: [Recorded]) {
         var (person, isConfirmed, isErased) = (Person(), false, false)
         var changedAt: Timestamp?
+        var roles = GivenRoles()
         guard !events.isEmpty else { return nil }
         for recorded in events {
             switch AccountEvent(recorded) {
@@ -31,6 +33,7 @@ struct KnownPerson {
                 isErased = recorded.personal == .erased
             case .mailboxChanged(_, let confirmed, _, _): isConfirmed = confirmed
             case .mailboxConfirmed, .mailboxMoved: isConfirmed = true
+            case .rolesChanged(let given): roles = given
             case .deleted: return nil
             case .disabled, .enabled, .stampRotated, .deletionScheduled, .deletionCancelled,
                 .erased, nil:
@@ -39,6 +42,7 @@ struct KnownPerson {
         }
         self.person = person
         self.isConfirmed = isConfirmed
+        self.roles = roles
         self.isErased = isErased
         self.changedAt = changedAt
     }

@@ -26,6 +26,17 @@ extension ChangePerson.Rejection: Refusal {
     }
 }
 
+extension ChangeRoles.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.noSuchRealm)
+        case .realmDisabled: Problem(.realmDisabled)
+        case .notFound: Problem(.noSuchAccount)
+        case .invalid(let fault): Problem(of: fault)
+        }
+    }
+}
+
 extension DisableAccount.Rejection: Refusal {
     var problem: Problem {
         switch self {

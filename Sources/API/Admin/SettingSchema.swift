@@ -58,7 +58,7 @@ extension Setting {
         case .resources: "must list absolute addresses without a fragment"
         case .certificates: "must list X.509 certificates as PEM or in base 64"
         case .flag, .seconds, .count, .choice, .label, .webAddress, .mailAddress, .hostName,
-            .domain, .selection, .colour, .mailWords, .issuers, .rates:
+            .domain, .selection, .colour, .mailWords, .issuers, .roles, .rates:
             nil
         }
     }
@@ -83,7 +83,7 @@ extension Setting {
         case .apps(let limit): .list(of: .text(8...300), 0...limit, unique: true)
         case .certificates(let limit): .list(of: .text(1...32_768), 0...limit, unique: true)
         case .mailWords: MailWords.schema
-        case .issuers: .openObject
+        case .issuers, .roles: .openObject
         case .rates: RateTable.overrideSchema
         case .colour: .text(7...7, Names.colour)
         }

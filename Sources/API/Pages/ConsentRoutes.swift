@@ -116,6 +116,9 @@ enum ConsentRoutes {
                 say("recognise you when you come back", "Sie wiedererkennen, wenn Sie wiederkommen")
             case "email": say("see your e-mail address", "Ihre E-Mail-Adresse sehen")
             case "profile": say("see your name", "Ihren Namen sehen")
+            case "roles": say("see which roles you have", "sehen, welche Rollen Sie haben")
+            case "permissions":
+                say("see what you are permitted to do", "sehen, was Ihnen erlaubt ist")
             case "offline_access":
                 say(
                     "keep this access while you are away",

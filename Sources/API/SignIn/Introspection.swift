@@ -33,6 +33,10 @@ extension Call<RealmContext> {
             members["amr"] = list(terms.authenticationMethods)
             members["sid"] = .string(found.session.id.description)
         }
+        if let account = terms.account {
+            members["resource_access"] = try await resourceAccess(
+                of: account, found.scope, found.audience)
+        }
         if let id = terms.webApp, let app = try await webApp(id) {
             members["app_kind"] = .string(app.card.kind.rawValue)
             members["app_slug"] = .string(app.card.slug)

@@ -129,6 +129,8 @@ enum TokenRoutes {
         .optional(
             "business_partner_id", .text(1...100),
             "What other systems know the person by, of clients of the profile `voo`."),
+        .optional(
+            "resource_access", ResourceAccess.schema, "With `roles` or `permissions`, by audience."),
         .optional("act", .openObject, "Who acts for the person (RFC 8693)."),
         .optional("cnf", .openObject, "The key that it is bound to (RFC 9449)."))
 

@@ -39,6 +39,10 @@ enum UserInfoRoutes {
             var claims = try await call.claims(
                 of: account, scope, named: session.terms.claims)
             claims["sub"] = .string(call.context.mint.subject(of: session.terms))
+            // Nobody has a name here by which to sign in but the mail address.
+            if scope.contains("profile") { claims["preferred_username"] = claims["email"] }
+            claims["resource_access"] = try await call.resourceAccess(
+                of: account, scope, session.terms.resources)
             guard let signature = try await call.signature(of: session.terms) else {
                 return .json(.ok, .object(claims))
             }
@@ -53,6 +57,11 @@ enum UserInfoRoutes {
         .optional("given_name", .text(1...100), "With `profile`."),
         .optional("family_name", .text(1...100), "With `profile`."),
         .optional("name", .text(1...201), "With `profile`."),
+        .optional(
+            "preferred_username", .text(1...320),
+            "With `profile` and `email`: the mail address, by which people sign in here."),
+        .optional(
+            "resource_access", ResourceAccess.schema, "With `roles` or `permissions`, by audience."),
         .optional("locale", .text(1...35), "With `profile`: the language to write in."),
         .optional("updated_at", .integer(0...(1 << 53 - 1)), "With `profile`."))
 }

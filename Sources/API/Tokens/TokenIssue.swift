@@ -21,6 +21,10 @@ extension Call<RealmContext> {
         var additional: JSONObject = ["sid": .string(granted.session.description)]
         additional["act"] = terms.actClaim
         if let key = granted.key { additional["cnf"] = ["jkt": .string(key)] }
+        if let account = terms.account {
+            additional["resource_access"] = try await resourceAccess(
+                of: account, granted.scope, granted.resources)
+        }
         let token = AccessToken(
             issuer: context.place.issuer, subject: context.mint.subject(of: terms),
             // RFC 9068 section 3 asks for an audience always. Where the client named none, the token

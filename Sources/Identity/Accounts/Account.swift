@@ -16,6 +16,8 @@ public struct Account: StreamState {
     public private(set) var subjects: [UUID] = []
     /// All keys of its person are destroyed.
     public private(set) var isErased = false
+    /// What was given to it, whether or not the realm still knows it.
+    public private(set) var roles = GivenRoles()
     /// Sessions carry the stamp that they were opened under, and end when it moves on.
     public private(set) var stamp = 0
 
@@ -37,6 +39,7 @@ public struct Account: StreamState {
             isConfirmed = true
             subjects.append(left)
         case .personChanged: break
+        case .rolesChanged(let roles): self.roles = roles
         case .disabled:
             isDisabled = true
             stamp += 1

@@ -21,6 +21,8 @@ public enum AccountEvent: Event {
     /// The same, where its person showed more than the mailbox: what is signed in stays so.
     case mailboxMoved(mailbox: UUID, left: UUID, mail: UUID? = nil)
     case personChanged(Person)
+    /// It has these roles and no others.
+    case rolesChanged(GivenRoles)
     /// Its person is told by this mail, if by any; so with the others.
     case disabled(mail: UUID? = nil)
     case enabled
@@ -43,6 +45,7 @@ public enum AccountEvent: Event {
         EventShape("account.mailbox_changed", open: ["mailbox", "confirmed", "left", "mail"]),
         EventShape("account.mailbox_moved", open: ["mailbox", "confirmed", "left", "mail"]),
         EventShape("account.person_changed", personal: Person.fieldNames),
+        EventShape("account.roles_changed", open: ["roles"]),
         EventShape("account.disabled", open: ["mail"]),
         EventShape("account.enabled"),
         EventShape("account.stamp_rotated", open: ["mail"]),
@@ -59,6 +62,7 @@ public enum AccountEvent: Event {
         case .mailboxChanged: "account.mailbox_changed"
         case .mailboxMoved: "account.mailbox_moved"
         case .personChanged: "account.person_changed"
+        case .rolesChanged: "account.roles_changed"
         case .disabled: "account.disabled"
         case .enabled: "account.enabled"
         case .stampRotated: "account.stamp_rotated"
@@ -90,6 +94,7 @@ public enum AccountEvent: Event {
                 "mailbox": .uuid(mailbox), "confirmed": true, "left": .uuid(left),
             ]) { $1 }
         case .personChanged(let person): person.fields
+        case .rolesChanged(let roles): ["roles": roles.json]
         case .disabled(let mail), .stampRotated(let mail): Self.mail(mail)
         case .deletionScheduled(let due, let mail, let base):
             Self.mail(mail)
@@ -126,6 +131,9 @@ public enum AccountEvent: Event {
             }
             self = .mailboxMoved(mailbox: mailbox, left: left, mail: fields.uuid("mail"))
         case "account.person_changed": self = .personChanged(Person(fields: fields))
+        case "account.roles_changed":
+            guard let roles = GivenRoles(fields["roles"]) else { return nil }
+            self = .rolesChanged(roles)
         case "account.disabled": self = .disabled(mail: fields.uuid("mail"))
         case "account.enabled": self = .enabled
         case "account.stamp_rotated": self = .stampRotated(mail: fields.uuid("mail"))

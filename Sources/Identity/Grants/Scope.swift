@@ -1,7 +1,9 @@
 /// Scopes as they are asked for and given.
 public enum Scope {
     /// Everybody knows these; a client that was registered without a list may ask for them.
-    public static let standard = ["openid", "profile", "email", "offline_access"]
+    public static let standard = [
+        "openid", "profile", "email", "roles", "permissions", "offline_access",
+    ]
 
     /// Those that OpenID Connect Core section 5.4 knows beside them, of which nothing is known here.
     static let notOffered: Set<String> = ["address", "phone"]

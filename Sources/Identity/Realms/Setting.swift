@@ -31,6 +31,8 @@ public struct Setting: Sendable {
         case mailWords
         /// By name: see `TrustedIssuer`.
         case issuers(limit: Int)
+        /// By audience: see `RealmRoles`.
+        case roles
         /// By policy and dimension: see `RateRule`.
         case rates
     }
@@ -65,6 +67,7 @@ public struct Setting: Sendable {
             try check(text)
         case .rates: try RateRule.check(value)
         case .issuers(let limit): try TrustedIssuer.check(value, limit)
+        case .roles: try RealmRoles.check(value)
         case .mailWords:
             guard value.object != nil else { throw .wrongType(expected: .object) }
             guard value.canonical().count <= 65_536 else { throw .tooLong(limit: 65_536) }
@@ -121,7 +124,7 @@ public struct Setting: Sendable {
             else { throw .malformed }
         case .flag, .seconds, .count, .origins, .resources, .selection, .apps, .certificates,
             .rates,
-            .mailWords, .issuers:
+            .mailWords, .issuers, .roles:
             break
         }
     }
@@ -160,7 +163,7 @@ public struct Setting: Sendable {
         case .colour:
             type = "string"
             schema["pattern"] = "^#[0-9a-fA-F]{6}$"
-        case .rates, .mailWords, .issuers: type = "object"
+        case .rates, .mailWords, .issuers, .roles: type = "object"
         }
         schema["type"] = isRequired ? type : [type, "null"]
         if !fallback.isNull { schema["default"] = fallback }
@@ -189,6 +192,8 @@ public struct Setting: Sendable {
             case .mailWords: #"JSON, such as {"EmailOtp": {"en": {"subject": "Your code"}}}"#
             case .issuers:
                 #"JSON, such as {"https://id.example.org": {"jwks_uri": "https://id.example.org/keys"}}"#
+            case .roles:
+                #"JSON, such as {"https://api.example.org": {"editor": ["texts:write"]}}"#
             case .rates:
                 #"JSON, such as {"oauth-token": {"client": {"amount": 60, "seconds": 60}}}"#
             }

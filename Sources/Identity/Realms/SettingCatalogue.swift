@@ -118,6 +118,11 @@ public enum SettingCatalogue {
         "The resources that clients may ask tokens for which have no list of their own; any, where "
             + "none is named")
 
+    public static let roles = Declare.object(
+        "roles", .roles,
+        "The roles that accounts can have: by audience (a resource, or a scope that stands for one), "
+            + "each with what it permits")
+
     public static let proofNonces = Declare.flag(
         "dpop_nonces", false,
         "Whether proofs of a key must have a number in them that this server has given out")
@@ -194,7 +199,7 @@ public enum SettingCatalogue {
             magicLinkLifetime.setting, inviteLifetime.setting, recentSignIn.setting,
             accountDeletionGrace.setting, logoutEndsOffline.setting, rateLimits.setting,
             nativeApps.setting, mailWords.setting,
-            resources.setting, clientRegistration.setting, statementIssuers.setting,
+            resources.setting, roles.setting, clientRegistration.setting, statementIssuers.setting,
             proofNonces.setting,
             assertionIssuers.setting, deviceCodeLifetime.setting,
         ] + passkeys + pages + flagship

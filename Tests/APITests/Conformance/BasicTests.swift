@@ -113,7 +113,7 @@ extension AuthorizeWorld {
         #expect(info["updated_at"].map { $0.integer != nil } ?? true)
         let all: Set<String> = [
             "sub", "name", "given_name", "family_name", "locale", "updated_at", "email",
-            "email_verified",
+            "email_verified", "preferred_username",
         ]
         let told = Set((info.object ?? [:]).keys)
         #expect(told.isSubset(of: all))

@@ -67,6 +67,26 @@ extension World {
         #expect(record.actor == "admin:\(world.key.id)")
     }
 
+    @Test func `has roles that its realm knows`() async throws {
+        let world = try await World()
+        let id = try await world.person("ada@example.org")
+        let path = "\(accounts)/\(id)/roles"
+        #expect(try await world.send(.get, path).json == ["roles": [:]])
+        let unknown = try await world.send(
+            .put, path, body: ["roles": ["shop": ["clerk"]]])
+        #expect(unknown.problem == .invalidField && unknown.field == "roles")
+        _ = try await world.send(
+            .patch, "/api/admin/realms/acme/settings",
+            body: ["roles": ["shop": ["clerk": ["orders:read"], "boss": []]]])
+        let given: JSON = ["roles": ["shop": ["boss", "clerk"]]]
+        let set = try await world.send(.put, path, body: ["roles": ["shop": ["clerk", "boss"]]])
+        #expect(set.status == .ok && set.json == given)
+        #expect(try await world.send(.get, path).json == given)
+        #expect(try await world.events().last?.name == "account.roles_changed")
+        let nobody = try await world.send(.get, "\(accounts)/\(UUID.random())/roles")
+        #expect(nobody.problem == .noSuchAccount)
+    }
+
     @Test func `has an address that is one, and nobody else's`() async throws {
         let world = try await World()
         _ = try await world.person("ada@example.org")

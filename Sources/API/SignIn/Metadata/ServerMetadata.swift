@@ -74,7 +74,7 @@ enum ServerMetadata {
             "claims_supported": texts(
                 [
                     "iss", "sub", "aud", "azp", "exp", "iat", "auth_time", "acr", "amr", "at_hash",
-                    "nonce", "sid",
+                    "nonce", "sid", "preferred_username", "resource_access",
                 ] + RequestedClaims.known),
             "claims_parameter_supported": true, "request_parameter_supported": true,
             // A pushed request is named so, and none is fetched from elsewhere.

@@ -1,0 +1,45 @@
+internal import EventSourcing
+internal import Identity
+internal import JSON
+internal import Values
+
+/// What somebody may do at the audiences of a token: their roles there, and what those permit.
+enum ResourceAccess {
+    static let schema = Schema.map(
+        of: .object(
+            .optional("roles", names, "With `roles`."),
+            .optional("permissions", names, "With `permissions`: what those roles permit.")))
+
+    private static let names = Schema.list(
+        of: .text(1...RealmRoles.longestName), 0...(RealmRoles.mostRoles * 200))
+}
+
+extension Call<RealmContext> {
+    /// Told of the audiences alone that the token is good for: its resources, and those that its scope
+    /// names. It is read from the events, and so as true as the log; a role that the realm does not
+    /// know any more is none.
+    func resourceAccess(
+        of account: UUID, _ scope: [String], _ resources: [String]
+    ) async throws(Problem) -> JSON? {
+        let (tellsRoles, tellsPermissions) = (
+            scope.contains("roles"), scope.contains("permissions")
+        )
+        guard tellsRoles || tellsPermissions else { return nil }
+        let known = context.place.settings.roles
+        let events = try await recorded(account)
+        guard let given = KnownPerson(events)?.roles else { return nil }
+        var access: JSONObject = [:]
+        for audience in resources + scope {
+            let roles = (given.byAudience[audience] ?? []).filter { known.has($0, at: audience) }
+            guard !roles.isEmpty else { continue }
+            var members: JSONObject = [:]
+            if tellsRoles { members["roles"] = .array(roles.map { .string($0) }) }
+            if tellsPermissions {
+                members["permissions"] = .array(
+                    known.permissions(of: roles, at: audience).map { .string($0) })
+            }
+            access[audience] = .object(members)
+        }
+        return access.isEmpty ? nil : .object(access)
+    }
+}

@@ -1,0 +1,129 @@
+import EventSourcing
+import HTTP
+import Identity
+import JSON
+import Testing
+import Values
+
+@testable import API
+
+private let api = "https://api.acme.example"
+private let files = "https://files.acme.example"
+
+/// Sheet 5.5: `resource_access[audience]{roles, permissions}`.
+@Suite struct `MOD-18: What somebody may do at an audience` {
+    private static let everything = "openid email profile roles permissions offline_access shop"
+
+    /// Ann writes and reads at one resource, and reads at another and where a scope leads.
+    private func world(_ format: String = "reference") async throws -> SignInWorld {
+        let world = try await SignInWorld([
+            "registration": "jit_on_otp",
+            "roles": [
+                .init(api): ["writer": ["texts:write", "texts:read"], "reader": ["texts:read"]],
+                .init(files): ["reader": ["files:read"]], "shop": ["clerk": ["orders:read"]],
+            ],
+        ])
+        try await world.registerPhone(
+            "shelf", ["scope": .string(Self.everything), "access_token_format": .string(format)])
+        _ = try await world.signIn("phone")
+        try await give(
+            [api: ["writer", "reader"], files: ["reader"], "shop": ["clerk"]], world)
+        return world
+    }
+
+    private func give(_ roles: [String: [String]], _ world: SignInWorld) async throws {
+        let event = try await world.log.events(from: 1, limit: .max, in: world.realm)
+            .first { $0.name == "account.registered" }
+        try await world.carryOut(
+            ChangeRoles(account: try #require(event?.stream), roles: GivenRoles(roles)))
+    }
+
+    private func token(_ answer: Answered) throws -> String {
+        #expect(answer.status == .ok, "\(answer.json)")
+        return try #require(answer.json["access_token"]?.string)
+    }
+
+    private func userInfo(
+        _ scope: String, _ world: SignInWorld, _ resources: [String] = []
+    ) async throws -> JSON {
+        let answer = try await world.signIn("shelf", scope: scope, resource: resources)
+        return try await world.userInfo(try token(answer)).json
+    }
+
+    @Test func `is told at user info, of the resources that were asked for`() async throws {
+        let world = try await world()
+        let told = try await userInfo("openid roles permissions", world, [api])
+        #expect(
+            told["resource_access"] == [
+                .init(api): [
+                    "roles": ["reader", "writer"], "permissions": ["texts:read", "texts:write"],
+                ]
+            ])
+    }
+
+    @Test func `is told of an audience that the scope names`() async throws {
+        let told = try await userInfo(Self.everything, try await world())
+        #expect(
+            told["resource_access"] == [
+                "shop": ["roles": ["clerk"], "permissions": ["orders:read"]]
+            ])
+        #expect(told["preferred_username"] == "ann@example.org")
+    }
+
+    @Test func `is told as far as the scope goes`() async throws {
+        let world = try await world()
+        let roles = try await userInfo("openid roles", world, [files])
+        #expect(roles["resource_access"] == [.init(files): ["roles": ["reader"]]])
+        let permissions = try await userInfo("openid permissions", world, [files])
+        #expect(permissions["resource_access"] == [.init(files): ["permissions": ["files:read"]]])
+        let neither = try await userInfo("openid profile", world, [files])
+        #expect(neither["resource_access"] == nil && neither["preferred_username"] == nil)
+        #expect(try await userInfo("openid roles", world)["resource_access"] == nil)
+    }
+
+    @Test func `is told of a reference token as it is now`() async throws {
+        let world = try await world()
+        let text = try token(
+            try await world.signIn("shelf", scope: "openid roles", resource: [api]))
+        #expect(
+            try await world.introspect(text)["resource_access"]
+                == [.init(api): ["roles": ["reader", "writer"]]])
+        try await give([api: ["reader"]], world)
+        #expect(
+            try await world.introspect(text)["resource_access"]
+                == [.init(api): ["roles": ["reader"]]])
+        try await give([:], world)
+        #expect(try await world.introspect(text)["resource_access"] == nil)
+    }
+
+    @Test func `stands in a JWT, for the audiences that are left to it`() async throws {
+        let world = try await world("jwt")
+        func access(_ answer: Answered) throws -> JSON? {
+            let payload = try token(answer).split(separator: ".").dropFirst().first
+            let bytes = try #require(payload.flatMap { Base64URL.decode(String($0)) })
+            return try JSON.parse(bytes)["resource_access"]
+        }
+        let tokens = try await world.signIn(
+            "shelf", scope: "openid permissions offline_access", resource: [api, files])
+        #expect(
+            try access(tokens) == [
+                .init(api): ["permissions": ["texts:read", "texts:write"]],
+                .init(files): ["permissions": ["files:read"]],
+            ])
+        let narrow = try await world.refresh(tokens.json, "shelf", [("resource", files)])
+        #expect(try access(narrow) == [.init(files): ["permissions": ["files:read"]]])
+    }
+
+    @Test func `is not there for a role that the realm has forgotten`() async throws {
+        let world = try await SignInWorld([
+            "registration": "jit_on_otp", "roles": ["shop": ["clerk": []]],
+        ])
+        try await world.registerPhone("shelf", ["scope": "openid roles shop"])
+        _ = try await world.signIn("phone")
+        try await give(["shop": ["clerk"]], world)
+        world.directory.add(
+            world.realm, hosts: [], ["registration": "jit_on_otp", "native_grants": true])
+        #expect(
+            try await userInfo("openid roles shop", world)["resource_access"] == nil)
+    }
+}
