@@ -7,7 +7,8 @@ public enum API {
         PublicRoutes.table + RealmRoutes.table + HostRoutes.table + AppRoutes.table
         + ClientRoutes.table + AccountRoutes.table + AccountDeletionRoutes.table
         + AccountSessionRoutes.table + LoginHistoryRoutes.table + MailRoutes.table
-        + TwoFactorRoutes.table + RoleRoutes.table + InviteRoutes.table + RegistrationTokenRoutes.table
+        + TwoFactorRoutes.table + RoleRoutes.table + InviteRoutes.table
+        + RegistrationTokenRoutes.table
         + SubjectRoutes.table + AdminKeyRoutes.table
         + EventRoutes.table
         + LogRoutes.table + SigningKeyRoutes.table + OwnerAdminRoutes.table + WebAppRoutes.table
