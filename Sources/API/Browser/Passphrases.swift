@@ -1,14 +1,16 @@
 internal import Cryptography
 internal import Identity
+internal import JSON
+@_spi(_Unicode) internal import Swift
 internal import Values
 
-/// What a passphrase must be. It is taken as it was typed: no rule asks for signs of some kind, which
-/// makes people choose what all choose.
+/// What a passphrase must be. No rule asks for signs of some kind, which makes people choose what all
+/// choose.
 enum PassphraseRule {
     /// In Unicode scalars.
     static let length = 15...256
 
-    enum Fault: Equatable {
+    enum Fault: Error {
         case tooShort, tooLong, known
     }
 
@@ -23,7 +25,35 @@ enum PassphraseRule {
     }
 }
 
+extension String {
+    /// A passphrase in its one form, the profile OpaqueString of RFC 8265: keyboards differ in whether
+    /// they compose a letter with its accent, and in which spaces they write.
+    var asPassphrase: String {
+        var text = String.UnicodeScalarView()
+        for scalar in _nfc {
+            text.append(scalar.properties.generalCategory == .spaceSeparator ? " " : scalar)
+        }
+        return String(text)
+    }
+}
+
 extension Call<RealmContext> {
+    /// What the log is to keep of a new passphrase, unless there is something wrong with it.
+    func hash(
+        ofNew typed: String, of account: UUID
+    ) async throws(Problem) -> Result<String, PassphraseRule.Fault> {
+        let email = try await claims(of: account, ["email"])["email"]?.string
+        let text = typed.asPassphrase
+        if let fault = PassphraseRule.check(text, of: email) { return .failure(fault) }
+        let secret = SecretBytes(Array(text.utf8))
+        do {
+            if try await context.passphrases.isKnown(secret) { return .failure(.known) }
+            return .success(try await context.passphrases.hash(secret))
+        } catch {
+            throw Problem(.busy)
+        }
+    }
+
     /// Compares what was typed with what the log keeps. It takes as long whoever it is.
     func compare(
         _ typed: String, for mailbox: UUID
@@ -32,7 +62,7 @@ extension Call<RealmContext> {
         let isRight: Bool
         do {
             isRight = try await context.passphrases.verify(
-                SecretBytes(Array(typed.utf8.prefix(4096))), hash)
+                SecretBytes(Array(typed.asPassphrase.utf8.prefix(4096))), hash)
         } catch {
             throw Problem(.busy)
         }

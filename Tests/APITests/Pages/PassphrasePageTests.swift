@@ -83,6 +83,28 @@ extension PassphraseWork {
         #expect(late.answer?.status == .badRequest)
     }
 
+    @Test func `RFC 8265: is the same from keyboards that compose letters in other ways`()
+        async throws
+    {
+        let (world, browser) = try await world()
+        try await set("Gr\u{FC}\u{DF}e aus dem sch\u{F6}nen K\u{F6}ln", browser)
+        #expect(browser.place == "/account/security?done=passphrase-set")
+        for same in [
+            "Gru\u{308}\u{DF}e aus dem scho\u{308}nen Ko\u{308}ln",
+            "Gr\u{FC}\u{DF}e\u{A0}aus dem\u{202F}sch\u{F6}nen\u{3000}K\u{F6}ln",
+        ] {
+            let other = PageBrowser(world)
+            try await signIn(same, other)
+            #expect(other.place == "/account/security", "\(same.unicodeScalars.count)")
+        }
+        let wrong = PageBrowser(world)
+        try await signIn("Gru\u{DF}e aus dem schonen Koln", wrong)
+        #expect(wrong.answer?.status == .badRequest)
+        // Fourteen signs, however many it takes to write them.
+        try await set(String(repeating: "u\u{308}a\u{308}", count: 7), browser)
+        #expect(browser.answer?.status == .badRequest)
+    }
+
     @Test func `is not one that is short, long, known or simple`() async throws {
         let (world, browser) = try await world()
         for wrong in [

@@ -55,17 +55,12 @@ enum PassphraseRoutes {
     ) { call, frame throws(Problem) in
         guard call.context.place.settings.offers(.passphrase) else { throw Problem(.noSuchRoute) }
         try call.count(.twoFactor, target: frame.account.description)
-        let text = call.body["passphrase"]?.string ?? ""
-        let email = try await call.claims(of: frame.account, ["email"])["email"]?.string
-        var fault = PassphraseRule.check(text, of: email)
-        let secret = SecretBytes(Array(text.utf8))
         let hash: String
-        do {
-            if fault == nil, try await call.context.passphrases.isKnown(secret) { fault = .known }
-            if let fault { return try await refused(fault, call, frame) }
-            hash = try await call.context.passphrases.hash(secret)
-        } catch {
-            throw Problem(.busy)
+        switch try await call.hash(
+            ofNew: call.body["passphrase"]?.string ?? "", of: frame.account)
+        {
+        case .failure(let fault): return try await refused(fault, call, frame)
+        case .success(let made): hash = made
         }
         try await call.carryOut(
             SetPassphrase(

@@ -121,17 +121,10 @@ enum ResetRoutes {
         let token = call.body["token"]?.string ?? ""
         guard let (link, account) = try await call.resetLink(token) else { return over(visit) }
         try call.count(.twoFactor, target: account.description)
-        let text = call.body["passphrase"]?.string ?? ""
-        let email = try await call.claims(of: account, ["email"])["email"]?.string
-        var fault = PassphraseRule.check(text, of: email)
-        let secret = SecretBytes(Array(text.utf8))
         let hash: String
-        do {
-            if fault == nil, try await call.context.passphrases.isKnown(secret) { fault = .known }
-            if let fault { return choice(visit, token, wrong: fault.said(visit.say)) }
-            hash = try await call.context.passphrases.hash(secret)
-        } catch {
-            throw Problem(.busy)
+        switch try await call.hash(ofNew: call.body["passphrase"]?.string ?? "", of: account) {
+        case .failure(let fault): return choice(visit, token, wrong: fault.said(visit.say))
+        case .success(let made): hash = made
         }
         let refusal = try await call.attempt(
             ResetPassphrase(
