@@ -332,6 +332,15 @@ func registeredAccount(isConfirmed: Bool = true) -> AccountEvent {
             .then(Decision(SessionEvent.ended(.reuse), in: session, of: account))
     }
 
+    @Test func `without leeway ends the family also for one that came before and is decided later`()
+        async throws
+    {
+        try await given(.refreshed(generation: 1, at: noon.adding(seconds: 1)))
+            .given(RealmEvent.settingsChanged(["refresh_token_leeway": 0]), in: Realm.stream)
+            .when(refresh(0)).then(
+                Decision(SessionEvent.ended(.reuse), in: session, of: account))
+    }
+
     @Test func `ends the family at once when the successor was used`() async throws {
         try await given(.refreshed(generation: 1, at: noon), .refreshed(generation: 2, at: noon))
             .when(refresh(0)).then(

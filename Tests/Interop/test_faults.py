@@ -10,6 +10,7 @@ import time
 import unittest
 import uuid
 
+from phone import Phone
 from urd_process import PATIENCE, Client, Server, Urd, eventually
 
 GOOD = {"client_name": "Shop", "redirect_uris": ["https://shop.example/back"]}
@@ -138,6 +139,31 @@ class Faults(unittest.TestCase):
                 self.server = again(self.server).ready()
             self.more(ledger)
         self.check(ledger)
+
+    def test_a_refresh_that_was_told_503_is_answered_when_it_comes_again(self):
+        phone = Phone(urd)
+        email = f"{uuid.uuid4().hex[:8]}@example.org"
+        tokens = phone.sign_in(email)
+        postmaster = urd.run.postmaster()
+        frozen = [postmaster] + [int(pid) for pid in subprocess.run(
+            ["ps", "-o", "pid=", "--ppid", str(postmaster)], capture_output=True,
+            text=True).stdout.split()]
+        answers = []
+        asking = threading.Thread(
+            target=lambda: answers.append(phone.refresh(tokens["refresh_token"])))
+        for pid in frozen:
+            os.kill(pid, signal.SIGSTOP)
+        try:
+            asking.start()
+            asking.join(PATIENCE)
+        finally:
+            for pid in reversed(frozen):
+                os.kill(pid, signal.SIGCONT)
+        asking.join(PATIENCE)
+        self.assertEqual(answers[0][0], 503)
+        status, successor, _ = phone.refresh(tokens["refresh_token"])
+        self.assertEqual(status, 200, successor)
+        self.assertEqual(phone.refresh(successor["refresh_token"])[0], 200)
 
     def test_an_outage_of_postgresql_is_never_the_callers_fault(self):
         with Ledger(self.server.url) as ledger:

@@ -23,6 +23,7 @@ public final class RealmContext: RouteContext {
     var upstream: Upstream { shared.upstream }
     var logos: ClientLogos { shared.logos }
     var polls: DevicePolls { shared.polls }
+    var lateAnswers: LateAnswers { shared.lateAnswers }
     var commands: any CommandPort { shared.commands }
     var queries: any RealmQueries { shared.queries }
     var limits: RateLimits { shared.limits }
@@ -38,6 +39,7 @@ public final class RealmContext: RouteContext {
         let upstream: Upstream
         let logos: ClientLogos
         let polls = DevicePolls()
+        let lateAnswers: LateAnswers
         let commands: any CommandPort
         let queries: any RealmQueries
         let limits = RateLimits()
@@ -50,6 +52,7 @@ public final class RealmContext: RouteContext {
             passphrases: PassphraseWork
         ) {
             self.keys = keys
+            lateAnswers = LateAnswers(passed: clock.passed)
             self.clients = clients
             self.remoteKeys = remoteKeys
             self.upstream = upstream

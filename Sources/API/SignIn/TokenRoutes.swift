@@ -43,29 +43,10 @@ enum TokenRoutes {
         // Devices of one client ask again and again, each at its own pace.
         let isPolling = call.body["grant_type"]?.string == GrantType.deviceCode.rawValue
         try call.count(.oauthToken, client: isPolling ? nil : client.clientID)
-        guard let form = GrantForm.find(call.body["grant_type"]?.string ?? "") else {
-            throw Problem(.unsupportedGrantType)
-        }
-        // What the realm or the client does not do is told before the grant is looked at. The decision
-        // checks it again: this may be a moment old.
-        let place = call.context.place
-        // A client of another app brings that app's settings with it.
-        let isOfThisPlace = client.metadata.appID == nil || client.metadata.appID == place.app
-        if form.type.isNative, isOfThisPlace, !place.settings[SettingCatalogue.nativeGrants] {
-            throw GrantRefusal.unsupportedGrant.problem
-        }
-        try await call.require(form.type, of: client)
-        let request = try call.grantRequest(of: client)
-        guard form.signsIn else {
-            return try await call.answer(form.redeem(call, request).orProblem())
-        }
-        async let pause: Void = call.context.hesitate()
-        do throws(Problem) {
-            return try await call.answer(form.redeem(call, request).orProblem())
-        } catch {
-            // Of what was wrong its time tells nothing either.
-            if error.kind == .invalidGrant { await pause }
-            throw error
+        let (late, issuer) = (call.context.lateAnswers, call.context.place.issuer)
+        if let answer = await late.answer(to: call.request, at: issuer) { return answer }
+        return try await late.keeping(call.request, at: issuer) { () throws(Problem) in
+            try await call.redeem(as: client)
         }
     }
 
@@ -161,6 +142,35 @@ extension GrantOutcome {
         switch self {
         case .success(let granted): granted
         case .failure(let refusal): throw refusal.problem
+        }
+    }
+}
+
+extension Call<RealmContext> {
+    fileprivate func redeem(as client: PresentClient) async throws(Problem) -> Response {
+        guard let form = GrantForm.find(body["grant_type"]?.string ?? "") else {
+            throw Problem(.unsupportedGrantType)
+        }
+        // What the realm or the client does not do is told before the grant is looked at. The decision
+        // checks it again: this may be a moment old.
+        let place = context.place
+        // A client of another app brings that app's settings with it.
+        let isOfThisPlace = client.metadata.appID == nil || client.metadata.appID == place.app
+        if form.type.isNative, isOfThisPlace, !place.settings[SettingCatalogue.nativeGrants] {
+            throw GrantRefusal.unsupportedGrant.problem
+        }
+        try await require(form.type, of: client)
+        let request = try grantRequest(of: client)
+        guard form.signsIn else {
+            return try await answer(form.redeem(self, request).orProblem())
+        }
+        async let pause: Void = context.hesitate()
+        do throws(Problem) {
+            return try await answer(form.redeem(self, request).orProblem())
+        } catch {
+            // Of what was wrong its time tells nothing either.
+            if error.kind == .invalidGrant { await pause }
+            throw error
         }
     }
 }

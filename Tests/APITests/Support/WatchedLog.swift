@@ -9,6 +9,7 @@ final class WatchedLog: EventLog {
     private let known = Mutex<Set<RealmID>>([])
     private let broken = Mutex<LogFailure?>(nil)
     private let appended = Mutex<Int64>(0)
+    private let held = Mutex<[CheckedContinuation<Void, Never>]?>(nil)
 
     /// Moves with everything that is appended.
     var revision: Int64 { appended.withLock { $0 } }
@@ -22,8 +23,32 @@ final class WatchedLog: EventLog {
         if let failure = broken.withLock({ $0 }) { throw failure }
     }
 
+    /// What is appended from now on waits until it is released: the log is there, and slow.
+    func hold() { held.withLock { $0 = [] } }
+
+    var waiting: Int { held.withLock { $0?.count ?? 0 } }
+
+    func release() {
+        let waiting = held.withLock { held in
+            defer { held = nil }
+            return held ?? []
+        }
+        for one in waiting { one.resume() }
+    }
+
+    private func passGate() async {
+        await withCheckedContinuation { waiting in
+            let isHeld = held.withLock { held in
+                held?.append(waiting)
+                return held != nil
+            }
+            if !isHeld { waiting.resume() }
+        }
+    }
+
     func append(_ commit: Commit) async throws(LogFailure) -> AppendOutcome {
         try check()
+        await passGate()
         known.withLock { _ = $0.insert(commit.realm) }
         let outcome = try await base.append(commit)
         appended.withLock { $0 += 1 }

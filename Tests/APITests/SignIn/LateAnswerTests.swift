@@ -1,0 +1,75 @@
+import HTTP
+import Identity
+import JSON
+import Testing
+import Values
+
+@testable import API
+
+/// The log was slow, and the caller was told 503 before it was done.
+@Suite struct `A request whose answer came too late` {
+    /// Begins a request that nobody waits for any more, while the log is slow.
+    private func abandon(
+        _ world: SignInWorld, _ request: @escaping @Sendable () async throws -> Answered
+    ) async throws -> Task<Answered, any Error> {
+        world.log.hold()
+        let task = Task { try await request() }
+        while world.log.waiting == 0 { try await Task.sleep(for: .milliseconds(1)) }
+        task.cancel()
+        return task
+    }
+
+    private func isAlive(_ tokens: JSON, _ world: SignInWorld) async throws -> Bool {
+        try await world.refresh(tokens, "phone").status == .ok
+    }
+
+    @Test(arguments: [true, false])
+    func `has it when it comes again, and the family lives on`(isEarly: Bool) async throws {
+        let world = try await SignInWorld([
+            "registration": "jit_on_otp", "refresh_token_leeway": 0,
+        ])
+        let tokens = try await world.signIn("phone").json
+        let first = try await abandon(world) { try await world.refresh(tokens, "phone") }
+        let again = Task {
+            if !isEarly { _ = await first.result }
+            return try await world.refresh(tokens, "phone")
+        }
+        if isEarly { try await Task.sleep(for: .milliseconds(20)) }
+        world.log.release()
+        let answer = try await again.value
+        #expect(answer.status == .ok, "\(answer.json)")
+        #expect(try await isAlive(answer.json, world))
+        #expect(try await !world.events().contains("session.ended"))
+        // Once: the next one is somebody who shows a used token.
+        #expect(try await world.refresh(tokens, "phone").json["error"] == "invalid_grant")
+        #expect(try await world.events().contains("session.ended"))
+    }
+
+    @Test func `has it for its code too, and nobody has it for another`() async throws {
+        let world = try await SignInWorld()
+        _ = try await world.requestCode(["Email": "ann@example.org"])
+        let code = try await world.mailedCode()
+        let first = try await abandon(world) { try await world.redeem(code) }
+        world.log.release()
+        _ = await first.result
+        let other = try await world.redeem(code, scope: "openid")
+        #expect(other.json["error"] == "invalid_grant")
+        let again = try await world.redeem(code)
+        #expect(again.status == .ok, "\(again.json)")
+        #expect(try await isAlive(again.json, world))
+        #expect(try await world.redeem(code).json["error"] == "invalid_grant")
+    }
+
+    @Test func `is decided anew where it was refused`() async throws {
+        let world = try await SignInWorld()
+        _ = try await world.requestCode(["Email": "ann@example.org"])
+        let code = try await world.mailedCode()
+        let first = try await abandon(world) { try await world.redeem("000000") }
+        let again = Task { try await world.redeem("000000") }
+        try await Task.sleep(for: .milliseconds(20))
+        world.log.release()
+        _ = await first.result
+        #expect(try await again.value.json["error"] == "invalid_grant")
+        #expect(try await world.redeem(code).status == .ok)
+    }
+}
