@@ -12,6 +12,7 @@ final class AssertingReader<Log: EventLog>: StreamReader {
     private let trustsNames: Bool
     private let seen = Mutex<(reads: [UUID: Int], cached: Bool)>(
         (Dictionary(minimumCapacity: 6), false))
+    private let foreign = Mutex<Set<UUID>>([])
 
     init(log: Log, cache: StateCache, realm: RealmID, epoch: Int, trustsNames: Bool = false) {
         self.trustsNames = trustsNames
@@ -22,6 +23,9 @@ final class AssertingReader<Log: EventLog>: StreamReader {
     }
 
     var reads: [UUID: Int] { seen.withLock { $0.reads } }
+
+    /// Streams of another kind than was asked for: there is something else under these names.
+    var ofAnotherKind: Set<UUID> { foreign.withLock { $0 } }
 
     func read<State: StreamState>(
         _ type: State.Type, _ stream: UUID
@@ -34,7 +38,16 @@ final class AssertingReader<Log: EventLog>: StreamReader {
         }
         var state = State()
         var version = 0
-        for recorded in try await log.stream(stream, after: 0, in: realm) {
+        let events = try await log.stream(stream, after: 0, in: realm)
+        if let first = events.first, let last = events.last,
+            !State.Event.catalogue.contains(where: { $0.name == first.name })
+        {
+            // A name that somebody gave: of this kind there is nothing under it.
+            foreign.withLock { _ = $0.insert(stream) }
+            note(stream, last.version, cached: false)
+            return Versioned(stream: stream, version: 0, state: state)
+        }
+        for recorded in events {
             guard let event = State.Event(recorded) else { throw .damaged }
             state.apply(event)
             version = recorded.version

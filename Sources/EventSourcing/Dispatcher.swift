@@ -112,6 +112,9 @@ public struct Dispatcher<Log: EventLog>: Sendable {
             }
             throw error
         }
+        let foreign = reader.ofAnotherKind
+        guard foreign.isEmpty || foreign.isDisjoint(with: settled.decision.events.map(\.stream))
+        else { throw LogFailure.damaged }
         let commit = Commit(
             realm: realm, command: attempt.id, digest: attempt.digest, origin: attempt.origin,
             reads: reader.reads, events: settled.decision.events,

@@ -20,11 +20,12 @@ struct KnownPerson {
         var (person, isConfirmed, isErased) = (Person(), false, false)
         var changedAt: Timestamp?
         var roles = GivenRoles()
-        guard !events.isEmpty else { return nil }
+        var isRegistered = false
         for recorded in events {
             switch AccountEvent(recorded) {
             case .registered(_, let confirmed, _, let known):
                 (person, isConfirmed) = (known, confirmed)
+                isRegistered = true
                 changedAt = recorded.at
                 isErased = recorded.personal == .erased
             case .personChanged(let known):
@@ -40,6 +41,7 @@ struct KnownPerson {
                 break
             }
         }
+        guard isRegistered else { return nil }
         self.person = person
         self.isConfirmed = isConfirmed
         self.roles = roles

@@ -45,6 +45,7 @@ import Values
         for (path, token) in [
             (path, bob), ("/connect/passkey/\(UUID.random())", world.token),
             ("/connect/passkey/x", world.token),
+            ("/connect/passkey/\(world.account)", world.token),
         ] {
             #expect(try await world.send(.delete, path, token: token).status == .notFound)
             let named = try await world.send(.patch, path, ["DisplayName": "A"], token: token)

@@ -26,7 +26,7 @@ struct World {
     let narrowKey: BearerKey
     let revokedKey: BearerKey
     /// What stands for each parameter of a path.
-    private(set) var names: [String: String] = [
+    var names: [String: String] = [
         "realm": "acme", "host": "id.acme.example", "position": "1", "level": "0", "index": "0",
         "problem": "busy", "subject": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a77",
         "provider": "corporate",
