@@ -45,4 +45,6 @@ struct Bucket: Sendable {
         full = now + owed + rate.interval
         return nil
     }
+
+    mutating func giveBack(_ rate: Rate) { full = max(full, .min + rate.interval) - rate.interval }
 }

@@ -63,6 +63,12 @@ public final class RateLimits: Sendable {
         }
     }
 
+    /// Takes back what was counted for a target, where an outage kept it from being done.
+    func giveBack(_ policy: RatePolicy, target: String, in realm: RealmID, rates: RateTable) {
+        guard let rate = rates[policy, .target] else { return }
+        buckets[policy]?[.target]?.giveBack(rate, target, realm)
+    }
+
     /// Counts a registration. Whoever has too many of them is told nothing: it just isn't made.
     public func allowsSignUp(
         _ policy: RatePolicy = .nativeOTP, from source: Source, in realm: RealmID,
@@ -139,6 +145,15 @@ private final class Buckets: Sendable {
     }
 
     var count: Int { known.withLock { $0.count } }
+
+    func giveBack(_ rate: Rate, _ name: String, _ realm: RealmID) {
+        let key = Key(realm, name)
+        known.withLock { buckets in
+            guard var bucket = buckets.value(of: key) else { return }
+            bucket.giveBack(rate)
+            buckets.set(bucket, for: key)
+        }
+    }
 
     func take(_ rate: Rate, _ name: String, _ realm: RealmID, _ now: Int64) -> Int64? {
         let key = Key(realm, name)

@@ -1,6 +1,7 @@
 internal import EventSourcing
 public import HTTP
 internal import JSON
+import Synchronization
 
 /// A request that has found its route, was let in, and whose parameters and body keep to what the
 /// route says of them.
@@ -14,6 +15,8 @@ public final class Call<Context: RouteContext>: Sendable {
     /// By name, whatever the place.
     let parameters: JSONObject
     let body: JSON
+    /// What was counted for the targets of this request.
+    let charges = Mutex<[(policy: RatePolicy, target: String)]>([])
 
     init(
         request: Request, context: Context, caller: Context.Caller, outline: Outline,

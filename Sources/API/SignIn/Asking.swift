@@ -3,6 +3,7 @@ internal import EventSourcing
 internal import HTTP
 internal import Identity
 internal import JSON
+import Synchronization
 internal import Values
 
 extension Call<RealmContext> {
@@ -39,6 +40,7 @@ extension Call<RealmContext> {
         } catch let refusal as C.Rejection {
             return .failure(refusal)
         } catch let failure as LogFailure {
+            giveBack()
             throw Problem(of: failure)
         } catch let problem as Problem {
             throw problem
@@ -57,6 +59,19 @@ extension Call<RealmContext> {
                 source: Source(context.place.address), target: target, client: client,
                 app: context.place.app?.description),
             in: context.place.realm, rates: context.rates, at: context.clock.passed())
+        if let target { charges.withLock { $0.append((policy, target)) } }
+    }
+
+    /// An outage is nobody's try: what it kept from being done was not counted for a mailbox or account.
+    private func giveBack() {
+        let taken = charges.withLock { charges in
+            defer { charges = [] }
+            return charges
+        }
+        for (policy, target) in taken {
+            context.limits.giveBack(
+                policy, target: target, in: context.place.realm, rates: context.rates)
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 internal import HTTP
 internal import Identity
 internal import JSON
+internal import Values
 
 /// Where a script of one of the realm's own pages signs its browser in by a mailed link. The page of the
 /// link does the same with a form.
@@ -43,17 +44,20 @@ extension Call<RealmContext> {
         guard request.isSent(fromPagesOf: context.place.host) else { throw Problem(.foreignForm) }
         let user = body["UserId"]?.string ?? ""
         try count(.emailOTPVerify, target: user)
-        guard let link = try await link(user, body["Token"]?.string ?? "") else {
+        let token = body["Token"]?.string ?? ""
+        guard let account = UUID(user), let digest = context.mint.digest(ofMagicToken: token) else {
             throw Problem(.invalidLink)
         }
+        // One that is not good goes to the decision too, which puts it on record.
+        let link = try await link(user, token)
         let second = body["TotpCode"]?.string.flatMap(typedFactor)
-        if second == nil, try await twoFactor(of: link.account).enrolled != nil {
+        if let link, second == nil, try await twoFactor(of: link.account).enrolled != nil {
             return .native(.ok, ["RequiresMfa": true, "MfaMethods": ["totp"]])
         }
         var onward = Onward()
-        onward.path = link.returnPath
+        onward.path = link?.returnPath
         let end = try await signIn(
-            MagicLinkGrant(account: link.account, digest: link.digest, second: second),
+            MagicLinkGrant(account: account, digest: digest, second: second),
             by: .link, try await visit(), to: onward)
         guard case .signedIn(let opened) = end else { throw Problem(.invalidLink) }
         var response = Response.native(

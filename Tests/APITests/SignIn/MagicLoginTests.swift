@@ -1,3 +1,4 @@
+import EventSourcing
 import HTTP
 import Identity
 import JSON
@@ -63,6 +64,9 @@ import Values
             #expect(again.json == ["Message": "Invalid or expired link"])
             #expect(try await !isSignedIn(again))
         }
+        let refused = try await world.log.events(from: 1, limit: .max, in: world.realm)
+            .filter { $0.name == "browser.refused" }
+        #expect(refused.map { $0.open["reason"] } == ["invalid_link"])
     }
 
     @Test func `is asked for the second factor, which uses nothing up`() async throws {

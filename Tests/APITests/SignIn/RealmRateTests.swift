@@ -1,3 +1,4 @@
+import EventSourcing
 import HTTP
 import Identity
 import JSON
@@ -51,6 +52,22 @@ import Values
         }
         let sixth = try await codes.requestCode(["Email": "ann@example.org"])
         #expect(sixth.status == .tooManyRequests && sixth.json["dimension"] == "target")
+    }
+
+    @Test func `of a mailbox are not used up by an outage`() async throws {
+        let world = try await world()
+        for (path, body) in [
+            ("/api/account/native/otp/request", ["Email": "ann@example.org"]),
+            ("/api/account/magic-link/request", ["Email": "ann@example.org"]),
+        ] as [(String, JSONObject)] {
+            world.log.fail(with: .unavailable)
+            for _ in 0..<6 {
+                #expect(try await world.post(path, json: body).status == .serviceUnavailable)
+            }
+            world.log.fail(with: nil)
+            for _ in 0..<5 { #expect(try await world.post(path, json: body).status == .ok) }
+            #expect(try await world.post(path, json: body).status == .tooManyRequests)
+        }
     }
 
     @Test func `of a client are not used up by whoever only claims to be it`() async throws {

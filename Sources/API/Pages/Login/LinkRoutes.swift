@@ -120,6 +120,10 @@ extension Call<RealmContext> {
             try await context.commands.events.stream(stream, after: 0, in: context.place.realm)
         }
         var state = State()
+        // Somebody may name a stream of another kind.
+        guard State.Event.catalogue.contains(where: { $0.name == recorded.first?.name }) else {
+            return state
+        }
         for event in recorded {
             guard let event = State.Event(event) else { throw Problem(.logDamaged) }
             state.apply(event)
