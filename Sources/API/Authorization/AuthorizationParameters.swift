@@ -60,6 +60,12 @@ struct AuthorizationParameters {
 }
 
 extension Call<RealmContext> {
+    /// A form that may come from a page of another site: browsers send it without the cookie that says
+    /// who is signed in (RFC 6265bis section 5.6.7.1). An address that it leads to by GET has it.
+    var isFormWithoutBrowser: Bool {
+        request.method == .post && request.cookie(PageCookie.session.rawValue) == nil
+    }
+
     /// From the query of a GET, or the form of a POST (OpenID Connect Core section 3.1.2.1).
     func authorizationParameters() throws(Problem) -> AuthorizationParameters {
         var bytes = Array((request.query ?? "").utf8)

@@ -40,6 +40,8 @@ struct AuthorizationRequest: Equatable {
     var askedIn: UUID?
     /// The one in which its person agreed to it.
     var agreedIn: UUID?
+    /// It came by a form that did not say who is signed in: nobody has looked for that yet.
+    var isUnanswered = false
 
     init(client: UUID, clientID: String, target: AuthorizationTarget, askedAt: Timestamp) {
         self.client = client
@@ -76,6 +78,7 @@ extension AuthorizationRequest {
         members["in"] = askedIn.map { .string($0.description) }
         members["agreed"] = agreedIn.map { .string($0.description) }
         if needsLevel { members["strict"] = true }
+        if isUnanswered { members["unanswered"] = true }
         for (name, list) in lists where !list.isEmpty {
             members[name] = .array(list.map { .string($0) })
         }
@@ -123,5 +126,6 @@ extension AuthorizationRequest {
         pushed = id("pushed")
         askedIn = id("in")
         agreedIn = id("agreed")
+        isUnanswered = json["unanswered"]?.bool ?? false
     }
 }

@@ -60,7 +60,9 @@ extension Call<RealmContext> {
             guard known.id == asked.client, known.metadata.grantTypes.contains(.authorizationCode),
                 RedirectRule.leads(asked.target.redirectURI, to: known.metadata.redirectURIs)
             else { throw .told(Problem(.invalidRequest, "There is no such client.")) }
-            return try await proceed(&asked, known, isReturn: true)
+            let isReturn = !asked.isUnanswered
+            asked.isUnanswered = false
+            return try await proceed(&asked, known, isReturn: isReturn)
         }
     }
 
@@ -111,6 +113,10 @@ extension Call<RealmContext> {
     private func proceed(
         _ asked: inout AuthorizationRequest, _ known: KnownClient, isReturn: Bool
     ) async throws(AuthorizationRefusal) -> Response {
+        if isFormWithoutBrowser {
+            asked.isUnanswered = !isReturn
+            return try detour(to: AuthorizeRoutes.path, asked)
+        }
         let browser = try await told { () throws(Problem) -> SignedInBrowser? in
             try await self.browser()
         }

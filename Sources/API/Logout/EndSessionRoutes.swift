@@ -39,6 +39,7 @@ extension Call<RealmContext> {
         guard parameters.repeated.isEmpty else {
             throw Problem(.invalidRequest, "A parameter is given more than once.")
         }
+        guard !isFormWithoutBrowser else { return try byAddress(parameters) }
         guard let text = parameters["id_token_hint"] else {
             return .seeOther(try await browser() == nil ? "/logged-out" : "/logout")
         }
@@ -64,6 +65,18 @@ extension Call<RealmContext> {
         var response = Response.seeOther(place)
         response.headers.append("Set-Cookie", PageCookie.session.removal)
         return response
+    }
+
+    /// The same request by GET: what it asks for is done there, where it is known who is signed in.
+    private func byAddress(_ parameters: AuthorizationParameters) throws(Problem) -> Response {
+        let names = ["id_token_hint", "client_id", "post_logout_redirect_uri", "state"]
+        let pairs = names.compactMap { name in parameters[name].map { (name: name, value: $0) } }
+        let query = Form.encode(pairs)
+        // Proxies bear so much of an address.
+        guard query.utf8.count <= 7_000 else {
+            throw Problem(.invalidRequest, "The request is too long.")
+        }
+        return .seeOther(EndSessionRoutes.path + (query.isEmpty ? "" : "?" + query))
     }
 
     /// Only to a place that the client of the hint was registered with.
