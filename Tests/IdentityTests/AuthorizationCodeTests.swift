@@ -129,7 +129,7 @@ private let pushed = UUID(high: 23, low: 23)
     @Test func `is refused once somebody logged out, everywhere or with that browser`()
         async throws
     {
-        for end: BrowserSessionEnd in [.signedOut, .revoked] {
+        for end: BrowserSessionEnd in [.signedOut, .revoked, .handedOver] {
             try await given().given(BrowserSessionEvent.ended(end), in: browser)
                 .when(redeem(code())).then(refused("browser_signed_out"), in: session)
         }

@@ -84,6 +84,35 @@ func browserSamples() throws -> [any Event] {
             .when(byCode(replaced: before)).then(try opened())
     }
 
+    @Test func `ends somebody else's session as a log-out does, in the same append`() async throws {
+        let (before, other) = (UUID(high: 32, low: 32), UUID(high: 35, low: 35))
+        var terms = try browserTerms()
+        terms.account = other
+        var had = try givenCode().given(BrowserSessionEvent.opened(terms), in: before)
+        var ends: [EndSession] = []
+        func give(_ low: UInt64, _ change: (inout SessionTerms) -> Void) {
+            let name = UUID(high: 36, low: low)
+            var terms = SessionTerms(
+                account: other, stamp: 0, client: client, clientID: "web", app: nil,
+                scope: ["openid"], resources: [], factors: [.mailedCode], openedAt: noon,
+                expiresAt: noon.adding(seconds: 86_400), isOffline: false)
+            terms.browser = before
+            change(&terms)
+            had = had.given(SessionEvent.opened(terms), in: name)
+            ends.append(EndSession(session: name, reason: .loggedOut, of: other))
+        }
+        give(1) { _ in }
+        give(2) { $0.isOffline = true }
+        give(3) { $0.browser = browser }
+        give(4) { $0.account = account }
+        var command = try byCode(replaced: before)
+        command.dependents = ends
+        var expected = try opened()
+        expected.append(SessionEvent.ended(.loggedOut), in: ends[0].session, of: other)
+        expected.append(BrowserSessionEvent.ended(.handedOver), in: before, of: other)
+        try await had.when(command).then(expected)
+    }
+
     @Test func `is refused on record where the code is wrong or the account blocked`()
         async throws
     {

@@ -12,6 +12,10 @@ enum SignInEnd: Sendable {
 }
 
 extension Call<RealmContext> {
+    /// What clients have of somebody else's session ends by the very sign-in that ends it, as far as it
+    /// is no more than this.
+    private static var endedAtOnce: Int { 100 }
+
     /// Signs somebody in with this browser: with a new session and new secrets, whatever it had.
     func signIn<Shown: SignInProof>(
         _ shown: Shown, by method: BrowserMethod, _ visit: Visit, to onward: Onward,
@@ -26,6 +30,13 @@ extension Call<RealmContext> {
         command.most = most
         command.isLong = isLong
         command.webApp = context.place.webApp?.id
+        var line: UUID?
+        if let before = visit.browser {
+            let first = try await self.line(of: before)
+            command.dependents = Array(
+                try await ends(of: before.subject, from: first).prefix(Self.endedAtOnce))
+            line = first
+        }
         let outcome: Result<OpenedBrowser, GrantRefusal>
         do throws(Problem) {
             outcome = try await ask(command, as: "anonymous")
@@ -36,6 +47,10 @@ extension Call<RealmContext> {
         switch outcome {
         case .failure(let refusal): return .refused(refusal)
         case .success(let opened):
+            if let before = visit.browser, let line, before.subject != opened.account {
+                // What was opened meanwhile, too; who signed in is signed in whatever comes of it.
+                try? await endSessions(of: before.subject, from: line, by: before)
+            }
             var response = Response.seeOther(place ?? onward.target)
             response.headers.append(
                 "Set-Cookie",

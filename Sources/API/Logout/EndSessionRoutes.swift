@@ -54,13 +54,11 @@ extension Call<RealmContext> {
             try await endAlone(id, session)
             return .seeOther(place)
         }
-        let view = try await reading { () throws(LogFailure) in
-            try await context.queries.browserSession(browser.id, in: context.place.realm)
-        }
+        let line = try await line(of: browser)
         // Somebody else, or an app that is not of this browser: nobody is logged out unasked.
-        guard session.account == browser.subject,
-            session.browser == view?.terms.line ?? browser.id
-        else { return .seeOther("/logout") }
+        guard session.account == browser.subject, session.browser == line else {
+            return .seeOther("/logout")
+        }
         try await logOut(browser, alsoEnding: id)
         var response = Response.seeOther(place)
         response.headers.append("Set-Cookie", PageCookie.session.removal)

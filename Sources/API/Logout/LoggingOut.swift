@@ -16,10 +16,7 @@ extension Call<RealmContext> {
         _ browser: SignedInBrowser, as reason: BrowserSessionEnd = .signedOut,
         alsoEnding asking: UUID? = nil
     ) async throws(Problem) {
-        let view = try await reading { () throws(LogFailure) in
-            try await context.queries.browserSession(browser.id, in: context.place.realm)
-        }
-        let line = view?.terms.line ?? browser.id
+        let line = try await line(of: browser)
         // First what came of it: whoever is cut off half-way is still signed in, and can try again.
         try await endSessions(of: browser.subject, from: line, alsoEnding: asking, by: browser)
         try await carryOut(
@@ -34,7 +31,17 @@ extension Call<RealmContext> {
         of account: UUID, from line: UUID, alsoEnding asking: UUID? = nil,
         by browser: SignedInBrowser
     ) async throws(Problem) {
+        for end in try await ends(of: account, from: line, alsoEnding: asking) {
+            try await carryOut(end, for: browser)
+        }
+    }
+
+    /// The ends of what clients have of a browser session.
+    func ends(
+        of account: UUID, from line: UUID, alsoEnding asking: UUID? = nil
+    ) async throws(Problem) -> [EndSession] {
         let endsOffline = context.place.settings[SettingCatalogue.logoutEndsOffline]
+        var found: [EndSession] = []
         var after: UUID?
         while true {
             let last = after
@@ -47,14 +54,22 @@ extension Call<RealmContext> {
             where session.id == asking
                 || session.terms.browser == line && (!session.terms.isOffline || endsOffline)
             {
-                try await carryOut(
+                found.append(
                     EndSession(
                         session: session.id, reason: .loggedOut, of: account,
-                        notice: noticeOrder()), for: browser)
+                        notice: noticeOrder()))
             }
-            guard page.count == 200, let next = page.last?.id else { return }
+            guard page.count == 200, let next = page.last?.id else { return found }
             after = next
         }
+    }
+
+    /// The first of the sessions that its person had with this browser one after the other.
+    func line(of browser: SignedInBrowser) async throws(Problem) -> UUID {
+        let view = try await reading { () throws(LogFailure) in
+            try await context.queries.browserSession(browser.id, in: context.place.realm)
+        }
+        return view?.terms.line ?? browser.id
     }
 
     /// Takes back what somebody agreed to, so that codes under way open nothing any more.

@@ -8,6 +8,8 @@ struct BrowserDesk: Sendable {
     let digest: SecretDigest
     /// The session that the browser had until now.
     let replaced: Versioned<BrowserSession>?
+    /// What clients may have of that session: over with it where somebody else signs in.
+    var dependents: [(end: EndSession, facts: EndSession.Facts)] = []
     /// Seconds that it lasts at most, where it is for one purpose.
     var most: Int64?
     /// The web app at whose place the page is.
@@ -45,9 +47,26 @@ struct BrowserDesk: Sendable {
         }
         decision.append(BrowserSessionEvent.opened(terms), in: session)
         if let replaced, let terms = replaced.state.terms, replaced.state.end == nil {
+            let isHandedOver = terms.account != account.id
+            if isHandedOver {
+                decision.append(ends(from: terms.line ?? replaced.stream, settings))
+            }
             decision.append(
-                BrowserSessionEvent.ended(.replaced), in: replaced.stream, of: terms.account)
+                BrowserSessionEvent.ended(isHandedOver ? .handedOver : .replaced),
+                in: replaced.stream, of: terms.account)
         }
         return decision
+    }
+
+    /// The same that ends where somebody logs out: what clients have for while nobody is there stays.
+    private func ends(from line: UUID, _ settings: Settings) -> Decision {
+        let endsOffline = settings[SettingCatalogue.logoutEndsOffline]
+        return dependents.reduce(into: Decision()) { decision, dependent in
+            guard let terms = dependent.facts.session.state.terms, terms.browser == line,
+                !terms.isOffline || endsOffline,
+                let end = try? dependent.end.decide(dependent.facts)
+            else { return }
+            decision.append(end)
+        }
     }
 }

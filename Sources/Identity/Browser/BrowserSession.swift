@@ -84,6 +84,8 @@ public enum BrowserSessionEnd: String, Sendable {
     case signedOut = "signed_out"
     /// Its person ended it from elsewhere.
     case revoked
-    /// Somebody signed in with the same browser again.
+    /// Its person signed in with the same browser again.
     case replaced
+    /// Somebody else did: to whom it was that is a log-out.
+    case handedOver = "handed_over"
 }

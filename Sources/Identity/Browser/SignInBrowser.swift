@@ -3,8 +3,8 @@ import JSON
 public import Values
 
 /// Signs somebody in with a browser, for what they show: a code, a link or a passkey. Each sign-in is a
-/// session of its own, and the one that the browser had before is over. Somebody who may not sign in is
-/// refused on record.
+/// session of its own, and the one that the browser had before is over, with what clients had of it if it
+/// was somebody else's. Somebody who may not sign in is refused on record.
 public struct SignInBrowser<Shown: SignInProof>: AnsweringCommand {
     public var shown: Shown
     public var method: BrowserMethod
@@ -14,6 +14,8 @@ public struct SignInBrowser<Shown: SignInProof>: AnsweringCommand {
     public var digest: SecretDigest
     /// The session that the browser had.
     public var replaced: UUID?
+    /// What clients may have of that one.
+    public var dependents: [EndSession] = []
     public var app: UUID?
     public var from: SignInPlace
     public var now: Timestamp
@@ -46,6 +48,7 @@ public struct SignInBrowser<Shown: SignInProof>: AnsweringCommand {
         let realm: Versioned<Realm>
         let settings: Settings
         let replaced: Versioned<BrowserSession>?
+        let dependents: [(end: EndSession, facts: EndSession.Facts)]
         /// Whatever was shown has been shown before.
         let isRepeated: Bool
         let shown: Shown.Facts
@@ -63,9 +66,16 @@ public struct SignInBrowser<Shown: SignInProof>: AnsweringCommand {
         }
         var before: Versioned<BrowserSession>?
         if let replaced { before = try await streams.read(BrowserSession.self, replaced) }
+        let facts = try await shown.gather(streams)
+        var dependents: [(end: EndSession, facts: EndSession.Facts)] = []
+        if let terms = before?.state.terms, terms.account != shown.account(facts) {
+            for end in self.dependents {
+                dependents.append((end, try await end.gather(streams)))
+            }
+        }
         return Facts(
-            realm: realm, settings: settings, replaced: before, isRepeated: isRepeated,
-            shown: try await shown.gather(streams))
+            realm: realm, settings: settings, replaced: before, dependents: dependents,
+            isRepeated: isRepeated, shown: facts)
     }
 
     public func settle(_ facts: Facts) throws(GrantRefusal) -> Settled<Outcome> {
@@ -113,8 +123,8 @@ public struct SignInBrowser<Shown: SignInProof>: AnsweringCommand {
                 session: shown.sessionName ?? session, from: from, now: now),
             settings: facts.settings, metadata: metadata, method: .authorizationCode,
             browser: BrowserDesk(
-                method: method, digest: digest, replaced: facts.replaced, most: most,
-                webApp: webApp, isLong: isLong))
+                method: method, digest: digest, replaced: facts.replaced,
+                dependents: facts.dependents, most: most, webApp: webApp, isLong: isLong))
     }
 
     private func record(_ refusal: GrantRefusal, _ facts: Facts) -> BrowserSessionEvent? {
