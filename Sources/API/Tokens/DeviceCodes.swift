@@ -22,10 +22,10 @@ struct UserCode: Sendable, Equatable {
 
     private init(plain: String) { self.plain = plain }
 
-    /// However it was typed: in any case, with or without spaces and dashes.
+    /// However it was typed: in any case, and with whatever stands between letters (RFC 8628 section 6.1).
     init?(typed: String) {
         guard typed.utf8.count <= 64 else { return nil }
-        let plain = typed.uppercased().filter { $0 != "-" && $0 != " " }
+        let plain = typed.uppercased().filter { $0.isLetter || $0.isNumber }
         guard plain.count == Self.length, plain.allSatisfy(Self.letters.contains) else {
             return nil
         }

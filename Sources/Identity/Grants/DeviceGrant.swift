@@ -5,9 +5,12 @@ public import Values
 public struct DeviceGrant: Grant {
     /// That the device's code is authentic is known already.
     public var device: UUID
+    /// It asked a moment ago: as long as nobody has decided, it hears no more than that.
+    public var isTooSoon: Bool
 
-    public init(device: UUID) {
+    public init(device: UUID, isTooSoon: Bool = false) {
         self.device = device
+        self.isTooSoon = isTooSoon
     }
 
     public static let type = GrantType.deviceCode
@@ -37,6 +40,7 @@ public struct DeviceGrant: Grant {
         guard !state.isDenied else { throw .deviceDenied }
         guard desk.request.now < terms.expiresAt else { throw .expiredDeviceCode }
         guard let approval = state.approval, let account = facts.account else {
+            guard !isTooSoon else { throw .askedTooSoon }
             return Settled(asking(at: desk.request.now), .failure(.authorizationPending))
         }
         guard account.isWelcome, account.state.stamp == approval.stamp else {

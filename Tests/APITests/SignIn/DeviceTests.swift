@@ -167,6 +167,45 @@ private struct Living: Sendable {
         #expect(late.status == .notFound)
     }
 
+    @Test func `hears what was decided, however soon it asks`() async throws {
+        let living = try await Living()
+        let device = try await living.ask()
+        #expect(try await living.poll(device).json["error"] == "authorization_pending")
+        _ = try await living.decide(device["user_code"]?.string ?? "", false)
+        for _ in 0..<3 {
+            #expect(try await living.poll(device).json["error"] == "access_denied")
+        }
+        let second = try await living.ask()
+        #expect(try await living.poll(second).json["error"] == "authorization_pending")
+        #expect(try await living.poll(second).json["error"] == "slow_down")
+        _ = try await living.decide(second["user_code"]?.string ?? "")
+        #expect(try await living.poll(second).status == .ok)
+        #expect(try await living.poll(second).json["error"] == "invalid_grant")
+    }
+
+    @Test func `does not wait because another client asks with its code`() async throws {
+        let living = try await Living()
+        try await living.world.register(
+            "other",
+            ["token_endpoint_auth_method": "none", "grant_types": [.string(deviceGrant)]])
+        let device = try await living.ask()
+        for _ in 0..<3 {
+            #expect(
+                try await living.poll(device, client: "other").json["error"] == "invalid_grant")
+        }
+        #expect(try await living.poll(device).json["error"] == "authorization_pending")
+        #expect(try await living.poll(device, client: "other").json["error"] == "invalid_grant")
+    }
+
+    @Test(arguments: ["–", ".", " - ", "\u{2010}", "/", "\u{200B}", "\u{A0}"])
+    func `is found by its code, whatever stands between the letters`(mark: String) async throws {
+        let living = try await Living()
+        let device = try await living.ask()
+        let code = (device["user_code"]?.string ?? "").replacing("-", with: mark)
+        #expect(try await living.look(code.lowercased()).status == .ok)
+        #expect(try await living.look(code + "1").status == .notFound)
+    }
+
     @Test func `is the one that asked, by the code that it alone has`() async throws {
         let living = try await Living()
         try await living.world.register(

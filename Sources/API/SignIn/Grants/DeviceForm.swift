@@ -13,36 +13,41 @@ extension GrantForm {
         guard let device = call.context.mint.readDeviceCode(text) else {
             throw GrantRefusal.invalidDeviceCode.problem
         }
-        guard call.context.polls.isInTime(device, at: call.context.clock.passed()) else {
-            throw Problem(.slowDown)
-        }
-        return DeviceGrant(device: device)
+        let isInTime = call.context.polls.isInTime(
+            device, of: try call.presentClient.id, at: call.context.clock.passed())
+        return DeviceGrant(device: device, isTooSoon: !isInTime)
     }
 }
 
-/// How often devices ask this process: each that comes too soon has to wait longer from then on. What other
-/// nodes were asked the log knows.
+/// How often devices ask this process: each that comes too soon has to wait longer from then on. Clients count
+/// for themselves: whose the device is not keeps nobody waiting. What other nodes were asked the log knows.
 final class DevicePolls: Sendable {
     static let interval = DeviceGrant.interval
+
+    private struct Asker: Hashable, Sendable {
+        let device: UUID
+        let client: UUID
+    }
 
     private struct Poll: Sendable {
         var last: Duration
         var interval: Int64
     }
 
-    private let polls = Mutex(LeastRecent<UUID, Poll>(capacity: 16_384))
+    private let polls = Mutex(LeastRecent<Asker, Poll>(capacity: 16_384))
 
-    func isInTime(_ device: UUID, at now: Duration) -> Bool {
-        polls.withLock { polls in
-            guard var poll = polls.value(of: device) else {
-                polls.set(Poll(last: now, interval: Self.interval), for: device)
+    func isInTime(_ device: UUID, of client: UUID, at now: Duration) -> Bool {
+        let asker = Asker(device: device, client: client)
+        return polls.withLock { polls in
+            guard var poll = polls.value(of: asker) else {
+                polls.set(Poll(last: now, interval: Self.interval), for: asker)
                 return true
             }
             let isInTime = now - poll.last >= .seconds(poll.interval)
             // RFC 8628 section 3.5: five seconds more each time.
             if !isInTime { poll.interval = min(poll.interval + 5, 60) }
             poll.last = now
-            polls.set(poll, for: device)
+            polls.set(poll, for: asker)
             return isInTime
         }
     }
