@@ -40,9 +40,12 @@ struct AuthorizationReader: Sendable {
         {
             target.mode = mode
         }
-        if let state = parameters["state"], isShowable(state, atMost: 2048) {
-            target.state = state
+        // It goes back with whatever is wrong, itself too, as far as an address bears it (RFC 6749
+        // section 4.1.2.1).
+        if let state = parameters["state"], Percent.encode(state).utf8.count > 6_000 {
+            throw Problem(.invalidRequest, "state is too long.")
         }
+        target.state = parameters["state"]
         return (target, asked != nil)
     }
 
@@ -109,7 +112,7 @@ struct AuthorizationReader: Sendable {
                     .invalidRequest, "There is no such response_mode for this redirect_uri.")
             }
         }
-        if parameters["state"] != nil, target.state == nil {
+        if let state = target.state, !isShowable(state, atMost: 2048) {
             throw AuthorizationFault(.invalidRequest, "state is too long or not printable.")
         }
         if parameters["registration"] != nil {

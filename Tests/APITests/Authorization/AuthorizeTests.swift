@@ -170,6 +170,26 @@ private typealias Site = AuthorizeWorld
             sentence.utf8.allSatisfy { (0x20...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C })
     }
 
+    @Test(arguments: [(2048, true), (2049, false), (6000, false), (6001, nil)] as [(Int, Bool?)])
+    func `sends a state back with what is wrong with it, or nobody anywhere`(
+        length: Int, isGood: Bool?
+    ) async throws {
+        let world = try await Site()
+        try await world.signIn()
+        let state = String(repeating: "s", count: length)
+        let answer = try await world.authorize(Site.request([("state", state)]))
+        guard let isGood else {
+            #expect(answer.status == .badRequest && answer.response.headers["Location"] == nil)
+            return
+        }
+        let members = try world.sent(answer).with
+        #expect(members["state"] == state && (members["code"] != nil) == isGood)
+        #expect(members["error"] == (isGood ? nil : "invalid_request"))
+        let odd = try await world.authorize(Site.request([("state", "a\u{1}b")]))
+        let told = try world.sent(odd).with
+        #expect(told["error"] == "invalid_request" && told["state"] == "a\u{1}b")
+    }
+
     @Test func `asks a client without a secret for a challenge`() async throws {
         let world = try await Site()
         try await world.signIn()
