@@ -79,12 +79,12 @@ struct AuthorizationReader: Sendable {
                         .invalidRequest, "id_token_hint is no ID token of this client."), target)
             }
             // Whom the two ask for cannot both be signed in (OpenID Connect Core section 5.5.1).
-            if let subject = asked.subject, !subject.utf8.elementsEqual(found.subject.utf8) {
+            if !asked.subjects.isEmpty, !asked.names(found.subject) {
                 throw .sent(
                     AuthorizationFault(
                         .loginRequired, "id_token_hint and claims name different people."), target)
             }
-            asked.subject = found.subject
+            asked.subjects = [found.subject]
         }
         return asked
     }
@@ -235,7 +235,7 @@ struct AuthorizationReader: Sendable {
         let isAllowed = { allowed.contains(RequestedClaims.scope(of: $0)) }
         asked.idTokenClaims = claims.idToken.filter(isAllowed)
         asked.userInfoClaims = claims.userInfo.filter(isAllowed)
-        asked.subject = claims.subject
+        asked.subjects = claims.subjects
         if !claims.levels.isEmpty { asked.levels = claims.levels }
         asked.needsLevel = claims.needsLevel
     }

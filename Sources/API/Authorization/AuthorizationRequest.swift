@@ -22,8 +22,8 @@ struct AuthorizationRequest: Equatable {
     var prompts: Set<Prompt> = []
     var maximumAge: Int64?
     var loginHint: String?
-    /// The person that must be signed in, as this client knows people.
-    var subject: String?
+    /// The people of whom one must be signed in, as this client knows people; empty: anybody.
+    var subjects: [String] = []
     /// Levels that a sign-in should have, one of them, and whether nothing else will do.
     var levels: [String] = []
     var needsLevel = false
@@ -71,7 +71,6 @@ extension AuthorizationRequest {
         members["nonce"] = nonce.map { .string($0) }
         members["age"] = maximumAge.map { .integer($0) }
         members["hint"] = loginHint.map { .string($0) }
-        members["sub"] = subject.map { .string($0) }
         members["key"] = key.map { .string($0) }
         members["languages"] = languages.map { .string($0) }
         members["pushed"] = pushed.map { .string($0.description) }
@@ -89,7 +88,7 @@ extension AuthorizationRequest {
         [
             ("scope", scope), ("resources", resources), ("levels", levels),
             ("prompts", prompts.map(\.rawValue).sorted()), ("id_token", idTokenClaims),
-            ("userinfo", userInfoClaims),
+            ("userinfo", userInfoClaims), ("sub", subjects),
         ]
     }
 
@@ -120,7 +119,7 @@ extension AuthorizationRequest {
         nonce = json["nonce"]?.string
         maximumAge = json["age"]?.integer
         loginHint = json["hint"]?.string
-        subject = json["sub"]?.string
+        subjects = texts("sub")
         languages = json["languages"]?.string
         key = json["key"]?.string
         pushed = id("pushed")

@@ -5,8 +5,8 @@ internal import Values
 struct RequestedClaims: Equatable {
     var idToken: [String] = []
     var userInfo: [String] = []
-    /// Who must be signed in.
-    var subject: String?
+    /// Who must be signed in, one of these; empty: anybody.
+    var subjects: [String] = []
     /// How strongly somebody must have signed in, one of these.
     var levels: [String] = []
     /// Without it there is to be no answer at all.
@@ -38,13 +38,26 @@ struct RequestedClaims: Equatable {
                 continue
             }
             idToken = names
-            subject = asked["sub"]?["value"]?.string
+            guard let subjects = Self.subjects(asked["sub"]) else { return nil }
+            self.subjects = subjects
             if let level = asked["acr"] {
                 levels =
                     level["values"]?.array?.compactMap(\.string)
                     ?? level["value"]?.string.map { [$0] } ?? []
                 needsLevel = level["essential"]?.bool == true && !levels.isEmpty
             }
+        }
+    }
+
+    /// Nil where it cannot be told whom it names: to pass that over would be to answer for anybody.
+    private static func subjects(_ claim: JSON?) -> [String]? {
+        switch (claim?["value"], claim?["values"]) {
+        case (nil, nil): return []
+        case (let value?, nil): return value.string.map { [$0] }
+        case (nil, let values?):
+            let names = values.array?.compactMap(\.string) ?? []
+            return names.isEmpty || names.count != values.array?.count ? nil : names
+        case (.some, .some): return nil
         }
     }
 }

@@ -26,6 +26,10 @@ extension AuthorizationRequest {
         case refuse(AuthorizationFault)
     }
 
+    func names(_ subject: String) -> Bool {
+        subjects.contains { $0.utf8.elementsEqual(subject.utf8) }
+    }
+
     func step(
         for browser: SignedInBrowser?, at now: Timestamp, isReturn: Bool,
         name: (UUID) -> String
@@ -35,7 +39,7 @@ extension AuthorizationRequest {
         let isFresh =
             isReturn && browser.id != askedIn
             && browser.authenticatedAt.seconds >= askedAt.seconds
-        if let subject, !name(browser.subject).utf8.elementsEqual(subject.utf8) {
+        if !subjects.isEmpty, !names(name(browser.subject)) {
             return isFresh
                 ? .refuse(AuthorizationFault(.loginRequired, "Somebody else logged in."))
                 : .login

@@ -152,6 +152,35 @@ private typealias Site = AuthorizeWorld
         #expect(try world.sent(same).with["code"] != nil)
     }
 
+    @Test func `a claim names several people, of whom one may be signed in`() async throws {
+        let world = try await Site()
+        try await world.signIn()
+        let other = UUID.random()
+        func ask(_ sub: String, _ more: Pairs = [("prompt", "none")]) async throws -> [String:
+            String]
+        {
+            let claims: Pairs = [("claims", #"{"id_token":{"sub":\#(sub)}}"#)]
+            return try world.sent(try await world.authorize(Site.request(claims + more))).with
+        }
+        #expect(try await ask(#"{"values":["\#(other)"]}"#)["error"] == "login_required")
+        #expect(try await ask(#"{"values":["\#(other)","xx"]}"#)["error"] == "login_required")
+        #expect(try await ask(#"{"values":["\#(other)","\#(world.ann)"]}"#)["code"] != nil)
+        #expect(try await ask(#"{"essential":true}"#)["code"] != nil)
+        for unclear in [
+            #"{"values":[]}"#, #"{"values":[1]}"#, #"{"values":"x"}"#, #"{"value":1}"#,
+            #"{"value":"\#(world.ann)","values":["\#(world.ann)"]}"#,
+        ] {
+            #expect(try await ask(unclear)["error"] == "invalid_request", "\(unclear)")
+        }
+        // It is remembered on the way to the login and back.
+        let sealed = try #require(
+            try await ask(#"{"values":["\#(other)","xx"]}"#, [])["continue"])
+        world.world.clock.advance(seconds: 5)
+        try await world.signIn()
+        let back = try world.sent(try await world.authorize([("continue", sealed)]))
+        #expect(back.with["error"] == "login_required")
+    }
+
     @Test func `a page is not for ever, and not anybody's`() async throws {
         let world = try await Site()
         let answer = try await world.authorize()
