@@ -1,18 +1,28 @@
 /// Rules over text that people or other programs will see.
 enum TextRule {
-    /// A name to show: not blank, bounded, and nothing in it that moves or hides other text. Its
+    /// A name to show: not blank, bounded, and nothing in it that moves or hides other text. What joins
+    /// letters and pictures may stand between them, but is no name by itself. Its
     /// length is counted as JSON Schema counts, in code points.
     static func label(_ text: String, limit: Int) throws(FieldFault.Reason) {
         guard text.unicodeScalars.count <= limit else { throw .tooLong(limit: limit) }
         guard text.unicodeScalars.allSatisfy({ !isDisruptive($0.value) }),
-            text.unicodeScalars.contains(where: { !$0.properties.isWhitespace })
+            text.unicodeScalars.contains(where: isVisible)
         else { throw .malformed }
     }
 
-    /// Control characters, line separators and the marks that turn the direction of writing.
+    private static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
+        // The empty pattern of Braille is a letter, and looks like a space.
+        !scalar.properties.isWhitespace && !scalar.properties.isDefaultIgnorableCodePoint
+            && scalar.value != 0x2800
+    }
+
+    /// Control characters, spaces without a width, line separators and the marks that turn the direction
+    /// of writing.
     private static func isDisruptive(_ scalar: UInt32) -> Bool {
         switch scalar {
-        case 0...0x1F, 0x7F...0x9F, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069, 0xFEFF: true
+        case 0...0x1F, 0x7F...0x9F, 0x61C, 0x180E, 0x200B, 0x200E...0x200F, 0x2028...0x202E,
+            0x2060...0x206F, 0xFEFF, 0xFFF9...0xFFFB:
+            true
         default: false
         }
     }

@@ -112,6 +112,12 @@ import Values
             ("client_name", " ", .malformed, nil),
             ("client_name", "a\u{0}", .malformed, nil),
             ("client_name", "a\u{2066}b", .malformed, nil),
+            ("client_name", "\u{200B}", .malformed, nil),
+            ("client_name", "a\u{200B}b", .malformed, nil),
+            ("client_name", "\u{200D}\u{FE0F}", .malformed, nil),
+            ("client_name", "\u{3164}", .malformed, nil),
+            ("client_name", "\u{2800}", .malformed, nil),
+            ("client_name", "a\u{61C}b", .malformed, nil),
             (
                 "client_name", .string(String(repeating: "a", count: 201)), .tooLong(limit: 200),
                 nil
