@@ -11,7 +11,8 @@ extension AuthorizationReader {
     /// In seconds: what is older, or meant to be good for longer, is refused.
     private static let longestLifetime: Int64 = 3600
 
-    /// What the client wants: what its object says, and of the parameters beside it nothing.
+    /// What the client wants: what its object says, and of the parameters beside it nothing. So the object
+    /// has to say whose it is (RFC 9101 section 6.3), and nothing else that a client signs passes for one.
     func resolved(
         _ parameters: AuthorizationParameters
     ) async throws(AuthorizationFault) -> AuthorizationParameters {
@@ -29,7 +30,7 @@ extension AuthorizationReader {
                 .invalidRequestObject, "The request object is not one that this client signed.")
         }
         guard claims["request"] == nil, claims["request_uri"] == nil,
-            claims["client_id"].map({ $0 == .string(clientID) }) ?? true
+            claims["client_id"] == .string(clientID)
         else {
             throw AuthorizationFault(
                 .invalidRequestObject, "The request object says what it must not say.")

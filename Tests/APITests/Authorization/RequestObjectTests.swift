@@ -72,7 +72,8 @@ private typealias Site = AuthorizeWorld
             { $0["exp"] = .integer(now + 4000) }, { $0["nbf"] = .integer(now + 600) },
             { $0["nbf"] = .integer(now - 3700) }, { $0["aud"] = "https://b.example" },
             { $0["aud"] = nil }, { $0["iss"] = "app" }, { $0["iss"] = nil },
-            { $0["client_id"] = "app" }, { $0["request"] = "x" }, { $0["request_uri"] = "x" },
+            { $0["client_id"] = "app" }, { $0["client_id"] = nil }, { $0["request"] = "x" },
+            { $0["request_uri"] = "x" },
         ]
         for (index, change) in changes.enumerated() {
             let answer = try await send(world, try object(world, change))
