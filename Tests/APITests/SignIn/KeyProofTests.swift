@@ -227,6 +227,7 @@ extension Prover {
             ["htu": "\(issuer)/connect/introspect"], ["htu": "\(issuer):81/connect/token"],
             ["htu": "http://evil.example/connect/token"], ["htu": "\(tokenURL)/"], ["htu": "x"],
             ["iat": .integer(now - 3600)], ["iat": .integer(now + 3600)], ["iat": "now"],
+            ["exp": .integer(now - 60)], ["exp": "never"],
             ["jti": .string(String(repeating: "a", count: 257))], ["jti": 1], ["jti": ""],
         ]
         var secret = key.jwk.object ?? [:]
@@ -265,7 +266,8 @@ extension Prover {
         let now = prover.world.clock.next().seconds
         for claims in [
             ["htu": "\(tokenURL)?x=1#y"], ["htu": "HTTP://ID.acme.EXAMPLE:80/connect/token"],
-            ["iat": .integer(now - 10)], ["iat": .integer(now + 10)], ["more": 1],
+            ["iat": .integer(now - 10), "exp": .integer(now - 10)],
+            ["iat": .integer(now + 10), "exp": .integer(now + 60)], ["more": 1],
         ] as [JSONObject] {
             #expect(
                 try await prover.signIn([try prover.proof(claims: claims)]).status == .ok,
