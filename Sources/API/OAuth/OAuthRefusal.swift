@@ -25,8 +25,9 @@ extension ProblemKind {
         // RFC 9449.
         case .invalidProof, .proofRefused: "invalid_dpop_proof"
         case .nonceNeeded, .proofNonceNeeded: "use_dpop_nonce"
-        // Only in the body: a challenge to whoever came without a token names no error.
-        case .unauthenticated: "missing_token"
+        // Only in the body: a challenge to whoever came without a token names no error (RFC 6750 section
+        // 3.1), which has no code of its own. That something is missing is what this one says.
+        case .unauthenticated: "invalid_request"
         case .insufficientScope: "insufficient_scope"
         // RFC 9470.
         case .reauthenticationRequired: "insufficient_user_authentication"

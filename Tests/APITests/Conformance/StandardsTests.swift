@@ -57,7 +57,7 @@ private typealias Site = AuthorizeWorld
         let world = try await Site.signedIn()
         let path = "/connect/userinfo"
         let none = try await world.world.call(.get, path, as: nil)
-        #expect(none.status == .unauthorized)
+        #expect(none.status == .unauthorized && none.json["error"] == "invalid_request")
         #expect(none.response.headers["WWW-Authenticate"]?.contains("error") == false)
         let bad = try await world.world.call(.get, path, as: "nonsense")
         #expect(bad.status == .unauthorized && bad.json["error"] == "invalid_token")
