@@ -123,7 +123,7 @@ extension GrantRefusal: Refusal {
         case .scopeNotAllowed:
             Problem(.invalidRequest, "The client may not ask for this scope.")
         case .widerScope:
-            Problem(.invalidScope, "A refresh gives no more than there was.")
+            Problem(.invalidScope, "Nothing is given for it that goes beyond its scope.")
         case .invalidResource: Problem(.invalidTarget)
         case .invalidCode: Problem(.invalidGrant, "Invalid or expired code.")
         case .invalidAssertion:

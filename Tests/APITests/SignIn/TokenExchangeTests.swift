@@ -171,6 +171,21 @@ extension Gateway {
         }
     }
 
+    @Test(arguments: [("reference", false), ("jwt", true)])
+    func `gets a JWT for a token where its tokens are such, and else nothing`(
+        format: String, isGiven: Bool
+    ) async throws {
+        let gateway = try await Gateway(format: format)
+        let answer = try await gateway.exchange([
+            ("resource", there),
+            ("requested_token_type", "urn:ietf:params:oauth:token-type:jwt"),
+        ])
+        #expect(answer.status == (isGiven ? .ok : .badRequest))
+        #expect(answer.json["error"] == (isGiven ? nil : "invalid_request"))
+        let parts = answer.json["access_token"]?.string?.split(separator: ".").count
+        #expect(parts == (isGiven ? 3 : nil))
+    }
+
     @Test func `is refused what is not its to exchange`() async throws {
         let gateway = try await Gateway()
         let other = try await gateway.world.signIn("app", resource: ["https://bank.example"])
@@ -190,6 +205,8 @@ extension Gateway {
             ("requested_token_type", "urn:ietf:params:oauth:token-type:saml2")
         ])
         #expect(kind.json["error"] == "invalid_request")
+        let wider = try await gateway.exchange([("resource", there), ("scope", "openid admin")])
+        #expect(wider.json["error_description"]?.string?.contains("refresh") == false)
         let half = try await gateway.exchange([("actor_token", gateway.token)])
         #expect(half.json["error"] == "invalid_request")
         let service = try await gateway.world.post(

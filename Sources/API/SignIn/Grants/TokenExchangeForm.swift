@@ -18,6 +18,10 @@ extension GrantForm {
         guard TokenKind.all.contains(wanted) else {
             throw Problem(.invalidRequest, "Nothing but access tokens is given for tokens.")
         }
+        let format = try call.presentClient.metadata.accessTokenFormat
+        guard wanted != TokenKind.jwt || format == .jwt else {
+            throw Problem(.invalidRequest, "The client's access tokens are no JWTs.")
+        }
         guard let subject = try await call.shownToken("subject") else {
             throw Problem(.invalidRequest, "subject_token and subject_token_type are required.")
         }
