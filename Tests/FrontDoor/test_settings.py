@@ -86,6 +86,16 @@ class Settings(FrontDoorCase):
         self.assertEqual(process.stderr.read(), b"")
         process.stderr.close()
 
+    def test_a_result_that_finds_no_room_is_a_failure(self):
+        with open("/dev/full", "wb") as full:
+            process = subprocess.run(
+                [str(BINARY), "config", "print"],
+                env=environment(), stdout=full, stderr=subprocess.PIPE, text=True, timeout=30)
+        self.assertEqual(process.returncode, 1)
+        self.assertEqual(
+            process.stderr,
+            "urd: cannot write the output: No space left on device\nThe result is not whole.\n")
+
 
 if __name__ == "__main__":
     unittest.main()

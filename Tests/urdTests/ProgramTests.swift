@@ -1,3 +1,4 @@
+import Glibc
 import JSON
 import Testing
 
@@ -69,6 +70,39 @@ struct ProgramTests {
         let failed = await run("fail --json")
         #expect(failed.code == .failure)
         #expect(failed.error == #"{"error":"it is \"closed\"","remedy":"Open it."}"# + "\n")
+    }
+
+    @Test func `a result that cannot be written is a failure, and said once`() async {
+        let notes = Notes()
+        let full = Console { bytes, stream throws(SystemFailure) in
+            guard stream == .output else { return notes.console().send(bytes, stream) }
+            throw SystemFailure("write", "the output", code: ENOSPC)
+        }
+        let program = Program(
+            name: "urd", version: "1.2.3", commands: [Echo(), Endless()],
+            environment: Environment([:]), console: full)
+        for words in [["echo", "a"], ["--help"], ["endless"]] {
+            let said = notes.error.utf8.count
+            #expect(await program.run(words) == .failure)
+            #expect(
+                notes.error.dropFirst(said)
+                    == "urd: cannot write the output: No space left on device\n"
+                    + "The result is not whole.\n")
+        }
+    }
+
+    @Test func `a reader that has enough ends a command quietly`() async {
+        let notes = Notes()
+        let gone = Console { bytes, stream throws(SystemFailure) in
+            guard stream == .output else { return notes.console().send(bytes, stream) }
+            throw SystemFailure("write", "the output", code: EPIPE)
+        }
+        let program = Program(
+            name: "urd", version: "1.2.3", commands: [Echo(), Endless()],
+            environment: Environment([:]), console: gone)
+        #expect(await program.run(["echo", "a"]) == .success)
+        #expect(await program.run(["endless"]) == .success)
+        #expect(notes.error.isEmpty)
     }
 
     @Test(arguments: ["--help", "-h", "help"])

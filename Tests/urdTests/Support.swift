@@ -42,6 +42,19 @@ struct Echo: Subcommand {
     }
 }
 
+/// Writes for as long as its output is taken.
+struct Endless: Subcommand {
+    static let path = ["endless"]
+    static let summary = "Never stop"
+
+    func run(_ call: Invocation) async throws -> ExitCode {
+        while true {
+            call.console.write("again")
+            try call.console.checkOutput()
+        }
+    }
+}
+
 struct ClientRegister: Subcommand {
     static let path = ["client", "register"]
     static let summary = "Register a client"

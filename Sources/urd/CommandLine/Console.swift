@@ -5,24 +5,45 @@ import JSON
 struct Console: Sendable {
     enum Stream: Sendable { case output, error }
 
-    let send: @Sendable ([UInt8], Stream) -> Void
+    private let pass: @Sendable ([UInt8], Stream) throws(SystemFailure) -> Void
+    private let output = OutputFate()
     let errorIsTerminal: Bool
     let errorWidth: @Sendable () -> Int
 
     init(
         errorIsTerminal: Bool = false, errorWidth: @escaping @Sendable () -> Int = { 80 },
-        send: @escaping @Sendable ([UInt8], Stream) -> Void
+        send: @escaping @Sendable ([UInt8], Stream) throws(SystemFailure) -> Void
     ) {
-        self.send = send
+        pass = send
         self.errorIsTerminal = errorIsTerminal
         self.errorWidth = errorWidth
     }
 
     static let standard = Console(
         errorIsTerminal: isatty(STDERR_FILENO) == 1, errorWidth: { Console.terminalWidth() },
-        send: { bytes, stream in
-            Descriptor.writeAll(bytes, to: stream == .output ? STDOUT_FILENO : STDERR_FILENO)
+        send: { bytes, stream throws(SystemFailure) in
+            switch stream {
+            case .output: try Descriptor.write(bytes, to: STDOUT_FILENO, "the output")
+            case .error: Descriptor.writeAll(bytes, to: STDERR_FILENO)
+            }
         })
+
+    /// Why not all of the results could be written.
+    var outputFailure: SystemFailure? { output.failure }
+
+    func send(_ bytes: [UInt8], _ stream: Stream) {
+        if stream == .output, output.isLost { return }
+        do throws(SystemFailure) {
+            try pass(bytes, stream)
+        } catch {
+            if stream == .output { output.lose(by: error) }
+        }
+    }
+
+    /// For whatever writes a lot: it ends where nothing more can be written.
+    func checkOutput() throws(OutputLost) {
+        if output.isLost { throw OutputLost() }
+    }
 
     /// One result, or several lines of one.
     func write(_ text: String) {

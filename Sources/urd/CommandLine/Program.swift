@@ -9,8 +9,17 @@ struct Program: Sendable {
     let console: Console
 
     func run(_ words: [String]) async -> ExitCode {
+        let code = await answer(words)
+        guard let failure = console.outputFailure else { return code }
+        complain(CommandFailure("\(failure)", remedy: "The result is not whole."), words)
+        return .failure
+    }
+
+    private func answer(_ words: [String]) async -> ExitCode {
         do {
             return try await dispatch(words)
+        } catch is OutputLost {
+            return .success
         } catch let error as UsageError {
             let remedy = "`\(helpCommand(for: words))` shows how to ask."
             complain(CommandFailure(error.description, remedy: remedy), words)

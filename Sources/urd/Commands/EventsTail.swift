@@ -47,6 +47,7 @@ struct EventsTail: Subcommand {
                 guard left > 0, isFollowing || event.position <= head else { break }
                 guard types.isEmpty || types.contains(event.name) else { continue }
                 output.write(event)
+                try call.console.checkOutput()
                 left -= 1
             }
             if page.isEmpty {

@@ -23,6 +23,7 @@ struct LogExport: Subcommand {
             var lines: Int64 = 0
             try await proofs.export(realm, from: from) { bytes in
                 call.console.send(bytes, .output)
+                try call.console.checkOutput()
                 lines += Int64(bytes.count { $0 == 10 })
                 progress.advance(to: lines)
             }
