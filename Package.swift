@@ -146,7 +146,7 @@ let package = Package(
                 "JOSE", "OneTimeCodes", "QRCode", "Values", "JSON", "Cryptography",
             ],
             path: "Tests/TokenTool", swiftSettings: strict),
-        tests("urd", ["urd", "API", "JSON", "Cryptography", "HTTPClient"]),
+        tests("urd", ["urd", "API", "JSON", "Cryptography", "HTTPClient", "PostgresTesting"]),
         .target(
             name: "PostgresTesting", dependencies: ["EventStore", "Postgres"],
             path: "Tests/PostgresTesting", swiftSettings: strict),

@@ -3,6 +3,8 @@ answer, and what happens once happens once, whichever of them is asked."""
 
 import base64
 import itertools
+import os
+import signal
 import unittest
 import urllib.parse
 import uuid
@@ -67,6 +69,23 @@ def account(email):
     status, answer, _ = urd.api.call("GET", urd.realm + "/accounts", Email=email)
     assert status == 200, answer
     return answer["items"][0]["id"]
+
+
+class Frozen(unittest.TestCase):
+    def holder(self):
+        """The session that keeps what one node at a time does."""
+        return urd.sql("select pid from pg_locks where locktype = 'advisory' and granted"
+                       " and classid = 7355610 and objid = hashtext('logout')::oid")
+
+    def test_another_node_takes_the_place_of_one_that_is_frozen(self):
+        before = eventually(self.holder, "a node tells clients of logouts")
+        os.kill(urd.pid, signal.SIGSTOP)
+        self.addCleanup(os.kill, urd.pid, signal.SIGCONT)
+        after = eventually(lambda: self.holder() not in ("", before) and self.holder(),
+                           "another one does")
+        os.kill(urd.pid, signal.SIGCONT)
+        eventually(lambda: urd.ready()[0] == 200, "it goes on with all else")
+        self.assertEqual(self.holder(), after)
 
 
 class Revocation(unittest.TestCase):

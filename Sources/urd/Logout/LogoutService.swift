@@ -59,7 +59,7 @@ final class LogoutService: Sendable {
         var found: [LapsedSessions.Entry] = []
         do {
             found = try await lapsed.page(at: Log.systemTime(), limit: 500)
-            for entry in found { try await end(entry) }
+            for entry in found where rounds.isOurs { try await end(entry) }
         } catch {
             store.lines.warning("logout.not_ended", ["why": .string("\(error)")])
         }
@@ -88,6 +88,7 @@ final class LogoutService: Sendable {
         do {
             var outcome = RecordLogoutNotice.Outcome.pointless
             if let letter = try await letters.letter(at: entry.position, in: entry.realm) {
+                guard rounds.isOurs else { return .zero }
                 outcome = await send(letter)
             }
             try await record(outcome, of: entry)

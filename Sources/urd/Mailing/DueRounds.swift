@@ -16,6 +16,9 @@ final class DueRounds: Sendable {
         leadership = Leadership(of: name, at: store.database.address)
     }
 
+    /// Whether this node still does it, to be looked at before what shall not happen twice.
+    var isOurs: Bool { leadership.isCertain }
+
     /// Runs until it is cancelled. An outage of the database is waited out.
     /// - Parameters:
     ///   - first: what the node that leads does at the beginning of each round.
@@ -35,7 +38,7 @@ final class DueRounds: Sendable {
                 await first()
                 for entry in await due() {
                     group.addTask {
-                        let rest = await carryOut(entry)
+                        let rest = self.isOurs ? await carryOut(entry) : .zero
                         self.inHand.withLock { $0.settle(entry, until: .now + rest) }
                     }
                 }

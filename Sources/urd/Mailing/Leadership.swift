@@ -2,23 +2,35 @@ import Postgres
 import Synchronization
 
 /// That one of several nodes does a thing: whoever holds a lock of the database's for as long as its
-/// connection lives.
+/// session lives. The database ends a session that says nothing for a term: a node that is frozen or cut
+/// off loses the lock, and another gets it (decision 0124).
 final class Leadership: Sendable {
     private let database: Database
     private let name: String
+    private let term: Duration
     private let last = Mutex<(at: ContinuousClock.Instant, isHeld: Bool)?>(nil)
-    /// For so long an answer is good enough: two nodes may do the thing at once for a moment.
-    private static let trust = Duration.seconds(1)
 
-    init(of name: String, at address: String) {
+    init(of name: String, at address: String, term: Duration = .seconds(30)) {
         self.name = name
-        database = Database(address, connections: 1, application: "urd \(name)")
+        self.term = term
+        database = Database(
+            address, connections: 1, application: "urd \(name)",
+            session: "set idle_session_timeout = \(Int(term / .milliseconds(1)))")
     }
 
-    /// Asked again and again: a lost connection has lost the lock, and the next one asks for it anew.
+    /// Whether nobody else can hold it yet, without asking. It is looked at before each thing that shall not
+    /// happen twice: who was frozen meanwhile learns here that its term may be over, before it does more.
+    /// The term began at the database later than here, and a third of it is left for clocks that differ.
+    var isCertain: Bool {
+        guard let last = last.withLock({ $0 }) else { return false }
+        return last.isHeld && ContinuousClock.now - last.at < term * 2 / 3
+    }
+
+    /// Asked again and again, which keeps the session alive: a lost one has lost the lock, and the next one
+    /// asks for it anew.
     func isHeld() async -> Bool {
         let now = ContinuousClock.now
-        if let last = last.withLock({ $0 }), now - last.at < Self.trust { return last.isHeld }
+        if let last = last.withLock({ $0 }), now - last.at < term / 30 { return last.isHeld }
         let isHeld = await ask()
         last.withLock { $0 = (now, isHeld) }
         return isHeld

@@ -20,8 +20,6 @@ final class Mailer: Sendable {
     private let leadership: Leadership
     private let record: DeliveryRecord
     private let taken = Mutex(WorkInHand(limit: 64))
-    /// Whether it is this node that sends.
-    private let leads = Atomic(false)
 
     /// The read model sees a record after this time at the latest, or the mail counts as not sent.
     private static let patience = Duration.seconds(60)
@@ -52,9 +50,7 @@ final class Mailer: Sendable {
             }
             while true {
                 try Task.checkCancellation()
-                let isLeading = await leadership.isHeld()
-                leads.store(isLeading, ordering: .relaxed)
-                guard isLeading else {
+                guard await leadership.isHeld() else {
                     try await Task.sleep(for: .seconds(1))
                     continue
                 }
@@ -69,7 +65,7 @@ final class Mailer: Sendable {
     /// A mail that this node was asked for just now, if it is the one that leads. What has no room is found
     /// due later.
     private func fresh(_ event: Recorded) -> Order? {
-        guard leads.load(ordering: .relaxed),
+        guard leadership.isCertain,
             let mail = AskedMail.id(by: event.name, event.open)
         else { return nil }
         let entry = DueWork.Entry(realm: event.realm, id: mail, position: event.position)
@@ -119,6 +115,8 @@ final class Mailer: Sendable {
                 await record.add(delivery(of: entry, .refusedForGood(code: 0), nil), entry.realm)
                 return settle(entry, for: Self.patience)
             }
+            // Who sends in our place may have sent it.
+            guard leadership.isCertain else { return settle(entry, for: .zero) }
             let outcome = await carrier.carry(letter, as: entry.id)
             await record.add(delivery(of: entry, outcome, letter.deadline), entry.realm)
             settle(entry, for: Self.patience)

@@ -1,0 +1,49 @@
+import PostgresTesting
+import Testing
+
+@testable import urd
+
+@Suite struct `Of several nodes` {
+    private let address = TestCluster.shared.address("postgres", "postgres")
+
+    @Test func `one that says nothing for its term loses its place, and another takes it`()
+        async throws
+    {
+        let term = Duration.seconds(1)
+        let frozen = Leadership(of: "frozen", at: address, term: term)
+        let other = Leadership(of: "frozen", at: address, term: term)
+        #expect(await frozen.isHeld() && frozen.isCertain)
+        let began = ContinuousClock.now
+        #expect(await !other.isHeld() && !other.isCertain)
+        while await !other.isHeld() {
+            try #require(ContinuousClock.now - began < .seconds(60), "it never gets it")
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        #expect(ContinuousClock.now - began > term * 2 / 3)
+        #expect(other.isCertain)
+        // It knows before it asks, and then competes like all others.
+        #expect(!frozen.isCertain)
+        #expect(await !frozen.isHeld())
+    }
+
+    @Test func `one that goes on asking keeps its place`() async throws {
+        let term = Duration.seconds(2)
+        let first = Leadership(of: "asking", at: address, term: term)
+        let other = Leadership(of: "asking", at: address, term: term)
+        #expect(await first.isHeld())
+        let began = ContinuousClock.now
+        while ContinuousClock.now - began < term * 2 {
+            #expect(await first.isHeld())
+            #expect(await !other.isHeld())
+            try await Task.sleep(for: .milliseconds(50))
+        }
+    }
+
+    @Test func `one whose session ends learns it when it asks`() async throws {
+        let first = Leadership(of: "ended", at: address, term: .milliseconds(300))
+        #expect(await first.isHeld())
+        try await Task.sleep(for: .milliseconds(600))
+        #expect(!first.isCertain)
+        #expect(await first.isHeld())
+    }
+}
