@@ -17,14 +17,24 @@ import Testing
         )
     }
 
-    @Test func `have a column for each member of any row, and nothing where it has none`() {
-        let csv = CSV(listing: [
-            ["b": 1, "a": "x"], ["c": true, "a": .null], ["d": ["e", "f"], "e": ["g": 1]],
-        ])
+    @Test func `have the columns of their list, on each of its pages and on an empty one`() {
+        let columns = ["b", "a", "c", "d", "e"]
+        let csv = CSV(
+            listing: [
+                ["b": 1, "a": "x"], ["c": true, "a": .null], ["d": ["e", "f"], "e": ["g": 1]],
+            ], columns: columns)
         #expect(
             text(csv)
-                == "a,b,c,d,e\r\nx,1,,,\r\n,,true,,\r\n,,,e f,\"{\"\"g\"\":1}\"\r\n")
-        #expect(text(CSV(listing: [])) == "\r\n")
+                == "b,a,c,d,e\r\n1,x,,,\r\n,,true,,\r\n,,,e f,\"{\"\"g\"\":1}\"\r\n")
+        #expect(text(CSV(listing: [["a": "x"]], columns: columns)) == "b,a,c,d,e\r\n,x,,,\r\n")
+        #expect(text(CSV(listing: [], columns: columns)) == "b,a,c,d,e\r\n")
+    }
+
+    @Test func `have a table beside them that leaves out what is empty or deep`() {
+        let table = Table(
+            listing: [["b": 1, "d": ["x": 1]], ["c": "z", "a": .null]],
+            columns: ["c", "b", "a", "d"])
+        #expect(table.render() == "C  B\n-  1\nz  -")
     }
 
     @Test(arguments: [
@@ -32,13 +42,14 @@ import Testing
     ])
     func `hold no formula that somebody wrote`(_ formula: String) {
         #expect(CSV.harmless(formula) == "'" + formula)
-        let cells = text(CSV(listing: [["a": .string(formula)], ["a": [.string(formula)]]]))
+        let cells = text(
+            CSV(listing: [["a": .string(formula)], ["a": [.string(formula)]]], columns: ["a"]))
         #expect(!cells.contains("\n\(formula)"))
         #expect(!cells.contains("\"\(formula)"))
     }
 
     @Test func `leave numbers and what is harmless as they are`() {
-        #expect(text(CSV(listing: [["a": -5]])) == "a\r\n-5\r\n")
+        #expect(text(CSV(listing: [["a": -5]], columns: ["a"])) == "a\r\n-5\r\n")
         for text in ["a=1", "2026-11-21T01:23:45Z", "", "é"] { #expect(CSV.harmless(text) == text) }
     }
 }

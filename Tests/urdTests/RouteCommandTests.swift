@@ -23,6 +23,19 @@ import Testing
         for id in RouteCommands.words.keys { #expect(known.contains(id), "there is no \(id)") }
     }
 
+    @Test func `name the columns of what they list, in the order of the schema`() throws {
+        for operation in API.operations
+        where operation.inputs.contains(where: { $0.name == "after" }) {
+            #expect(!operation.columns.isEmpty, "\(operation.id) has no columns")
+        }
+        let logins = try #require(API.operations.first { $0.id == "listLoginHistoryOfAccount" })
+        #expect(
+            logins.columns == [
+                "position", "at", "account", "app", "client", "method", "outcome", "reason",
+                "session", "source", "device", "ended_at", "end_reason", "address", "user_agent",
+            ])
+    }
+
     private func asked(_ line: String) async -> (code: ExitCode, error: String) {
         let notes = Notes()
         let program = Program(

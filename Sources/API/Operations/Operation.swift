@@ -33,6 +33,8 @@ public struct Operation: Sendable {
     public let summary: String
     public let detail: String
     public let inputs: [Input]
+    /// The members of what it lists, in the order of their schema; none where it lists nothing.
+    public let columns: [String]
     let method: Method
     let path: PathTemplate
 
@@ -45,6 +47,15 @@ public struct Operation: Sendable {
         inputs =
             route.parameters.map(Input.init)
             + (route.body.map { Input.members(of: $0.schema) } ?? [])
+        columns = Self.columns(of: route.answer)
+    }
+
+    private static func columns(of answer: Answer) -> [String] {
+        guard case .json(let page, _) = answer.content, case .object(let rule) = page.resolved,
+            case .list(let item, _, _)? = rule["items"]?.schema.resolved,
+            case .object(let listed) = item.resolved
+        else { return [] }
+        return listed.members.map(\.name)
     }
 
     /// The request with these values, which are put where the operation wants them.

@@ -201,7 +201,7 @@ struct RouteCommand: AnySubcommand {
         if call.arguments.has("json") { return call.console.write(answer) }
         if let items = answer["items"]?.array {
             if isList, call.arguments.has("csv") { return writeCSV(items, answer["next"], call) }
-            call.console.write(Table(listing: items).render())
+            call.console.write(Table(listing: items, columns: operation.columns).render())
             if let next = answer["next"]?.string {
                 call.console.write("More: --after \(next)")
             }
@@ -213,7 +213,7 @@ struct RouteCommand: AnySubcommand {
 
 extension RouteCommand {
     private func writeCSV(_ items: [JSON], _ next: JSON?, _ call: Invocation) {
-        call.console.write(CSV(listing: items))
+        call.console.write(CSV(listing: items, columns: operation.columns))
         // What goes on is said beside the rows, or programs would read it as one.
         if let next = next?.string { call.console.complain("More: --after \(next)") }
     }
@@ -228,11 +228,14 @@ extension Table {
         }
     }
 
-    /// Many things: a column for each member that the first one has and that is short.
-    init(listing items: [JSON]) {
-        let names = (items.first?.object ?? [:]).filter { !Self.isDeep($0.value) }.keys.sorted()
-        self.init(titles: names)
-        for item in items { add(names.map { Self.cell(item[$0] ?? .null) }) }
+    /// Many things: those of their columns that are short and that any of them has.
+    init(listing items: [JSON], columns: [String]) {
+        let shown = columns.filter { name in
+            let values = items.compactMap { $0[name] }
+            return values.contains { $0 != .null } && !values.contains(where: Self.isDeep)
+        }
+        self.init(titles: shown)
+        for item in items { add(shown.map { Self.cell(item[$0] ?? .null) }) }
     }
 
     private static func isDeep(_ value: JSON) -> Bool {

@@ -39,13 +39,10 @@ struct CSV: Equatable, Sendable {
 }
 
 extension CSV {
-    /// A column for each member that any of the things has, in the order of their names.
-    init(listing items: [JSON]) {
-        var names: Set<String> = []
-        for item in items { names.formUnion((item.object ?? [:]).keys) }
-        let sorted = names.sorted()
-        self.init(titles: sorted)
-        for item in items { add(sorted.map { Self.cell(item[$0] ?? .null) }) }
+    /// The same columns on every page of a list, whatever its things have.
+    init(listing items: [JSON], columns: [String]) {
+        self.init(titles: columns)
+        for item in items { add(columns.map { Self.cell(item[$0] ?? .null) }) }
     }
 
     private static func cell(_ value: JSON) -> String {
