@@ -39,7 +39,7 @@ public struct Statement: Sendable {
         guard unsafe PQstatus(handle) == CONNECTION_OK else {
             let detail = unsafe String(cString: PQerrorMessage(handle))
             unsafe PQfinish(handle)
-            throw .connection(detail)
+            throw .connection(detail, explanation: Explanation.of(detail, address: address))
         }
         unsafe self.handle = unsafe handle
         unsafe _ = PQsetNoticeProcessor(handle, ignoreNotice, nil)

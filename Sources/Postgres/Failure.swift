@@ -7,15 +7,19 @@ internal import CPostgres
 public struct Failure: Error, Sendable, CustomStringConvertible, CustomDebugStringConvertible {
     /// The SQLSTATE. Empty where no server answered: the connection is gone.
     public let code: String
+    /// Why no connection came to be, for whoever runs the server: in the words of libpq or of PostgreSQL,
+    /// and without anything that could be a password.
+    public let explanation: String?
     private let detail: String
 
-    init(code: String, detail: String) {
+    init(code: String, detail: String, explanation: String? = nil) {
         self.code = code
         self.detail = detail
+        self.explanation = explanation
     }
 
-    static func connection(_ detail: String) -> Failure {
-        Failure(code: "", detail: detail)
+    static func connection(_ detail: String, explanation: String? = nil) -> Failure {
+        Failure(code: "", detail: detail, explanation: explanation)
     }
 
     /// Nothing more can be had from this connection. What was under way may or may not be done.

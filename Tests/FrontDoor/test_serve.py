@@ -89,7 +89,14 @@ class Serve(FrontDoorCase):
                     URD_MASTER_KEY_FILE=self.values["URD_MASTER_KEY_FILE"])
                 self.assertEqual(result.returncode, 1)
                 self.assertIn("the database cannot be reached", result.stderr)
+                self.assertIn("Connection refused", result.stderr)
                 self.assertIn("urd doctor", result.stderr)
+        doctor = run("doctor", URD_DATABASE_URL=nowhere)
+        self.assertIn("port 1 failed: Connection refused", doctor.stdout)
+        nobody = self.values["URD_DATABASE_URL"].replace("//urd_app@", "//nobody:hunter2@")
+        doctor = run("doctor", URD_DATABASE_URL=nobody)
+        self.assertIn('role "nobody" does not exist', doctor.stdout)
+        self.assertNotIn("hunter2", doctor.stdout + doctor.stderr)
 
     def test_a_port_that_is_taken_is_named(self):
         with socket.socket() as listener:

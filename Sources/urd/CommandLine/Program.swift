@@ -1,4 +1,5 @@
 import JSON
+import Postgres
 
 /// Finds the command that the words name, runs it, and turns what it throws into text and a code.
 struct Program: Sendable {
@@ -30,6 +31,9 @@ struct Program: Sendable {
         } catch let error as CommandFailure {
             complain(error, words)
             return error.code
+        } catch let error as Postgres.Failure {
+            complain(CommandFailure(error), words)
+            return .failure
         } catch {
             complain(CommandFailure("\(error)"), words)
             return .failure

@@ -1,3 +1,5 @@
+import Postgres
+
 /// One command of `urd`, as the program sees it.
 protocol AnySubcommand: Sendable {
     var form: CommandForm { get }
@@ -88,6 +90,11 @@ struct CommandFailure: Error, Equatable, CustomStringConvertible {
         self.what = what
         self.remedy = remedy
         self.code = code
+    }
+
+    init(_ failure: Postgres.Failure, remedy: String? = nil) {
+        self.init(
+            failure.description + (failure.explanation.map { ": \($0)" } ?? ""), remedy: remedy)
     }
 
     var description: String { remedy.map { "\(what)\n\($0)" } ?? what }

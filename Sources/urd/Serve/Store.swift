@@ -95,7 +95,7 @@ struct Store: Sendable {
             } catch let failure as Postgres.Failure where failure.isTransient {
                 if let patience, clock.now - start > patience {
                     throw CommandFailure(
-                        "\(failure)", remedy: "`urd doctor` looks for the reason.")
+                        failure, remedy: "`urd doctor` looks at the rest of the installation.")
                 }
                 if !told { lines.warning("database.waiting", ["why": .string("\(failure)")]) }
                 told = true
