@@ -91,6 +91,8 @@ import Values
             .get, "/api/admin/realms/acme/clients", query: "limit=\(limit)")
         #expect(answer.problem == .invalidParameter)
         #expect(answer.field == "limit")
+        let detail = try #require(answer.json["detail"]?.string)
+        #expect(detail.contains("from 1 to 200"), "\(detail)")
     }
 
     @Test func `shows fifty where nothing is said`() async throws {

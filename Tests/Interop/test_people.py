@@ -136,10 +136,13 @@ class People(unittest.TestCase):
         self.assertEqual({one["reason"] for one in failures}, {"invalid_code"})
         self.assertIn("OUTCOME", ask("history", "failures"))
         rows = list(csv.DictReader(io.StringIO(
-            ask("history", "user", email, "--open", "true", "--csv"), newline="")))
+            ask("history", "user", email, "--open", "--csv"), newline="")))
         self.assertEqual(len(rows), 1)
         self.assertEqual(rows[0]["session"], mine[0]["session"])
         self.assertEqual(rows[0]["user_agent"], "'=cmd (iPhone; iOS 18.1)")
+        nobody = str(uuid.uuid4())
+        self.assertIn("no such account", ask("history", "user", nobody, code=1))
+        self.assertEqual(read("history", "user", email, "--outcome", "refused")["items"], [])
         self.assertEqual(read("history", "list", "--since", "2100-01-01T00:00:00Z")["items"], [])
 
     def test_sessions_and_mails(self):

@@ -23,12 +23,37 @@ struct ProgramTests {
         #expect(result.error.isEmpty)
     }
 
+    @Test(arguments: [
+        (["--loud"], ["true"]), (["--loud", "true"], ["true"]), (["--loud", "false"], ["false"]),
+        (["--loud=false"], ["false"]), (["a", "--loud", "b"], ["true"]),
+        (["--loud", "--json"], ["true"]),
+    ])
+    func `what is on or off is on where nothing is said`(_ words: [String], _ value: [String])
+        throws
+    {
+        let arguments = try Arguments(
+            words, options: Echo.options, operands: [Operand("rest", "All", count: .rest)])
+        #expect(arguments.values["loud"] == value)
+        #expect(arguments.rest("rest") == words.filter { $0.count == 1 })
+    }
+
+    @Test func `an empty word is refused by its name`() async {
+        let notes = Notes()
+        let program = Program(
+            name: "urd", version: "1.2.3", commands: [Echo()], environment: Environment([:]),
+            console: notes.console())
+        #expect(await program.run(["echo", ""]) == .usage)
+        #expect(notes.error.hasPrefix("urd: <word> is empty: What to say\n"))
+        #expect(await program.run(["echo", "a", ""]) == .success)
+    }
+
     @Test func `the command decides about the exit code`() async {
         #expect(await run("echo a --json").code == .failure)
     }
 
     @Test(arguments: [
         ("echo", "missing <word>: What to say"),
+        ("echo --loud --loud a", "--loud was given twice"),
         ("echo a --tims 3", "unknown option --tims; did you mean --times?"),
         ("echo a --somethingelse", "unknown option --somethingelse\n"),
         ("echo a -t 3", "unknown option -t; options are written --name"),

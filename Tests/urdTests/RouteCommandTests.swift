@@ -64,6 +64,18 @@ import Testing
     }
 
     @Test(arguments: [
+        ("history list --json --csv", "--json and --csv: the answer has one form"),
+        ("history list --limit=-1", "--limit must be a whole number from 1 to 200, not '-1'"),
+        ("history list --limit 201", "--limit must be a whole number from 1 to 200, not '201'"),
+        ("history list --open=yes", "--open must be true or false, not 'yes'"),
+    ])
+    func `say what is wrong before anything is asked`(line: String, error: String) async {
+        let result = await asked(line)
+        #expect(result.code == .usage)
+        #expect(result.error.contains(error), "\(result.error)")
+    }
+
+    @Test(arguments: [
         ("realm set", "registration", "(off, jit_on_otp, explicit_endpoint, invite_code)"),
         ("client register", "grant-types", "urn:cocoar:passkey"),
         ("client register", "token-endpoint-auth-method", "private_key_jwt"),

@@ -28,7 +28,8 @@ struct Echo: Subcommand {
     static let path = ["echo"]
     static let summary = "Say it again"
     static let options = [
-        Option.json, .value("times", "count", "How often"), .values("tag", "word", "Marks"),
+        Option.json, Option(name: "loud", form: .toggle, summary: "Whether to shout"),
+        .value("times", "count", "How often"), .values("tag", "word", "Marks"),
     ]
     static let operands = [
         Operand("word", "What to say"), Operand("more", "And this", count: .rest),

@@ -26,6 +26,8 @@ public struct Operation: Sendable {
         public let canBeNull: Bool
         /// If not empty, nothing else is taken.
         public let choices: [String]
+        /// What a number may be.
+        public let range: ClosedRange<Int64>?
         public let description: String
     }
 
@@ -101,7 +103,8 @@ extension Operation.Input {
         self.init(
             name: parameter.name, place: place, kind: Kind(parameter.schema),
             isRequired: parameter.isRequired, canBeNull: false,
-            choices: Self.choices(parameter.schema), description: parameter.description)
+            choices: Self.choices(parameter.schema), range: Self.range(parameter.schema),
+            description: parameter.description)
     }
 
     fileprivate static func members(of schema: Schema) -> [Operation.Input] {
@@ -112,7 +115,16 @@ extension Operation.Input {
             return Operation.Input(
                 name: member.name, place: .body, kind: Kind(member.schema),
                 isRequired: member.isRequired, canBeNull: canBeNull,
-                choices: choices(member.schema), description: member.description)
+                choices: choices(member.schema), range: range(member.schema),
+                description: member.description)
+        }
+    }
+
+    private static func range(_ schema: Schema) -> ClosedRange<Int64>? {
+        switch schema.resolved {
+        case .integer(let range): range
+        case .nullable(let inner): range(inner)
+        case .text, .list, .boolean, .object, .openObject, .map, .anything, .named: nil
         }
     }
 

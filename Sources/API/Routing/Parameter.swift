@@ -54,9 +54,12 @@ extension Schema {
         _ text: String, name: String, otherwise kind: ProblemKind
     ) throws(Problem) -> JSON {
         switch resolved {
-        case .integer:
+        case .integer(let range):
             guard let number = decimal(text) else {
-                throw Problem(kind, "\(name) must be an integer.", field: name)
+                throw Problem(
+                    kind,
+                    "\(name) must be a whole number from \(range.lowerBound) to "
+                        + "\(range.upperBound).", field: name)
             }
             return .integer(number)
         case .boolean:

@@ -39,6 +39,9 @@ struct RouteCommand: AnySubcommand {
     private var isList: Bool { operation.inputs.contains { $0.name == "after" } }
 
     func run(_ call: Invocation) async throws -> ExitCode {
+        if isList, call.arguments.has("json"), call.arguments.has("csv") {
+            throw UsageError("--json and --csv: the answer has one form")
+        }
         var values = try values(call)
         let settings = try call.settings()
         let store = try Store(settings)
@@ -56,6 +59,7 @@ struct RouteCommand: AnySubcommand {
         try await resolve(&values, router)
         let response = await router.respond(to: operation.request(values, id: "cli"))
         guard response.status.code < 300 else { throw refusal(response) }
+        try await checkAccount(values, response, router)
         show(response, call)
         return .success
     }
@@ -65,26 +69,6 @@ struct RouteCommand: AnySubcommand {
     private var sentence: String {
         let text = summary ?? operation.summary
         return text.hasSuffix(".") ? String(text.dropLast()) : text
-    }
-
-    /// People are known by their mail address rather than by an id.
-    private func isAccount(_ input: Operation.Input) -> Bool {
-        input.name == "account_id" && input.place == .path
-    }
-
-    private func resolve(_ values: inout JSONObject, _ router: Router) async throws {
-        guard let written = values["account_id"]?.string, written.utf8.contains(0x40),
-            let finding = API.operations.first(where: { $0.id == "listAccounts" })
-        else { return }
-        var asked = values.filter { $0.key == "realm" }
-        asked["Email"] = .string(written)
-        let response = await router.respond(to: finding.request(asked, id: "cli"))
-        guard response.status.code < 300 else { throw refusal(response) }
-        let answer = try? JSON.parse(response.body)
-        guard let id = answer?["items"]?.array?.first?["id"] else {
-            throw CommandFailure("nobody has an account with the mail address \(written)")
-        }
-        values["account_id"] = id
     }
 
     private var unsettable: [String] { inputs.filter(\.canBeNull).map(\.name) }
@@ -108,7 +92,7 @@ struct RouteCommand: AnySubcommand {
         switch input.kind {
         case .text: return .value(flag(input), "text", text)
         case .integer: return .value(flag(input), "number", text)
-        case .boolean: return .value(flag(input), "true|false", text)
+        case .boolean: return Option(name: flag(input), form: .toggle, summary: text)
         case .texts: return .values(flag(input), "text", text)
         case .json: return .value(flag(input), "json", text)
         }
@@ -166,8 +150,11 @@ struct RouteCommand: AnySubcommand {
         case .text: return .string(text)
         case .texts: return .array(given.map { .string($0) })
         case .integer:
-            guard let number = Int64(text) else {
-                throw UsageError("--\(flag(input)) must be a number, not '\(text)'")
+            let range = input.range ?? Int64.min...Int64.max
+            guard let number = Int64(text), range.contains(number) else {
+                throw UsageError(
+                    "--\(flag(input)) must be a whole number from \(range.lowerBound) to "
+                        + "\(range.upperBound), not '\(text)'")
             }
             return .integer(number)
         case .boolean:
@@ -185,7 +172,7 @@ struct RouteCommand: AnySubcommand {
 
     // MARK: - Answering
 
-    private func refusal(_ response: Response) -> CommandFailure {
+    func refusal(_ response: Response) -> CommandFailure {
         let problem = (try? JSON.parse(response.body)) ?? .null
         let title = problem["title"]?.string ?? "the answer was \(response.status.code)"
         // The detail names the field already.

@@ -55,6 +55,9 @@ struct Arguments: Equatable, Sendable {
         case .flag:
             if attached != nil { throw UsageError("--\(name) takes no value") }
             values[name] = []
+        case .toggle:
+            let follows = rest.first.map { ["true", "false", "null"].contains($0) } ?? false
+            values[name] = [attached ?? (follows ? rest.removeFirst() : "true")]
         case .value(let placeholder), .values(let placeholder):
             // A following option is not a value: `--realm --json` forgot one. A value that does
             // begin with a dash is attached: `--name=-x`.
@@ -69,6 +72,9 @@ struct Arguments: Equatable, Sendable {
     private mutating func take(operands: [Operand], from loose: [String]) throws(UsageError) {
         var loose = loose[...]
         for operand in operands {
+            if operand.count != .rest, loose.first?.isEmpty == true {
+                throw UsageError("\(operand.usage) is empty: \(operand.summary)")
+            }
             switch operand.count {
             case .one:
                 guard let word = loose.popFirst() else {
@@ -90,7 +96,7 @@ extension Option {
     fileprivate var mayRepeat: Bool {
         switch form {
         case .flag, .values: true
-        case .value: false
+        case .value, .toggle: false
         }
     }
 }

@@ -2,6 +2,8 @@
 struct Option: Equatable, Sendable {
     enum Form: Equatable, Sendable {
         case flag
+        /// On when it stands alone; `true` or `false` may follow.
+        case toggle
         case value(String)
         /// May be given again and again.
         case values(String)
@@ -31,6 +33,7 @@ struct Option: Equatable, Sendable {
     var usage: String {
         switch form {
         case .flag: "--\(name)"
+        case .toggle: "--\(name) [true|false]"
         case .value(let placeholder), .values(let placeholder): "--\(name) \(placeholder)"
         }
     }
