@@ -178,7 +178,8 @@ class Serve(FrontDoorCase):
         )
         self.assertEqual(result.returncode, 0, result.stdout)
         verdicts = {check["check"]: check["verdict"] for check in json.loads(result.stdout)["checks"]}
-        for name in ("database", "role", "history", "durability", "schema", "master key", "owner"):
+        for name in ("database", "role", "history", "durability", "schema", "mails", "master key",
+                     "owner"):
             self.assertEqual(verdicts[name], "fine", name)
 
     def test_the_doctor_warns_of_a_superuser(self):

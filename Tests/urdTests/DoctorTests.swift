@@ -8,7 +8,7 @@ struct DoctorTests {
     /// A database that is as it should be, but for what a test changes.
     private func checks(
         _ changes: [String: String?] = [:], rewrites: [String] = ["false", "false", "false"],
-        schema: String? = "6", halted: [[String?]] = []
+        schema: String? = "6", halted: [[String?]] = [], failed: [[String?]] = []
     ) -> DatabaseChecks {
         let order = [
             "version", "recovery", "role", "super", "fsync", "pages", "commit", "zone", "room",
@@ -27,6 +27,7 @@ struct DoctorTests {
                     if sql.contains("has_table_privilege") { return [rewrites] }
                     if sql.contains("max(version)") { return [[schema]] }
                     if sql.contains("halted_at") { return halted }
+                    if sql.contains("urd.mails") { return failed }
                     return [row]
                 }, newestSchema: 6, now: { 1_800_000_000_000_000 }),
             address: "postgresql://x")
@@ -79,6 +80,14 @@ struct DoctorTests {
         let wrong = try #require(found.first { $0.verdict != .fine })
         #expect(wrong.check == "read models")
         #expect(wrong.what == "clients halted in demo at position 9: 23514 name_is_short")
+    }
+
+    @Test func `mails that were given up are told of by realm`() async throws {
+        let found = await checks(failed: [["demo", "3"], ["shop", "1"]]).all(connections: 4)
+        let told = try #require(found.first { $0.verdict != .fine })
+        #expect(told.check == "mails" && told.verdict == .warning)
+        #expect(told.what == "given up: 3 in demo, 1 in shop")
+        #expect(told.remedy?.hasPrefix("`urd mail list --failed --realm demo`") == true)
     }
 
     @Test(arguments: ["5", "7", nil])

@@ -32,7 +32,7 @@ struct DatabaseChecks: Sendable {
         return [
             server(facts), role(facts), history(facts), durability(facts), schema(facts),
             clocks(facts), timeZone(facts), room(facts, connections: connections),
-        ] + [await readModels(facts)].compactMap(\.self)
+        ] + [await readModels(facts), await mails(facts)].compactMap(\.self)
     }
 
     /// One row of everything, so that a slow network is crossed once. Privileges are asked only of
@@ -173,6 +173,25 @@ extension DatabaseChecks {
             return .warning(
                 check, "cannot be looked at: \(error)", mend: "Run: urd projections status")
         }
+    }
+
+    /// Nil as long as there is no read model to look at.
+    func mails(_ facts: [String: String]) async -> Diagnosis? {
+        let check = "mails"
+        guard facts["log"]?.isEmpty == false, facts["schema"].flatMap({ Int($0) }) ?? 0 >= 4,
+            let failed = try? await tools.query(
+                address,
+                "select m.realm, count(*)::text from urd.mails m where m.failed "
+                    + "group by m.realm order by m.realm")
+        else { return nil }
+        guard let first = failed.first else { return .fine(check, "none was given up") }
+        let counts = failed.map { row in
+            row.reversed().map { $0 ?? "?" }.joined(separator: " in ")
+        }
+        return .warning(
+            check, "given up: " + counts.joined(separator: ", "),
+            mend: "`urd mail list --failed --realm \((first.first ?? nil) ?? "?")` shows them, and "
+                + "`urd mail resend` tries one again once the reason is mended.")
     }
 
     func clocks(_ facts: [String: String]) -> Diagnosis {
