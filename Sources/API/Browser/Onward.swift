@@ -21,7 +21,9 @@ struct Onward: Sendable, Equatable {
         self.init(
             sealed: call.text("continue") ?? call.body["continue"]?.string,
             path: call.text("next") ?? call.body["next"]?.string)
-        asOther = sealed != nil && (call.text("other") ?? call.body["other"]?.string) == "1"
+        asOther =
+            (sealed != nil || path != nil)
+            && (call.text("other") ?? call.body["other"]?.string) == "1"
     }
 
     static let parameters = [

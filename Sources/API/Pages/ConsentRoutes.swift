@@ -45,8 +45,6 @@ enum ConsentRoutes {
         _ visit: Visit, _ onward: Onward, _ asked: ApplicationRequest, _ email: String
     ) -> Response {
         let say = visit.say
-        var asOther = onward
-        asOther.asOther = true
         let title = say(
             "Allow \(asked.clientName)?", "\(asked.clientName) erlauben?")
         return visit.page(title, leadsAway: true) {
@@ -58,18 +56,9 @@ enum ConsentRoutes {
                         "\(asked.clientName) bittet um Zugriff auf Ihr Konto")
                 }
                 if let place = asked.leadsTo {
-                    HTML.element(.p, .class("break")) {
-                        say(
-                            "Nobody here has checked that name. The app leads you to ",
-                            "Diesen Namen hat hier niemand geprüft. Die App führt Sie zu ")
-                        HTML.element(.strong) { place }
-                        "."
-                    }
+                    AskingParts.unchecked(leadingTo: place, say)
                 }
-                HTML.element(.p, .class("soft break")) {
-                    say("Signed in as ", "Angemeldet als ")
-                    HTML.element(.strong) { email }
-                }
+                AskingParts.signedIn(as: email, say)
                 HTML.element(.h2) { say("It would be able to", "Die App könnte dann") }
                 HTML.element(.ul, .class("scopes")) {
                     for scope in asked.scope {
@@ -101,9 +90,7 @@ enum ConsentRoutes {
                     if let terms = asked.terms {
                         Parts.link(say("Terms", "Nutzungsbedingungen"), to: terms)
                     }
-                    Parts.link(
-                        say("Not you? Sign in as somebody else", "Nicht Sie? Anders anmelden"),
-                        to: asOther.link("/login"))
+                    AskingParts.notYou(onward, say)
                 }
             }
         }

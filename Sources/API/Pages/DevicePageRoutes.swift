@@ -25,8 +25,7 @@ enum DevicePageRoutes {
         let visit = try await call.visit()
         let code = call.text("user_code") ?? ""
         guard let browser = visit.browser else {
-            let query = code.isEmpty ? "" : "?\(Form.encode([("user_code", code)]))"
-            return call.signInFirst(DeviceRoutes.page + query)
+            return call.signInFirst(code.isEmpty ? DeviceRoutes.page : place(of: code))
         }
         if let done = call.text("done") { return ended(visit, isAllowed: done == "allow") }
         guard !code.isEmpty else { return ask(visit, isWrong: false) }
@@ -67,7 +66,17 @@ enum DevicePageRoutes {
             guard error.kind == .noSuchDevice else { throw error }
             return ask(visit, isWrong: true)
         }
-        let shown = UserCode(typed: code)?.text ?? code
+        let email = try await call.claims(of: browser.subject, ["email"])["email"]?.string ?? ""
+        return page(visit, device, UserCode(typed: code)?.text ?? code, email)
+    }
+
+    private static func place(of code: String) -> String {
+        "\(DeviceRoutes.page)?\(Form.encode([("user_code", code)]))"
+    }
+
+    private static func page(
+        _ visit: Visit, _ device: WaitingDevice, _ shown: String, _ email: String
+    ) -> Response {
         let name = device.client?.clientName ?? device.terms.clientID
         let say = visit.say
         return visit.page(say("Connect a device", "Gerät verbinden")) {
@@ -75,6 +84,11 @@ enum DevicePageRoutes {
                 HTML.element(.h1) {
                     say("Connect \(name) to your account?", "\(name) mit Ihrem Konto verbinden?")
                 }
+                // Nobody but itself says who it is, as with one that leads people on.
+                if device.client?.needsListedResources ?? true {
+                    AskingParts.unchecked(leadingTo: nil, say)
+                }
+                AskingParts.signedIn(as: email, say)
                 HTML.element(.p) {
                     say("The device must show ", "Das Gerät muss ")
                     HTML.element(.strong) { shown }
@@ -96,6 +110,9 @@ enum DevicePageRoutes {
                         Parts.button(
                             say("Connect", "Verbinden"), name: "decision", value: "allow")
                     }
+                }
+                HTML.element(.div, .class("links")) {
+                    AskingParts.notYou(Onward(path: place(of: shown)), say)
                 }
             }
         }

@@ -57,6 +57,40 @@ private let deviceGrant = "urn:ietf:params:oauth:grant-type:device_code"
         #expect(browser.answer?.status == .badRequest, "It is decided.")
     }
 
+    @Test func `says whose account it is, how to be somebody else, and what nobody has checked`()
+        async throws
+    {
+        let world = try await world()
+        let warning = "Nobody here has checked that name."
+        let browser = PageBrowser(world)
+        try await browser.signIn()
+        let code = try #require(try await ask(world)["user_code"]?.string)
+        try await browser.get("/device?user_code=\(code)")
+        #expect(browser.shows("ann@example.org") && !browser.shows(warning))
+        // Whoever opens a page by hand gets to the same one by typing.
+        try await browser.get("/device")
+        try await browser.submit("/device", [("user_code", code)])
+        #expect(browser.shows("ann@example.org"))
+        let login = "/login?next=%2Fdevice%3Fuser_code%3D\(code)&other=1"
+        #expect(browser.shows(#"href="\#(login.replacing("&", with: "&amp;"))""#))
+        try await browser.get(login)
+        #expect(browser.answer?.status == .ok && !browser.shows("confirm that it is you"))
+        try await browser.signIn("ben@example.org", from: login)
+        try await browser.follow()
+        #expect(browser.shows("ben@example.org") && !browser.shows("ann@example.org"))
+        // One that registered itself.
+        try await world.register(
+            "stranger",
+            [
+                "client_name": "Acme Support", "token_endpoint_auth_method": "none",
+                "grant_types": [.string(deviceGrant)], "resources_listed_only": true,
+            ])
+        let other = try await world.post(
+            "/connect/deviceauthorization", form: [("client_id", "stranger"), ("scope", "openid")])
+        try await browser.get("/device?user_code=\(other.json["user_code"]?.string ?? "")")
+        #expect(browser.shows("Acme Support") && browser.shows(warning))
+    }
+
     @Test func `sends a device away, and takes no form of others`() async throws {
         let world = try await world()
         let device = try await ask(world)

@@ -1,0 +1,34 @@
+internal import HTML
+
+/// What every page says that asks somebody to let an application or a device in: as whom he answers, and
+/// what nobody has checked.
+enum AskingParts {
+    /// - Parameter place: where the application leads people to, if it leads them anywhere.
+    static func unchecked(leadingTo place: String?, _ say: Words) -> HTML {
+        HTML.element(.p, .class("break")) {
+            say(
+                "Nobody here has checked that name.", "Diesen Namen hat hier niemand geprüft.")
+            if let place {
+                say(" The app leads you to ", " Die App führt Sie zu ")
+                HTML.element(.strong) { place }
+                "."
+            }
+        }
+    }
+
+    static func signedIn(as email: String, _ say: Words) -> HTML {
+        HTML.element(.p, .class("soft break")) {
+            say("Signed in as ", "Angemeldet als ")
+            HTML.element(.strong) { email }
+        }
+    }
+
+    /// To the login, and from there back to this page as somebody else.
+    static func notYou(_ onward: Onward, _ say: Words) -> HTML {
+        var asOther = onward
+        asOther.asOther = true
+        return Parts.link(
+            say("Not you? Sign in as somebody else", "Nicht Sie? Anders anmelden"),
+            to: asOther.link("/login"))
+    }
+}
