@@ -182,7 +182,7 @@ private func created(
         try await member.given(registeredAccount(), in: account).when(request())
             .then(issued(.signIn), in: mailbox)
         try await member.given(registeredAccount(isConfirmed: false), in: account)
-            .when(request(invite: nil)).then(issued(), in: mailbox)
+            .when(request(invite: nil)).then(issued(to: reader), in: mailbox)
         try await member.given(registeredAccount(), AccountEvent.disabled(), in: account)
             .when(request()).thenNothing()
     }

@@ -15,7 +15,7 @@ func linkIssued(
         IssuedLink(
             id: link, account: account, digest: try digest(byte), app: nil, issuedAt: at,
             expiresAt: at.adding(seconds: 900), base: "https://id.acme.example",
-            returnPath: path.flatMap { ReturnPath($0) }, mail: mail, person: ann))
+            returnPath: path.flatMap { ReturnPath($0) }, mail: mail, person: reader))
 }
 
 /// A realm that signs people in by link, with somebody who has an account.

@@ -10,6 +10,8 @@ let account = UUID(high: 6, low: 6)
 let session = UUID(high: 7, low: 7)
 let code = UUID(high: 8, low: 8)
 let ann = Person(email: "ann@example.org", firstName: "Ann")
+/// As mails call whoever has an account, whatever name was typed where they were asked for.
+let reader = Person(email: "ann@example.org")
 let noon = Timestamp(seconds: 1_800_000_000)
 
 /// A realm that signs people in without a browser, with a client that may.
@@ -23,12 +25,13 @@ func givenNativeRealm(
 }
 
 func issued(
-    _ purpose: IssuedCode.Purpose = .registration, digest byte: UInt8 = 1, at: Timestamp = noon
+    _ purpose: IssuedCode.Purpose = .registration, digest byte: UInt8 = 1, at: Timestamp = noon,
+    to person: Person? = nil
 ) throws -> MailboxEvent {
     .codeIssued(
         IssuedCode(
             id: code, purpose: purpose, digest: try digest(byte), app: nil, issuedAt: at,
-            expiresAt: at.adding(seconds: 600), person: ann))
+            expiresAt: at.adding(seconds: 600), person: person ?? (purpose == .registration ? ann : reader)))
 }
 
 func registeredAccount(isConfirmed: Bool = true) -> AccountEvent {
@@ -48,6 +51,20 @@ func registeredAccount(isConfirmed: Bool = true) -> AccountEvent {
         try await givenNativeRealm([:]).given(registeredAccount(), in: account)
             .given(MailboxEvent.assigned(account), in: mailbox)
             .when(request()).then(issued(.signIn), in: mailbox)
+    }
+
+    @Test func `calls nobody who has an account by a name that was typed`() async throws {
+        let mallory = Person(
+            email: "ann@example.org", firstName: "Mallory", lastName: "Evil", language: "de")
+        for isConfirmed in [true, false] {
+            let expected = try issued(
+                isConfirmed ? .signIn : .registration,
+                to: Person(email: "ann@example.org", language: "de"))
+            try await givenNativeRealm()
+                .given(registeredAccount(isConfirmed: isConfirmed), in: account)
+                .given(MailboxEvent.assigned(account), in: mailbox)
+                .when(request(person: mallory)).then(expected, in: mailbox)
+        }
     }
 
     @Test func `mails one to a stranger only where and how the realm lets people join`()

@@ -98,7 +98,8 @@ public struct RequestMagicLink: AnsweringCommand {
         let issued = IssuedLink(
             id: link, account: account.stream, digest: digest, app: app, issuedAt: now,
             expiresAt: now.adding(seconds: lifetime), base: base, returnPath: returnPath,
-            mail: mail, person: person)
+            mail: mail,
+            person: Person(email: person.email, language: person.language))
         return Settled(
             Decision(MailboxEvent.linkIssued(issued), in: mailbox, of: facts.mailbox.subject),
             .issued)

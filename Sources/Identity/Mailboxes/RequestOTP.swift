@@ -113,13 +113,20 @@ public struct RequestOTP: AnsweringCommand {
             let lifetime = facts.settings[SettingCatalogue.otpLifetime]
             let issued = IssuedCode(
                 id: code, purpose: purpose, digest: digest, app: app, issuedAt: now,
-                expiresAt: now.adding(seconds: lifetime), person: person)
+                expiresAt: now.adding(seconds: lifetime), person: reader(facts))
             var decision = Decision()
             if purpose == .registration { accept(facts, into: &decision) }
             decision.append(
                 MailboxEvent.codeIssued(issued), in: mailbox, of: facts.mailbox.subject)
             return Settled(decision, .issued(purpose))
         }
+    }
+
+    /// Names are for an account that is still to be made. Where there is one, a stranger may have asked,
+    /// and its owner is not called by what a stranger typed.
+    private func reader(_ facts: Facts) -> Person {
+        facts.account?.isAlive ?? false
+            ? Person(email: person.email, language: person.language) : person
     }
 
     /// Before anything is known of the mailbox, so that it tells nothing of it.
