@@ -77,6 +77,8 @@ import Values
             .certificationCode(code: order["code"]?.string ?? "000000", minutes: 15)
         case .magicLink: .magicLink(link, minutes: 15)
         case .emailVerification: .emailVerification(link, minutes: 60)
+        case .emailChangeCode:
+            .emailChangeCode(code: order["code"]?.string ?? "000000", minutes: 10)
         case .passphraseReset: .passphraseReset(link, minutes: 15)
         case .ownerInvitation: .ownerInvitation(link)
         case .passphraseHint: .passphraseHint(order["hint"]?.string ?? "otters")

@@ -168,10 +168,13 @@ struct MailOrder {
                     link, minutes: minutes(code.issuedAt, code.expiresAt)),
                 deadline: code.expiresAt)
         case .codeIssued(let code):
-            return MailOrder(
-                kind: .emailOtp(
-                    code: mint.code(code.id), minutes: minutes(code.issuedAt, code.expiresAt)),
-                app: code.app, deadline: code.expiresAt)
+            let (digits, lasting) = (mint.code(code.id), minutes(code.issuedAt, code.expiresAt))
+            let kind: MailKind =
+                switch code.purpose {
+                case .signIn, .registration: .emailOtp(code: digits, minutes: lasting)
+                case .move: .emailChangeCode(code: digits, minutes: lasting)
+                }
+            return MailOrder(kind: kind, app: code.app, deadline: code.expiresAt)
         case .linkIssued(let issued):
             guard let link = MailLink(mint.address(of: issued)) else { return nil }
             return MailOrder(

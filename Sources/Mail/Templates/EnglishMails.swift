@@ -51,6 +51,7 @@ extension MailText {
                 button: "Confirm address",
                 closing: "If you did not give this address to {product}, you can ignore this mail: "
                     + "nothing happens without your confirmation.")
+        case .emailChangeCode: englishEmailChangeCode
         case .passphraseReset, .ownerInvitation, .passphraseHint: englishPassphrase(kind)
         case .addressChanged: englishAddressChanged
         case .notification:
@@ -146,8 +147,8 @@ extension MailText {
         case .accountDeletionAsked: englishDeletionAsked
         case .passphraseGuessed: englishPassphraseGuessed
         case .emailOtp, .secondFactorCode, .certificationCode, .magicLink, .emailVerification,
-            .passphraseReset, .ownerInvitation, .passphraseHint, .addressChanged,
-            .providerConnected, .deviceAdded, .deviceCertified, .notification:
+            .emailChangeCode, .passphraseReset, .ownerInvitation, .passphraseHint,
+            .addressChanged, .providerConnected, .deviceAdded, .deviceCertified, .notification:
             english(kind)
         }
     }

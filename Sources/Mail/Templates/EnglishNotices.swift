@@ -29,6 +29,7 @@ extension MailText {
                 closing: "If you did not ask for it, you can ignore this mail. Whoever reads the "
                     + "hint should not be able to guess the passphrase: else choose another one.")
         case .emailOtp, .secondFactorCode, .certificationCode, .magicLink, .emailVerification,
+            .emailChangeCode,
             .passkeyEnrolled, .passkeyRemoved, .totpEnrolled, .totpRemoved, .passphraseSet,
             .passphraseRemoved, .addressChanged, .signedOutEverywhere, .accountDisabled,
             .accountDeletion, .accountDeletionAsked, .passphraseGuessed, .providerConnected,
@@ -36,6 +37,17 @@ extension MailText {
             english(kind)
         }
     }
+
+    static let englishEmailChangeCode =
+        MailText(
+            subject: "Confirm your new address for {product}",
+            preview: "The code is good for {minutes}.",
+            heading: "Your new mail address",
+            introduction: "Somebody wants this to be the mail address of his {product} account. If "
+                + "that is you, enter this code where you asked for it. It is good for {minutes} "
+                + "and works once.",
+            closing: "If it is not, ignore this mail and do not pass the code on: without it "
+                + "nothing changes.\n\nNobody at {product} will ever ask you for it.")
 
     static let englishProviderConnected =
         MailText(

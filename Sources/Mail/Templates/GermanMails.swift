@@ -53,6 +53,7 @@ extension MailText {
                 button: "Adresse bestätigen",
                 closing: "Haben Sie diese Adresse nicht bei {product} angegeben, können Sie diese "
                     + "E-Mail ignorieren: Ohne Ihre Bestätigung geschieht nichts.")
+        case .emailChangeCode: germanEmailChangeCode
         case .passphraseReset, .ownerInvitation, .passphraseHint: germanPassphrase(kind)
         case .addressChanged: germanAddressChanged
         case .notification: germanNotification
@@ -142,8 +143,8 @@ extension MailText {
         case .accountDeletionAsked: germanDeletionAsked
         case .passphraseGuessed: germanPassphraseGuessed
         case .emailOtp, .secondFactorCode, .certificationCode, .magicLink, .emailVerification,
-            .passphraseReset, .ownerInvitation, .passphraseHint, .addressChanged,
-            .providerConnected, .deviceAdded, .deviceCertified, .notification:
+            .emailChangeCode, .passphraseReset, .ownerInvitation, .passphraseHint,
+            .addressChanged, .providerConnected, .deviceAdded, .deviceCertified, .notification:
             german(kind)
         }
     }

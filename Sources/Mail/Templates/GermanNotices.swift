@@ -33,6 +33,7 @@ extension MailText {
                     + "den Hinweis liest, soll die Passphrase nicht erraten können: Wählen Sie "
                     + "sonst einen anderen.")
         case .emailOtp, .secondFactorCode, .certificationCode, .magicLink, .emailVerification,
+            .emailChangeCode,
             .passkeyEnrolled, .passkeyRemoved, .totpEnrolled, .totpRemoved, .passphraseSet,
             .passphraseRemoved, .addressChanged, .signedOutEverywhere, .accountDisabled,
             .accountDeletion, .accountDeletionAsked, .passphraseGuessed, .providerConnected,
@@ -40,6 +41,18 @@ extension MailText {
             german(kind)
         }
     }
+
+    static let germanEmailChangeCode =
+        MailText(
+            subject: "Bestätigen Sie Ihre neue Adresse für {product}",
+            preview: "Der Code gilt {minutes}.",
+            heading: "Ihre neue E-Mail-Adresse",
+            introduction: "Jemand möchte diese E-Mail-Adresse für sein Konto bei {product}. Sind "
+                + "Sie das, geben Sie diesen Code dort ein, wo Sie ihn angefordert haben. Er gilt "
+                + "{minutes} und nur einmal.",
+            closing: "Sind Sie es nicht, ignorieren Sie diese E-Mail und geben Sie den Code nicht "
+                + "weiter: Ohne ihn ändert sich nichts.\n\nNiemand bei {product} wird Sie je "
+                + "danach fragen.")
 
     static let germanProviderConnected =
         MailText(

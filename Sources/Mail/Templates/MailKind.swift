@@ -9,6 +9,8 @@ public enum MailKind: Sendable, Hashable {
     case certificationCode(code: String, minutes: Int)
     case magicLink(MailLink, minutes: Int)
     case emailVerification(MailLink, minutes: Int)
+    /// Goes to an address that somebody wants for his account from now on.
+    case emailChangeCode(code: String, minutes: Int)
     case passphraseReset(MailLink, minutes: Int)
     /// By which the owner of a realm takes it over.
     case ownerInvitation(MailLink)
@@ -46,6 +48,7 @@ public enum MailKind: Sendable, Hashable {
         case certificationCode = "CertificationCode"
         case magicLink = "MagicLink"
         case emailVerification = "EmailVerification"
+        case emailChangeCode = "EmailChangeCode"
         case passphraseReset = "PassphraseReset"
         case ownerInvitation = "OwnerInvitation"
         case passphraseHint = "PassphraseHint"
@@ -74,6 +77,7 @@ public enum MailKind: Sendable, Hashable {
         case .certificationCode: .certificationCode
         case .magicLink: .magicLink
         case .emailVerification: .emailVerification
+        case .emailChangeCode: .emailChangeCode
         case .passphraseReset: .passphraseReset
         case .ownerInvitation: .ownerInvitation
         case .passphraseHint: .passphraseHint

@@ -259,6 +259,10 @@ import Values
         try await ask("anna@example.org")
         #expect(browser.page == taken)
         let code = try await browser.code()
+        let letter = try await world.lastLetter(["display_name": "Acme"], for: "otp.issued")
+        #expect(letter.to == "anna@example.org" && letter.text.contains(code))
+        #expect(letter.subject == "Confirm your new address for Acme")
+        #expect(!letter.text.contains("sign in") && letter.text.contains("nothing changes"))
         try await confirm("anna@example.org", "000000")
         #expect(browser.answer?.status == .badRequest)
         // It signs nobody in, and moves nobody else.

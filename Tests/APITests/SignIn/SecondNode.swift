@@ -45,14 +45,16 @@ extension SignInWorld {
                     id: "request-11")))
     }
 
-    /// The last mail that anything asks for, as it would be sent.
-    func lastLetter(_ settings: JSONObject = [:]) async throws -> Letter {
+    /// The last mail that anything asks for, as it would be sent; or that events of this name do.
+    func lastLetter(
+        _ settings: JSONObject = [:], for name: String? = nil
+    ) async throws -> Letter {
         let mint = mint
         let composer = MailComposer(
             mint: { _ in mint }, events: log, revision: { _ in 0 },
             settings: { _, _ in Settings(overrides: settings) })
         for event in try await log.events(from: 1, limit: .max, in: realm).reversed()
-        where event.open["mail"] != nil {
+        where name.map({ $0 == event.name }) ?? (event.open["mail"] != nil) {
             if let letter = try await composer.letter(for: event) { return letter }
         }
         throw NoLetter()
