@@ -51,11 +51,12 @@ public enum API {
         AssetRoutes.table + LoginRoutes.table + PasskeyLoginRoutes.table + LinkRoutes.table
         + StepUpRoutes.table + LogoRoutes.table
         + LogoutRoutes.table + OverviewRoutes.table + SecurityRoutes.table + TOTPPageRoutes.table
-        + SessionPageRoutes.table + DataRoutes.table + RegisterRoutes.table + ConsentRoutes.table
-        + DevicePageRoutes.table
+        + RecoveryCodeRoutes.table
+        + SessionPageRoutes.table + DataRoutes.table + AddressRoutes.table + RegisterRoutes.table
+        + ConsentRoutes.table + DevicePageRoutes.table
         + PassphraseLogin.table + PassphraseRoutes.table + ResetRoutes.table
         + KeepRoutes.table
-        + ProviderRoutes.pageTable
+        + ProviderRoutes.pageTable + FormAddresses.table
 
     /// The names of all cookies that it sets.
     public static let cookies = PageCookie.allCases.map(\.rawValue)

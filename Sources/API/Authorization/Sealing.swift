@@ -35,5 +35,6 @@ enum SealedPurpose: String {
     case upstream = "provider request"
     case upstreamStep = "provider second step"
     case codeAddress = "address of a code"
+    case recoveryCodes = "recovery codes"
     case ownerStep = "owner second step"
 }

@@ -51,6 +51,10 @@ import Values
         #expect(browser.shows("Choose a passphrase"))
         try await reset(browser, "too short")
         #expect(browser.answer?.status == .badRequest)
+        // The address of the form can be opened, for the link is still good.
+        let action = try #require(browser.page.firstMatch(of: /action="(.passphrase.reset[^"]*)"/))
+        try await browser.get(String(action.1))
+        #expect(browser.answer?.status == .ok && browser.shows("Choose a passphrase"))
         try await reset(browser, Self.chosen)
         #expect(browser.place == "/login")
         try await signedIn.get("/account")

@@ -22,6 +22,30 @@ import Values
         #expect(browser.answer?.status == .ok && browser.shows("ann@example.org"))
     }
 
+    @Test func `comes to the page of a form, where the address takes a form alone`() async throws {
+        let forms = Set(
+            API.pageTable.filter { $0.method == .post && $0.dialect == .page }
+                .map(\.path.description))
+        #expect(forms.count > 20)
+        let browser = PageBrowser(
+            try await SignInWorld(["registration": "jit_on_otp", "login_passphrase": true]))
+        try await browser.signIn()
+        for path in forms.sorted() {
+            try await browser.get(path)
+            #expect(browser.answer?.status != .methodNotAllowed, "\(path)")
+        }
+        for (path, page) in [
+            ("/login/passkey?continue=sealed&x=y", "/login?continue=sealed"),
+            ("/login/second?next=%2Faccount%2Fdata", "/login?next=%2Faccount%2Fdata"),
+            ("/login/step-up", "/login"), ("/account/passphrase", "/account/security"),
+            ("/account/email", "/account/data"), ("/account/apps/end", "/account/sessions"),
+            ("/account/authenticator/confirm", "/account/authenticator"),
+        ] {
+            try await browser.get(path)
+            #expect(browser.place == page)
+        }
+    }
+
     @Test func `is shown the way on where nothing is`() async throws {
         let browser = PageBrowser(try await SignInWorld())
         browser.headers["Accept"] = "text/html,*/*;q=0.8"

@@ -98,13 +98,15 @@ enum AccountRoute {
     private static let recent: Int64 = 900
 
     static func show(
-        _ path: String, id: String, _ summary: String, isSensitive: Bool = false,
-        handler: @escaping Handler
+        _ path: String, id: String, _ summary: String, _ parameters: [Parameter] = [],
+        isSensitive: Bool = false, handler: @escaping Handler
     ) -> Route<RealmContext> {
         Route<RealmContext>(
             .get, PathTemplate(stringLiteral: path), id: id, tag: "Pages", summary: summary,
             right: .nothing, dialect: .page,
-            parameters: [Parameter("done", in: .query, .text(0...40), "What was done.")],
+            parameters: parameters + [
+                Parameter("done", in: .query, .text(0...40), "What was done.")
+            ],
             answer: .page, refusals: Place.refusals
         ) { call throws(Problem) in
             let visit = try await call.visit()
@@ -115,11 +117,13 @@ enum AccountRoute {
     /// `page`: where whoever has to sign in first comes back to.
     static func change(
         _ path: String, id: String, _ summary: String, _ members: [Member] = [],
-        from page: AccountFrame.Tab, isSensitive: Bool = true, handler: @escaping Handler
+        _ parameters: [Parameter] = [], from page: AccountFrame.Tab, isSensitive: Bool = true,
+        handler: @escaping Handler
     ) -> Route<RealmContext> {
         Route<RealmContext>(
             .post, PathTemplate(stringLiteral: path), id: id, tag: "Pages", summary: summary,
-            right: .nothing, dialect: .page, body: .page(members), answer: .page,
+            right: .nothing, dialect: .page, parameters: parameters, body: .page(members),
+            answer: .page,
             refusals: LoginRoutes.refusals
         ) { call throws(Problem) in
             let visit = try await call.submission()

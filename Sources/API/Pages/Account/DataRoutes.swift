@@ -7,9 +7,7 @@ internal import Values
 
 /// What is known of somebody: to be seen, moved to another address, taken along, and deleted.
 enum DataRoutes {
-    static let table: [Route<RealmContext>] = [
-        show, download, move, confirmMove, askDeletion, delete,
-    ]
+    static let table: [Route<RealmContext>] = [show, download, askDeletion, delete]
 
     private static let show = AccountRoute.show(
         "/account/data", id: "showData", "What is known of somebody."
@@ -17,7 +15,7 @@ enum DataRoutes {
         try await page(call, frame)
     }
 
-    private static func page(
+    static func page(
         _ call: Call<RealmContext>, _ frame: AccountFrame, typed: String = "",
         wrong: String? = nil
     ) async throws(Problem) -> Response {
@@ -72,95 +70,6 @@ enum DataRoutes {
         var response = Response.json(.ok, try await call.knownData(of: frame.account))
         response.headers["Content-Disposition"] = #"attachment; filename="my-data.json""#
         response.headers["Cache-Control"] = "no-store"
-        return response
-    }
-
-    // MARK: - Another address
-
-    private static let move = AccountRoute.change(
-        "/account/email", id: "beginEmailChange", "Has a code mailed to a new address.",
-        [.optional("email", .text(0...320), "The new address.")], from: .data
-    ) { call, frame throws(Problem) in
-        guard let address = call.typedAddress() else {
-            return try await page(
-                call, frame, typed: call.body["email"]?.string ?? "",
-                wrong: frame.say(
-                    "Enter a whole mail address.", "Geben Sie eine vollständige E-Mail-Adresse ein."
-                ))
-        }
-        async let pause: Void = call.context.hesitate()
-        let mint = call.context.mint
-        let (mailbox, code) = (mint.mailbox(address), call.newID())
-        try call.count(.emailVerification, target: frame.account.description)
-        guard let digest = mint.digest(ofMove: mint.code(code), of: frame.account, to: mailbox)
-        else { throw Problem(.internalError) }
-        _ = try await call.ask(
-            RequestMailboxMove(
-                account: frame.account, mailbox: mailbox,
-                person: Person(email: address, language: call.readersLanguage), code: code,
-                digest: digest, app: call.context.place.app, now: call.context.clock.now()),
-            as: "user:\(frame.account)")
-        await pause
-        return codePage(frame, address, isWrong: false)
-    }
-
-    private static func codePage(
-        _ frame: AccountFrame, _ address: String, isWrong: Bool
-    ) -> Response {
-        let say = frame.say
-        return frame.page(
-            .data, say("Enter the code", "Code eingeben"), status: isWrong ? .badRequest : .ok
-        ) {
-            Page.card {
-                HTML.element(.h1) { say("Check your mail", "Posteingang prüfen") }
-                HTML.element(.p) {
-                    say("If nobody uses ", "Falls niemand ")
-                    HTML.element(.strong, .class("break")) { address }
-                    say(
-                        " here, a code is on its way there.",
-                        " hier benutzt, ist ein Code dorthin unterwegs.")
-                }
-                frame.visit.form("/account/email/confirm") {
-                    Parts.hidden("email", address)
-                    Field(
-                        name: "code", label: say("Code", "Code"), autocomplete: "one-time-code",
-                        isCode: true, isFocused: true, limit: 12,
-                        wrong: isWrong
-                            ? say(
-                                "That code is not valid, or no longer.",
-                                "Dieser Code gilt nicht oder nicht mehr.") : nil
-                    ).html
-                    Parts.button(say("Change address", "Adresse ändern"))
-                }
-            }
-        }
-    }
-
-    private static let confirmMove = AccountRoute.change(
-        "/account/email/confirm", id: "confirmEmailChange", "Moves the account to a new address.",
-        [
-            .optional("email", .text(0...320), "The new address."),
-            .optional("code", .text(0...64), "The code that was mailed there."),
-        ], from: .data
-    ) { call, frame throws(Problem) in
-        guard let address = call.typedAddress() else { return .seeOther("/account/data") }
-        let mint = call.context.mint
-        let mailbox = mint.mailbox(address)
-        try call.count(.emailOTPVerify, target: mailbox.description)
-        let typed = (call.body["code"]?.string ?? "").filter { $0 != " " }
-        let events = try await call.recorded(frame.account)
-        guard let digest = mint.digest(ofMove: typed, of: frame.account, to: mailbox),
-            var person = KnownPerson(events)?.person
-        else { throw Problem(.internalError) }
-        person.email = address
-        let isMoved = try await call.ask(
-            MoveMailbox(
-                account: frame.account, mailbox: mailbox, digest: digest, person: person,
-                nextSubject: call.newID(), mail: call.newID(), now: call.context.clock.now()),
-            as: "user:\(frame.account)")
-        guard isMoved else { return codePage(frame, address, isWrong: true) }
-        var response = Response.seeOther("/login?next=/account/data")
-        response.headers.append("Set-Cookie", PageCookie.session.removal)
         return response
     }
 

@@ -10,7 +10,7 @@ internal import Values
 enum TOTPPageRoutes {
     static let table: [Route<RealmContext>] = [begin, show, picture, confirm, change]
 
-    private static let path = "/account/authenticator"
+    static let path = "/account/authenticator"
 
     static func card(_ factor: TwoFactor, _ frame: AccountFrame) -> HTML {
         let say = frame.say
@@ -156,8 +156,10 @@ enum TOTPPageRoutes {
                 recoveryCodes: try call.digests(of: codes, for: frame.account),
                 mail: call.newID(), now: call.context.clock.now()), for: frame.browser)
         switch rejection {
-        case nil: return shown(codes, frame)
+        case nil: return .seeOther(try RecoveryCodeRoutes.place(of: codes, call, frame))
         case .wrongCode: return try await page(call, frame, isWrong: true)
+        // The same form once more: it is on, and nothing went wrong.
+        case .enrolledAlready: return .seeOther(RecoveryCodeRoutes.placeWithout)
         case let rejection?: throw rejection.problem
         }
     }
@@ -195,7 +197,8 @@ enum TOTPPageRoutes {
         }
         guard case .success = outcome else { return try await wrong(call, frame) }
         return call.body["what"]?.string == "codes"
-            ? shown(codes, frame) : .seeOther(.security, .appRemoved)
+            ? .seeOther(try RecoveryCodeRoutes.place(of: codes, call, frame))
+            : .seeOther(.security, .appRemoved)
     }
 
     private static func wrong(
@@ -206,27 +209,5 @@ enum TOTPPageRoutes {
             wrong: frame.say(
                 "That authenticator code is not valid.",
                 "Dieser Code der Authenticator-App gilt nicht."), status: .badRequest)
-    }
-
-    /// Shown this once.
-    private static func shown(_ codes: [RecoveryCode], _ frame: AccountFrame) -> Response {
-        let say = frame.say
-        return frame.page(.security, say("Recovery codes", "Wiederherstellungscodes")) {
-            Page.card {
-                HTML.element(.h1) { say("Your recovery codes", "Ihre Wiederherstellungscodes") }
-                HTML.element(.p) {
-                    say(
-                        "Keep them in a safe place. Each signs you in once when the app is not at hand. They are shown only now.",
-                        "Bewahren Sie sie sicher auf. Jeder meldet Sie einmal an, wenn die App nicht zur Hand ist. Sie werden nur jetzt gezeigt."
-                    )
-                }
-                HTML.element(.ul, .class("codes")) {
-                    for code in codes { HTML.element(.li) { code.text } }
-                }
-                Parts.link(
-                    say("I have kept them", "Ich habe sie aufbewahrt"),
-                    to: AccountFrame.Tab.security.rawValue, look: "button")
-            }
-        }
     }
 }

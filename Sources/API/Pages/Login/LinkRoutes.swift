@@ -11,14 +11,16 @@ enum LinkRoutes {
     static let table: [Route<RealmContext>] = [show, redeem]
 
     private static let path: PathTemplate = "/magic-login"
+    private static let parameters = [
+        Parameter("userId", in: .query, .text(0...64), "Whose it is."),
+        Parameter("token", in: .query, .text(0...128), "What was mailed."),
+    ]
 
     private static let show = Route<RealmContext>(
         .get, path, id: "showMagicLink", tag: "Pages", summary: "The page of a mailed link.",
         right: .nothing, dialect: .page,
-        parameters: [
-            Parameter("userId", in: .query, .text(0...64), "Whose it is."),
-            Parameter("token", in: .query, .text(0...128), "What was mailed."),
-            Parameter("redirect", in: .query, .text(0...4096), "Not followed from here."),
+        parameters: parameters + [
+            Parameter("redirect", in: .query, .text(0...4096), "Not followed from here.")
         ], answer: .page, refusals: Place.refusals
     ) { call throws(Problem) in
         let visit = try await call.visit()
@@ -29,7 +31,7 @@ enum LinkRoutes {
 
     private static let redeem = Route<RealmContext>(
         .post, path, id: "loginByLink", tag: "Pages", summary: "Signs in by a mailed link.",
-        right: .nothing, dialect: .page,
+        right: .nothing, dialect: .page, parameters: parameters,
         body: .page([
             .optional("userId", .text(0...64), "Whose it is."),
             .optional("token", .text(0...128), "What was mailed."),
@@ -72,7 +74,7 @@ enum LinkRoutes {
                     HTML.element(.strong, .class("break")) { email }
                     "."
                 }
-                visit.form("/magic-login") {
+                visit.form("\(path)?\(Form.encode([("userId", user), ("token", token)]))") {
                     Parts.hidden("userId", user)
                     Parts.hidden("token", token)
                     if needsCode { CodePage.secondField(visit, isWrong).html }

@@ -111,6 +111,7 @@ enum ResetRoutes {
     private static let set = Route<RealmContext>(
         .post, resetPath, id: "resetPassphrase", tag: "Pages",
         summary: "Sets another passphrase by the mailed link.", right: .nothing, dialect: .page,
+        parameters: [Parameter("token", in: .query, .text(0...200), "What was mailed.")],
         body: .page([
             .optional("token", .text(0...200), "What was mailed."),
             .optional("passphrase", .text(0...1024), "What was typed."),
@@ -144,7 +145,8 @@ enum ResetRoutes {
         ) {
             Page.card {
                 HTML.element(.h1) { say("Choose a passphrase", "Passphrase wählen") }
-                visit.form("/passphrase/reset") {
+                // What is wrong is shown at this address, which can be opened again.
+                visit.form("\(resetPath)?\(Form.encode([("token", token)]))") {
                     Parts.hidden("token", token)
                     Field(
                         name: "passphrase", label: say("New passphrase", "Neue Passphrase"),

@@ -1,0 +1,98 @@
+internal import HTML
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import OneTimeCodes
+internal import Values
+
+/// The page of new recovery codes. The log keeps their digests alone, so they stand in its address:
+/// sealed under the realm's key, for some minutes, and for the very sign-in that made them. So a reload
+/// shows them again, and whoever comes too late is told how to get others.
+enum RecoveryCodeRoutes {
+    static let table: [Route<RealmContext>] = [show]
+
+    private static let path = "/account/authenticator/codes"
+    /// Seconds to write them down.
+    private static let patience: Int64 = 600
+
+    /// Where the codes are shown that were just made.
+    static func place(
+        of codes: [RecoveryCode], _ call: Call<RealmContext>, _ frame: AccountFrame
+    ) throws(Problem) -> String {
+        let until = call.context.clock.now().adding(seconds: patience)
+        let members: JSONObject = [
+            "codes": .array(codes.map { .string($0.text) }),
+            "browser": .string(frame.browser.id.description), "until": .integer(until.seconds),
+        ]
+        guard let sealed = call.context.mint.seal(.object(members), for: .recoveryCodes) else {
+            throw Problem(.internalError)
+        }
+        return "\(path)?kept=\(sealed)"
+    }
+
+    /// The page without any: what was made is made.
+    static var placeWithout: String { path }
+
+    private static let show = AccountRoute.show(
+        path, id: "showRecoveryCodes", "Recovery codes that were just made.",
+        [Parameter("kept", in: .query, .text(0...2048), "The codes, sealed.")]
+    ) { call, frame throws(Problem) in
+        if let codes = kept(call, frame) { return shown(codes, frame) }
+        let factor = try await call.twoFactor(of: frame.account)
+        guard factor.enrolled != nil else {
+            return .seeOther(AccountFrame.Tab.security.rawValue)
+        }
+        return over(frame)
+    }
+
+    private static func kept(_ call: Call<RealmContext>, _ frame: AccountFrame) -> [String]? {
+        guard let text = call.text("kept"),
+            let members = call.context.mint.unseal(text, for: .recoveryCodes)?.object,
+            let codes = members["codes"]?.array?.compactMap(\.string),
+            members["browser"]?.string == frame.browser.id.description,
+            let until = members["until"]?.integer, call.context.clock.now().seconds < until
+        else { return nil }
+        return codes
+    }
+
+    private static func shown(_ codes: [String], _ frame: AccountFrame) -> Response {
+        let say = frame.say
+        return frame.page(.security, say("Recovery codes", "Wiederherstellungscodes")) {
+            Page.card {
+                HTML.element(.h1) { say("Your recovery codes", "Ihre Wiederherstellungscodes") }
+                HTML.element(.p) {
+                    say(
+                        "Keep them in a safe place. Each signs you in once when the app is not at hand. They are shown only now.",
+                        "Bewahren Sie sie sicher auf. Jeder meldet Sie einmal an, wenn die App nicht zur Hand ist. Sie werden nur jetzt gezeigt."
+                    )
+                }
+                HTML.element(.ul, .class("codes")) {
+                    for code in codes { HTML.element(.li) { code } }
+                }
+                Parts.link(
+                    say("I have kept them", "Ich habe sie aufbewahrt"),
+                    to: AccountFrame.Tab.security.rawValue, look: "button")
+            }
+        }
+    }
+
+    private static func over(_ frame: AccountFrame) -> Response {
+        let say = frame.say
+        return frame.page(.security, say("Recovery codes", "Wiederherstellungscodes")) {
+            Page.card {
+                HTML.element(.h1) {
+                    say("Your authenticator app is on", "Ihre Authenticator-App ist eingeschaltet")
+                }
+                HTML.element(.p) {
+                    say(
+                        "The recovery codes are not shown any more. If you did not keep them, make new ones under Security, with a code of the app.",
+                        "Die Wiederherstellungscodes werden nicht mehr gezeigt. Haben Sie sie nicht aufbewahrt, machen Sie unter „Sicherheit“ neue, mit einem Code der App."
+                    )
+                }
+                Parts.link(
+                    say("To Security", "Zur Sicherheit"),
+                    to: AccountFrame.Tab.security.rawValue, look: "button")
+            }
+        }
+    }
+}
