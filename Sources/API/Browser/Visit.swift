@@ -72,10 +72,14 @@ struct Visit: Sendable {
     /// Throws what was not sent by a form that this browser was shown.
     fileprivate func require(_ token: String?, _ request: Request, at host: String) throws(Problem)
     {
-        guard !secret.isNew, let token, request.isSent(fromPagesOf: host),
-            constantTimeEqual(
-                Array(token.utf8), Array(mint.formToken(secret, browser).utf8))
-        else { throw Problem(.foreignForm) }
+        guard bears(token), request.isSent(fromPagesOf: host) else { throw Problem(.foreignForm) }
+    }
+
+    /// Whether a form's token is of this browser, and of whoever is signed in with it now.
+    func bears(_ token: String?) -> Bool {
+        guard !secret.isNew, let token else { return false }
+        return constantTimeEqual(
+            Array(token.utf8), Array(mint.formToken(secret, browser).utf8))
     }
 }
 

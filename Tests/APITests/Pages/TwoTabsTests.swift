@@ -51,6 +51,33 @@ import Values
         try await expectBack(browser)
     }
 
+    /// Enter pressed twice: the first form signed in, the second is of nobody who is signed in.
+    @Test func `lead on whoever sends one form twice, and signs in by it once`() async throws {
+        let browser = try await browser()
+        let place = try await open(browser, [("prompt", "login")])
+        try await browser.askForCode()
+        let fields =
+            browser.onward + [("email", "ann@example.org"), ("code", try await browser.code())]
+        let (token, stranger) = (try #require(browser.token), ("email", "eve@example.org"))
+        try await browser.submit("/login/code", fields, token: token)
+        let opened = try await browser.world.events()
+        try await browser.submit("/login/code", fields, token: token)
+        try await expectBack(browser)
+        #expect(try await browser.world.events() == opened)
+        // Not as somebody else, from elsewhere, later, or by a form that signs nobody in.
+        for (path, wrong, headers) in [
+            ("/login/code", browser.onward + [stranger], [:] as Headers),
+            ("/login/code", fields, ["Sec-Fetch-Site": "cross-site"] as Headers),
+            (place, fields, [:] as Headers),
+        ] as [(String, Pairs, Headers)] {
+            try await browser.submit(path, wrong, token: token, headers)
+            #expect(browser.answer?.status == .forbidden)
+        }
+        browser.world.clock.advance(seconds: 60)
+        try await browser.submit("/login/code", fields, token: token)
+        #expect(browser.answer?.status == .forbidden)
+    }
+
     @Test func `offer a way on to nobody but forms of this site, and none that they made up`()
         async throws
     {

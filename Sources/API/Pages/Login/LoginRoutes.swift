@@ -45,6 +45,9 @@ enum LoginRoutes {
                 .optional("by", .text(0...20), "How to sign in."),
             ]), answer: .page, refusals: refusals
     ) { call throws(Problem) in
+        if call.chosenMethod == .passphrase, let response = try await call.onwardIfSentAgain() {
+            return response
+        }
         let visit = try await call.submission()
         let onward = Onward(call)
         var page = LoginPage(call, visit, onward)
@@ -103,6 +106,7 @@ enum LoginRoutes {
             ]),
         answer: .page, refusals: refusals
     ) { call throws(Problem) in
+        if let response = try await call.onwardIfSentAgain() { return response }
         let visit = try await call.submission()
         let onward = Onward(call)
         guard let address = call.typedAddress() else { return .seeOther(onward.link("/login")) }

@@ -50,6 +50,7 @@ enum PassphraseLogin {
                 .optional("totp", .text(0...128), "Of the authenticator app, or one instead."),
             ]), answer: .page, refusals: LoginRoutes.refusals
     ) { call throws(Problem) in
+        if let response = try await call.onwardIfSentAgain() { return response }
         let visit = try await call.submission()
         let onward = Onward(call)
         let ticket = call.body["ticket"]?.string ?? ""
