@@ -31,7 +31,8 @@ func issued(
     .codeIssued(
         IssuedCode(
             id: code, purpose: purpose, digest: try digest(byte), app: nil, issuedAt: at,
-            expiresAt: at.adding(seconds: 600), person: person ?? (purpose == .registration ? ann : reader)))
+            expiresAt: at.adding(seconds: 600),
+            person: person ?? (purpose == .registration ? ann : reader)))
 }
 
 func registeredAccount(isConfirmed: Bool = true) -> AccountEvent {
