@@ -24,9 +24,16 @@ struct Words: Sendable {
         return nil
     }
 
-    /// The reader's, as far as we speak it, else the realm's.
+    /// What the address asks for (`ui_locales`), else the reader's, as far as we speak it, else the
+    /// realm's.
     static func language(of request: Request, otherwise: Language) -> Language {
-        MailLanguage(accepted: request.headers["Accept-Language"])
+        if let query = request.query, query.utf8.count <= 16 << 10,
+            let asked = Form.parse(query)?.last(where: { $0.name == "ui_locales" }),
+            let spoken = language(among: asked.value)
+        {
+            return spoken
+        }
+        return MailLanguage(accepted: request.headers["Accept-Language"])
             .flatMap { Language(rawValue: $0.rawValue) } ?? otherwise
     }
 }

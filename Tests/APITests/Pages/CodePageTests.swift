@@ -75,6 +75,37 @@ import Values
         #expect(browser.place == "/login?continue=sealed")
     }
 
+    @Test func `and its mail speak the language that the application asks for`() async throws {
+        let browser = PageBrowser(
+            try await SignInWorld(["registration": "jit_on_otp", "otp_resend_delay": 0]))
+        let world = browser.world
+        try await world.register(
+            "web",
+            [
+                "grant_types": ["authorization_code"],
+                "redirect_uris": [.string(AuthorizeWorld.back)],
+            ], secret: SignInWorld.secret)
+        for (asked, accepted, language) in [
+            ("de", "en", "de"), ("fr en", "de", "en"), ("fr", "de", "de"),
+        ] {
+            browser.headers["Accept-Language"] = accepted
+            try await browser.get(
+                "/connect/authorize?"
+                    + Form.encode(AuthorizeWorld.request([("ui_locales", asked)])))
+            try await browser.follow()
+            #expect(browser.shows("<html lang=\"\(language)\""))
+            try await browser.askForCode()
+            #expect(browser.shows("<html lang=\"\(language)\""))
+            #expect(try await world.lastLetter(for: "otp.issued").language == language)
+            // So does what says that it cannot go on.
+            try await browser.get(
+                "/connect/authorize?"
+                    + Form.encode([("client_id", "none"), ("ui_locales", asked)]))
+            #expect(browser.answer?.status == .badRequest)
+            #expect(browser.shows("<html lang=\"\(language)\""))
+        }
+    }
+
     @Test func `is over once somebody is signed in`() async throws {
         let browser = try await asked(from: "/login")
         let place = try #require(browser.place)
