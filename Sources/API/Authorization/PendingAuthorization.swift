@@ -27,6 +27,8 @@ struct PendingAuthorization: Equatable {
     let needsSignIn: Bool
     /// Somebody has to choose who he is, or show it anew, although he is signed in.
     let choosesAccount: Bool
+    /// Its person is somebody else than who is signed in.
+    let expectsAnother: Bool
     let repeatsLogin: Bool
     let languages: String?
 }
@@ -68,9 +70,12 @@ extension Call<RealmContext> {
                     try await context.queries.consent(id, in: context.place.realm)
                 }?.given.scope ?? []
         }
-        let step = asked.step(for: browser, at: context.clock.now(), isReturn: false) { account in
-            context.mint.subject(account, in: known.metadata.sector)
+        let subject = { account in
+            self.context.mint.subject(account, in: known.metadata.sector)
         }
+        let step = asked.step(
+            for: browser, at: context.clock.now(), isReturn: false, name: subject)
+        let expected = asked.subject ?? browser.map { subject($0.subject) }
         let levels = AuthenticationLevel.known(asked.levels)
         return PendingAuthorization(
             clientID: asked.clientID, clientName: known.metadata.clientName ?? asked.clientID,
@@ -82,6 +87,7 @@ extension Call<RealmContext> {
             level: levels.contains(AuthenticationLevel.single) ? nil : levels.first,
             needsSignIn: step == .login,
             choosesAccount: asked.prompts.contains(.selectAccount),
+            expectsAnother: expected != browser.map { subject($0.subject) },
             repeatsLogin: asked.prompts.contains(.login) || asked.maximumAge != nil,
             languages: asked.languages)
     }

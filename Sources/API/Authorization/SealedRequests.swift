@@ -15,7 +15,8 @@ struct SealedRequests: ApplicationRequests {
             clientName: asked.clientName, site: asked.clientURI, leadsTo: asked.leadsTo,
             policy: asked.policyURI, terms: asked.termsURI, hasLogo: asked.logoURI != nil,
             scope: asked.scope, remembered: asked.remembered, hint: asked.loginHint,
-            needsNoSignIn: !asked.needsSignIn, needsMore: needsMore,
+            needsNoSignIn: !asked.needsSignIn,
+            asksForAnother: asked.choosesAccount || asked.expectsAnother, needsMore: needsMore,
             mayStepUp: needsMore && browser != nil && !asked.repeatsLogin
                 && !asked.choosesAccount)
     }

@@ -17,6 +17,8 @@ struct ApplicationRequest: Sendable, Equatable {
     var hint: String?
     /// Whoever is signed in with the browser is enough for it, as he is.
     var needsNoSignIn = false
+    /// Whoever is signed in is to choose who he is, or is not the one that it expects.
+    var asksForAnother = false
     /// It asks for a stronger sign-in than the browser has.
     var needsMore = false
     /// What its person has shown counts on, so that one more factor is enough.

@@ -107,7 +107,12 @@ import Values
         try await browser.signIn()
         for place in [second, try await open(browser, more)] {
             try await browser.get(place)
-            #expect(browser.answer?.status == .ok && browser.shows("confirm that it is you"))
+            let asksWho = more[0] == ("prompt", "select_account")
+            #expect(browser.answer?.status == .ok)
+            #expect(browser.shows(asksWho ? "You are signed in as" : "confirm that it is you"))
+            #expect(browser.shows("<strong>ann@example.org</strong>"))
+            // Who is to choose chooses, and nobody else types what is known (WCAG 2.2, 3.3.7).
+            #expect(browser.shows(#"value="ann@example.org""#) == !asksWho)
             try await browser.get(place.replacing("/login?", with: "/login/code?"))
             #expect(browser.place == place)
         }

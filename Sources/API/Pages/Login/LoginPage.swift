@@ -16,6 +16,8 @@ struct LoginPage {
     var stepUp: StepUpForm?
     /// Whose word is taken as well.
     var providers: [Provider] = []
+    /// Who is signed in, where he is to sign in once more.
+    var signedInAs: String?
     /// What went wrong elsewhere, and led back here.
     var notice: String?
 
@@ -44,13 +46,7 @@ struct LoginPage {
                     }
                 }
                 Parts.note(.bad, notice)
-                if visit.browser != nil, onward != Onward(), !onward.asOther {
-                    HTML.element(.p) {
-                        say(
-                            "To go on, please confirm that it is you.",
-                            "Bitte bestätigen Sie, dass Sie es sind, um weiterzumachen.")
-                    }
-                }
+                if visit.browser != nil, onward != Onward(), !onward.asOther { onceMore }
                 if let stepUp { stepUp.html(visit, onward) }
                 if hasPasskeys { passkey }
                 if [.code, .link, .passphrase].contains(where: settings.offers) { mail }
@@ -65,6 +61,28 @@ struct LoginPage {
                 }
                 if settings[SettingCatalogue.registration].hasPage { register }
                 if let asked, asked.policy != nil || asked.terms != nil { about(asked) }
+            }
+        }
+    }
+
+    /// Why somebody who is signed in is here.
+    private var onceMore: HTML {
+        HTML.element(.p, .class("break")) {
+            if let signedInAs, asked?.asksForAnother == true {
+                say("You are signed in as ", "Sie sind angemeldet als ")
+                HTML.element(.strong) { signedInAs }
+                say(
+                    ". Sign in with the account that you want to go on with.",
+                    ". Melden Sie sich mit dem Konto an, mit dem Sie weitermachen möchten.")
+            } else {
+                say(
+                    "To go on, please confirm that it is you",
+                    "Bitte bestätigen Sie, dass Sie es sind, um weiterzumachen")
+                if let signedInAs {
+                    ": "
+                    HTML.element(.strong) { signedInAs }
+                }
+                "."
             }
         }
     }
@@ -123,7 +141,8 @@ struct LoginPage {
         HTML {
             Field(
                 name: "passphrase", label: say("Passphrase", "Passphrase"), type: "password",
-                autocomplete: "current-password", isRequired: false, limit: 400,
+                autocomplete: "current-password", isRequired: false,
+                limit: 400,
                 hint: settings.offers(.code)
                     ? say(
                         "None yet, or forgotten? Have a code mailed instead; then set a new one in your account, under Security.",

@@ -21,7 +21,11 @@ enum LoginRoutes {
         if onward.isReached(by: visit, asked) { return .seeOther(onward.target) }
         var page = LoginPage(call, visit, onward)
         page.asked = asked
-        page.email = page.asked?.hint ?? ""
+        if let browser = visit.browser, onward != Onward(), !onward.asOther {
+            page.signedInAs = try await call.claims(of: browser.subject, ["email"])["email"]?.string
+        }
+        let known = asked?.asksForAnother == true ? nil : page.signedInAs
+        page.email = asked?.hint ?? known ?? ""
         page.providers = try await call.providers()
         if let asked = page.asked, asked.needsMore {
             page.stepUp = .wholeLogin
