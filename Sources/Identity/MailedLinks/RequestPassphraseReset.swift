@@ -11,6 +11,8 @@ public struct RequestPassphraseReset: AnsweringCommand {
     /// What the link begins with: from the configuration, never from the request.
     public var base: String
     public var now: Timestamp
+    /// Where whoever has chosen another goes on.
+    public var returnPath: ReturnPath?
 
     public init(
         app: UUID? = nil, mailbox: UUID, link: UUID, base: String, now: Timestamp
@@ -73,6 +75,7 @@ public struct RequestPassphraseReset: AnsweringCommand {
                 MailedLinkEvent.issued(
                     IssuedMailedLink(
                         id: self.link, purpose: .passphraseReset, account: account.stream,
-                        base: base, issuedAt: now)), in: link.stream), .issued)
+                        base: base, returnPath: returnPath, issuedAt: now)), in: link.stream),
+            .issued)
     }
 }

@@ -70,6 +70,24 @@ import Values
         #expect(late.answer?.status == .badRequest)
     }
 
+    @Test func `goes on with what he was sent to the login for`() async throws {
+        let (world, _) = try await world()
+        let browser = PageBrowser(world)
+        let login = "/login?next=%2Faccount%2Fdata"
+        try await browser.get(login)
+        let page = login.replacing("/login", with: "/passphrase/forgotten")
+        #expect(browser.shows(#"href="\#(page)""#))
+        try await browser.get(page)
+        #expect(browser.shows(#"href="\#(login)""#) && browser.shows(#"action="\#(page)""#))
+        try await browser.submit(page, [("email", "ann@example.org")])
+        #expect(browser.shows(#"href="\#(login)""#))
+        // With another browser as well, as mails are often read with one.
+        let other = PageBrowser(world)
+        try await other.get(try await mailed(world))
+        try await reset(other, Self.chosen)
+        #expect(other.place == login)
+    }
+
     @Test func `hears the same whoever he is`() async throws {
         let (world, _) = try await world()
         let (known, unknown) = (PageBrowser(world), PageBrowser(world))

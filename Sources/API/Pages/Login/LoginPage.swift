@@ -154,7 +154,7 @@ struct LoginPage {
             HTML.element(.p, .class("links")) {
                 Parts.link(
                     say("Forgotten your passphrase?", "Passphrase vergessen?"),
-                    to: ResetRoutes.path)
+                    to: onward.link(ResetRoutes.path))
             }
         }
     }

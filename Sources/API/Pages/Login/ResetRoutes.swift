@@ -31,24 +31,25 @@ enum ResetRoutes {
     private static let show = Route<RealmContext>(
         .get, PathTemplate(stringLiteral: path), id: "showReset", tag: "Pages",
         summary: "The page of somebody who forgot his passphrase.", right: .nothing,
-        dialect: .page, answer: .page, refusals: Place.refusals
+        dialect: .page, parameters: Onward.parameters, answer: .page, refusals: Place.refusals
     ) { call throws(Problem) in
         try call.requirePassphrases()
-        return page(try await call.visit(), "", wrong: nil)
+        return page(try await call.visit(), Onward(call), "", wrong: nil)
     }
 
     private static let request = Route<RealmContext>(
         .post, PathTemplate(stringLiteral: path), id: "requestReset", tag: "Pages",
         summary: "Mails a link by which another passphrase is set.", right: .nothing,
-        dialect: .page, body: .page([.optional("email", .text(0...320), "The mail address.")]),
+        dialect: .page, parameters: Onward.parameters,
+        body: .page(Onward.members + [.optional("email", .text(0...320), "The mail address.")]),
         answer: .page, refusals: LoginRoutes.refusals
     ) { call throws(Problem) in
         let visit = try await call.submission()
-        let say = visit.say
+        let (say, onward) = (visit.say, Onward(call))
         try call.requirePassphrases()
         guard let address = call.typedAddress() else {
             return page(
-                visit, trimmed(call.body["email"]?.string ?? ""),
+                visit, onward, trimmed(call.body["email"]?.string ?? ""),
                 wrong: say(
                     "Enter a whole mail address, such as ann@example.org.",
                     "Geben Sie eine vollständige E-Mail-Adresse ein, etwa anna@example.org."))
@@ -56,17 +57,20 @@ enum ResetRoutes {
         async let pause: Void = call.context.hesitate()
         let mailbox = call.context.mint.mailbox(address)
         try call.count(.passwordReset, target: mailbox.description)
+        var command = RequestPassphraseReset(
+            app: call.context.place.app, mailbox: mailbox, link: call.newID(),
+            base: "\(call.context.place.links)/passphrase/reset?token=",
+            now: call.context.clock.now())
+        command.returnPath = ReturnPath(onward.link("/login"))
         // Whatever comes of it is not said.
-        _ = try await call.ask(
-            RequestPassphraseReset(
-                app: call.context.place.app, mailbox: mailbox, link: call.newID(),
-                base: "\(call.context.place.links)/passphrase/reset?token=",
-                now: call.context.clock.now()), as: "anonymous")
+        _ = try await call.ask(command, as: "anonymous")
         await pause
-        return CodePage.linkMailed(visit, Onward(), address)
+        return CodePage.linkMailed(visit, onward, address)
     }
 
-    private static func page(_ visit: Visit, _ email: String, wrong: String?) -> Response {
+    private static func page(
+        _ visit: Visit, _ onward: Onward, _ email: String, wrong: String?
+    ) -> Response {
         let say = visit.say
         return visit.page(
             say("Forgotten?", "Vergessen?"), status: wrong == nil ? .ok : .badRequest
@@ -79,7 +83,8 @@ enum ResetRoutes {
                         "Wir senden Ihnen einen Link, mit dem Sie eine neue wählen. Alle Geräte werden dann abgemeldet."
                     )
                 }
-                visit.form(path) {
+                visit.form(onward.link(path)) {
+                    onward.fields
                     Field(
                         name: "email", label: say("E-mail address", "E-Mail-Adresse"),
                         type: "email", value: email, autocomplete: "email", isFocused: true,
@@ -88,7 +93,7 @@ enum ResetRoutes {
                     Parts.button(say("Mail me the link", "Link senden"))
                 }
                 HTML.element(.div, .class("links")) {
-                    Parts.link(say("Sign in", "Anmelden"), to: "/login")
+                    Parts.link(say("Sign in", "Anmelden"), to: onward.link("/login"))
                 }
             }
         }
@@ -127,12 +132,16 @@ enum ResetRoutes {
         case .failure(let fault): return choice(visit, token, wrong: fault.said(visit.say))
         case .success(let made): hash = made
         }
+        let kept = try await call.folded(
+            MailedLink.self, MailedLink.stream(of: account, .passphraseReset))
+        let next = kept.link(link, at: call.context.clock.now())?.returnPath
         let refusal = try await call.attempt(
             ResetPassphrase(
                 account: account, link: link, passphrase: .typed(hash: hash), mail: call.newID(),
                 now: call.context.clock.now()), as: "anonymous")
         switch refusal {
-        case nil: return .seeOther("/login")
+        // He signs in with what he chose, and goes on with what he was sent here for.
+        case nil: return .seeOther(next?.text ?? "/login")
         case .linkOver?: return over(visit)
         case let refusal?: throw refusal.problem
         }
