@@ -6,7 +6,7 @@ internal import Values
 /// What pages are drawn with. The name of each file says what is in it, so that browsers keep it for
 /// as long as they like.
 enum AssetRoutes {
-    static let table: [Route<RealmContext>] = [sheet, theme, script]
+    static let table: [Route<RealmContext>] = [sheet, theme, script, icon]
 
     private static let version = fingerprint(StyleSheet.text + Accent.usual.sheet)
     static let sheetPath = "/assets/\(version)/pages.css"
@@ -40,6 +40,22 @@ enum AssetRoutes {
         // Each has one name.
         guard let accent = Accent(text), accent.digits == text else { throw Problem(.noSuchRoute) }
         return kept(.text(.ok, "text/css; charset=utf-8", accent.sheet))
+    }
+
+    /// Browsers ask for it unasked. A spot of the realm's colour is easier to find among tabs than nothing.
+    private static let icon = Route<RealmContext>(
+        .get, "/favicon.ico", id: "getIcon", tag: "Pages", summary: "The icon of all pages.",
+        right: .nothing, dialect: .page,
+        answer: Answer(status: .ok, description: "A picture.", content: .text("image/svg+xml")),
+        refusals: Place.refusals
+    ) { call throws(Problem) in
+        let colour = PageLook(call.context.place, call.request).accent.digits
+        var response = Response.text(
+            .ok, "image/svg+xml",
+            ##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">"##
+                + ##"<rect width="32" height="32" rx="8" fill="#\##(colour)"/></svg>"##)
+        response.headers["Cache-Control"] = "public, max-age=86400"
+        return response
     }
 
     static func asset(

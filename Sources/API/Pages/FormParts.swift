@@ -15,6 +15,10 @@ struct Field: Sendable {
     var hint: String?
     var wrong: String?
 
+    /// Browsers cut off without a word what is longer, in units of UTF-16. So it is far beyond what is
+    /// taken: what was cut is still refused as too long, and nobody has a passphrase that he did not type.
+    static let passphraseLimit = 1024
+
     var html: HTML {
         HTML.element(.div, .class("field")) {
             HTML.element(.label, .for(name)) { label }
@@ -57,6 +61,13 @@ enum Parts {
 
     static func hidden(_ name: String, _ value: String) -> HTML {
         HTML.element(.input, .type("hidden"), .name(name), .value(value))
+    }
+
+    /// Whose passphrase is set, for programs that keep passphrases. It is neither seen nor sent.
+    static func userName(_ name: String?, _ say: Words) -> HTML {
+        HTML.element(
+            .input, .type("email"), .label(say("E-mail address", "E-Mail-Adresse")),
+            .autocomplete("username"), .value(name ?? ""), .hidden)
     }
 
     static func button(

@@ -1,5 +1,6 @@
 import Foundation
 import HTTP
+import JSON
 import Testing
 
 @testable import API
@@ -27,6 +28,14 @@ import Testing
             let path = theme.dropLast(6) + wrong
             #expect(await get(String(path), world).status == .notFound, "\(wrong)")
         }
+    }
+
+    @Test func `has an icon in the realm's colour, which browsers ask for unasked`() async throws {
+        let world = try await SignInWorld(["accent_colour": "#0a7d5a"])
+        let answer = await get("/favicon.ico", world)
+        #expect(answer.status == .ok && answer.headers["Content-Type"] == "image/svg+xml")
+        #expect(answer.headers["Cache-Control"] == "public, max-age=86400")
+        #expect(String(decoding: answer.body, as: UTF8.self).contains("#0a7d5a"))
     }
 
     @Test func `can be read in whatever colour somebody chose`() throws {

@@ -118,6 +118,40 @@ extension PassphraseWork {
         #expect(try await !world.events().contains("passphrase.set"))
     }
 
+    @Test func `that is wrong is told of at its field, where the focus is`() async throws {
+        let (world, browser) = try await world()
+        let field = #/<input id="passphrase"[^>]* autofocus aria-invalid="true"[^>]*>/#
+        let hint = "aria-describedby=\"passphrase-wrong passphrase-hint\""
+        try await set("fourteen signs", browser)
+        #expect(browser.answer?.status == .badRequest && browser.page.contains(field))
+        #expect(browser.shows(hint) && browser.shows(#"id="passphrase-wrong""#))
+        // For programs that keep passphrases.
+        #expect(browser.shows(#"autocomplete="username" value="ann@example.org" hidden"#))
+        let other = PageBrowser(world)
+        try await signIn("something else entirely", other)
+        #expect(other.page.contains(field) && other.shows("do not fit together"))
+        try await browser.submit(
+            "/account/authenticator/change", [("totp", "000000"), ("what", "codes")])
+        #expect(!browser.page.contains(field))
+    }
+
+    @Test func `is never cut off to one that is taken`() async throws {
+        let (_, browser) = try await world()
+        for page in ["/account/security", "/login?next=%2Faccount%2Fsecurity&other=1"] {
+            try await browser.get(page)
+            let found = browser.page.firstMatch(
+                of: #/<input id="passphrase"[^>]*maxlength="(\d+)"/#)
+            let limit = try #require(found.flatMap { Int($0.1) })
+            // Browsers count in units of UTF-16, of which a scalar has two at most.
+            for sign in ["a", "\u{1F9A6}"] {
+                let cut = String(
+                    decoding: String(repeating: sign, count: 2000).utf16.prefix(limit),
+                    as: UTF16.self)
+                #expect(PassphraseRule.check(cut, of: nil) == .tooLong)
+            }
+        }
+    }
+
     /// The Enter key in the field of the address presses the first button.
     @Test func `that was left empty is the wish for a code, else for a link`() async throws {
         for (settings, place, event) in [

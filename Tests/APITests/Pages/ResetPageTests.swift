@@ -84,6 +84,7 @@ import Values
         // With another browser as well, as mails are often read with one.
         let other = PageBrowser(world)
         try await other.get(try await mailed(world))
+        #expect(other.shows(#"autocomplete="username" value="ann@example.org" hidden"#))
         try await reset(other, Self.chosen)
         #expect(other.place == login)
     }

@@ -9,8 +9,14 @@ internal import Values
 enum PassphraseRoutes {
     static let table: [Route<RealmContext>] = [set, remove]
 
-    static func card(_ passphrase: Passphrase, _ frame: AccountFrame) -> HTML {
+    static func card(
+        _ passphrase: Passphrase, _ frame: AccountFrame, _ email: String?,
+        wrong: SecurityRoutes.Wrong?
+    ) -> HTML {
         let say = frame.say
+        var fault: String?
+        if case .passphrase(let text) = wrong { fault = text }
+        let said = fault
         return Page.card {
             HTML.element(.h2) { say("Passphrase", "Passphrase") }
             HTML.element(.p, .class("soft")) {
@@ -26,12 +32,13 @@ enum PassphraseRoutes {
                 }
             }
             frame.visit.form("/account/passphrase") {
+                Parts.userName(email, say)
                 Field(
                     name: "passphrase", label: say("New passphrase", "Neue Passphrase"),
-                    type: "password", autocomplete: "new-password", limit: 400,
+                    type: "password", autocomplete: "new-password", limit: Field.passphraseLimit,
                     hint: say(
                         "At least \(PassphraseRule.length.lowerBound) characters.",
-                        "Mindestens \(PassphraseRule.length.lowerBound) Zeichen.")
+                        "Mindestens \(PassphraseRule.length.lowerBound) Zeichen."), wrong: said
                 ).html
                 Parts.button(
                     passphrase.hash == nil
@@ -73,7 +80,7 @@ enum PassphraseRoutes {
         _ fault: PassphraseRule.Fault, _ call: Call<RealmContext>, _ frame: AccountFrame
     ) async throws(Problem) -> Response {
         return try await SecurityRoutes.page(
-            call, frame, wrong: fault.said(frame.say), status: .badRequest)
+            call, frame, wrong: .passphrase(fault.said(frame.say)))
     }
 
     private static let remove = AccountRoute.change(

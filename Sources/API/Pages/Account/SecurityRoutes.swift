@@ -14,9 +14,15 @@ enum SecurityRoutes {
         try await page(call, frame)
     }
 
+    /// What did not work, said where it was tried.
+    enum Wrong {
+        case passkey(String)
+        case authenticator(String)
+        case passphrase(String)
+    }
+
     static func page(
-        _ call: Call<RealmContext>, _ frame: AccountFrame, wrong: String? = nil,
-        status: Status = .ok
+        _ call: Call<RealmContext>, _ frame: AccountFrame, wrong: Wrong? = nil
     ) async throws(Problem) -> Response {
         let say = frame.say
         var passkeys: [(view: PasskeyView, name: String)] = []
@@ -29,13 +35,15 @@ enum SecurityRoutes {
             Passphrase.self, Passphrase.stream(of: frame.account))
         let party = call.pageParty
         let connections = try await call.connections(of: frame.account)
+        let email = try await call.claims(of: frame.account, ["email"])["email"]?.string
         return frame.page(
-            .security, status: status, script: party == nil ? nil : AssetRoutes.scriptPath,
+            .security, status: wrong == nil ? .ok : .badRequest,
+            script: party == nil ? nil : AssetRoutes.scriptPath,
             leadsAway: !connections.isEmpty
         ) {
             Page.card {
                 HTML.element(.h1) { say("Security", "Sicherheit") }
-                Parts.note(.bad, wrong)
+                if case .passkey(let wrong) = wrong { Parts.note(.bad, wrong) }
                 HTML.element(.h2) { "Passkeys" }
                 HTML.element(.p, .class("soft")) {
                     say(
@@ -48,9 +56,9 @@ enum SecurityRoutes {
                 }
                 if party != nil { enrol(frame) }
             }
-            TOTPPageRoutes.card(factor, frame)
+            TOTPPageRoutes.card(factor, frame, wrong: wrong)
             if call.context.place.settings.offers(.passphrase) || passphrase.hash != nil {
-                PassphraseRoutes.card(passphrase, frame)
+                PassphraseRoutes.card(passphrase, frame, email, wrong: wrong)
             }
             if !connections.isEmpty { ProviderCard.html(connections, frame) }
         }
@@ -194,7 +202,7 @@ enum SecurityRoutes {
         let wrong = frame.say(
             "This passkey could not be added. Please try again.",
             "Dieser Passkey ließ sich nicht hinzufügen. Bitte versuchen Sie es noch einmal.")
-        return try await page(call, frame, wrong: wrong, status: .badRequest)
+        return try await page(call, frame, wrong: .passkey(wrong))
     }
 
     private static let rename = AccountRoute.change(
@@ -216,7 +224,7 @@ enum SecurityRoutes {
         let wrong = frame.say(
             "That name cannot be used: it is empty or too long.",
             "Dieser Name geht nicht: Er ist leer oder zu lang.")
-        return try await page(call, frame, wrong: wrong, status: .badRequest)
+        return try await page(call, frame, wrong: .passkey(wrong))
     }
 
     private static let remove = AccountRoute.change(

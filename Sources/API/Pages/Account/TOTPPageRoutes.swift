@@ -12,8 +12,13 @@ enum TOTPPageRoutes {
 
     static let path = "/account/authenticator"
 
-    static func card(_ factor: TwoFactor, _ frame: AccountFrame) -> HTML {
+    static func card(
+        _ factor: TwoFactor, _ frame: AccountFrame, wrong: SecurityRoutes.Wrong?
+    ) -> HTML {
         let say = frame.say
+        var wrongCode: String?
+        if case .authenticator(let text) = wrong { wrongCode = text }
+        let said = wrongCode
         return Page.card {
             HTML.element(.h2) { say("Authenticator app", "Authenticator-App") }
             HTML.element(.p, .class("soft")) {
@@ -43,7 +48,7 @@ enum TOTPPageRoutes {
                         hint: say(
                             "The code that the app shows now, or a recovery code.",
                             "Der Code, den die App gerade zeigt, oder ein Wiederherstellungscode."
-                        )
+                        ), wrong: said
                     ).html
                     HTML.element(.div, .class("pair")) {
                         Parts.button(
@@ -206,8 +211,9 @@ enum TOTPPageRoutes {
     ) async throws(Problem) -> Response {
         try await SecurityRoutes.page(
             call, frame,
-            wrong: frame.say(
-                "That authenticator code is not valid.",
-                "Dieser Code der Authenticator-App gilt nicht."), status: .badRequest)
+            wrong: .authenticator(
+                frame.say(
+                    "That authenticator code is not valid.",
+                    "Dieser Code der Authenticator-App gilt nicht.")))
     }
 }

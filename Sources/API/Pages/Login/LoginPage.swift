@@ -18,6 +18,7 @@ struct LoginPage {
     var providers: [Provider] = []
     /// Who is signed in, where he is to sign in once more.
     var signedInAs: String?
+    var wrongPassphrase: String?
     /// What went wrong elsewhere, and led back here.
     var notice: String?
 
@@ -118,7 +119,7 @@ struct LoginPage {
             Field(
                 name: "email", label: say("E-mail address", "E-Mail-Adresse"), type: "email",
                 value: email, autocomplete: "username webauthn",
-                isFocused: stepUp == nil || stepUp == .wholeLogin,
+                isFocused: wrongPassphrase == nil && (stepUp == nil || stepUp == .wholeLogin),
                 wrong: wrongEmail
             ).html
             if settings.offers(.passphrase) { passphrase }
@@ -142,12 +143,13 @@ struct LoginPage {
             Field(
                 name: "passphrase", label: say("Passphrase", "Passphrase"), type: "password",
                 autocomplete: "current-password", isRequired: false,
-                limit: 400,
+                limit: Field.passphraseLimit,
                 hint: settings.offers(.code)
                     ? say(
                         "None yet, or forgotten? Have a code mailed instead; then set a new one in your account, under Security.",
                         "Noch keine, oder vergessen? Lassen Sie sich stattdessen einen Code schicken; dann setzen Sie in Ihrem Konto unter „Sicherheit“ eine neue."
-                    ) : nil
+                    ) : nil,
+                wrong: wrongPassphrase
             ).html
             Parts.button(
                 say("Sign in", "Anmelden"), name: "by", value: BrowserMethod.passphrase.rawValue)

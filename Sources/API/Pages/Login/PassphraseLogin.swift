@@ -32,7 +32,7 @@ enum PassphraseLogin {
             return secondPage(page.visit, page.onward, address, ticket, isWrong: false)
         case .refused:
             var page = page
-            page.notice = page.visit.say(
+            page.wrongPassphrase = page.visit.say(
                 "That address and passphrase do not fit together.",
                 "Adresse und Passphrase passen nicht zusammen.")
             return page.response(.badRequest)

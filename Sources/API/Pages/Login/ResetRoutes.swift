@@ -109,8 +109,9 @@ enum ResetRoutes {
         try call.requirePassphrases()
         let visit = try await call.visit()
         let token = call.text("token") ?? ""
-        guard try await call.resetLink(token) != nil else { return over(visit) }
-        return choice(visit, token, wrong: nil)
+        guard let (_, account) = try await call.resetLink(token) else { return over(visit) }
+        let email = try await call.claims(of: account, ["email"])["email"]?.string
+        return choice(visit, token, email, wrong: nil)
     }
 
     private static let set = Route<RealmContext>(
@@ -129,7 +130,9 @@ enum ResetRoutes {
         try call.count(.twoFactor, target: account.description)
         let hash: String
         switch try await call.hash(ofNew: call.body["passphrase"]?.string ?? "", of: account) {
-        case .failure(let fault): return choice(visit, token, wrong: fault.said(visit.say))
+        case .failure(let fault):
+            let email = try await call.claims(of: account, ["email"])["email"]?.string
+            return choice(visit, token, email, wrong: fault.said(visit.say))
         case .success(let made): hash = made
         }
         let kept = try await call.folded(
@@ -147,7 +150,9 @@ enum ResetRoutes {
         }
     }
 
-    private static func choice(_ visit: Visit, _ token: String, wrong: String?) -> Response {
+    private static func choice(
+        _ visit: Visit, _ token: String, _ email: String?, wrong: String?
+    ) -> Response {
         let say = visit.say
         return visit.page(
             say("New passphrase", "Neue Passphrase"), status: wrong == nil ? .ok : .badRequest
@@ -157,10 +162,11 @@ enum ResetRoutes {
                 // What is wrong is shown at this address, which can be opened again.
                 visit.form("\(resetPath)?\(Form.encode([("token", token)]))") {
                     Parts.hidden("token", token)
+                    Parts.userName(email, say)
                     Field(
                         name: "passphrase", label: say("New passphrase", "Neue Passphrase"),
                         type: "password", autocomplete: "new-password", isFocused: true,
-                        limit: 400,
+                        limit: Field.passphraseLimit,
                         hint: say(
                             "At least \(PassphraseRule.length.lowerBound) characters.",
                             "Mindestens \(PassphraseRule.length.lowerBound) Zeichen."),
