@@ -46,7 +46,8 @@ enum Rules {
     ]
 
     /// Locks and atomics are part of the language's own library.
-    private static let everywhere: Set<String> = ["Synchronization"]
+    /// The standard library is imported everywhere anyway.
+    private static let everywhere: Set<String> = ["Swift", "Synchronization"]
 
     private static let importLine = Pattern(
         #"^\s*(?:@\w+(?:\([^)]*\))?\s+)*(?:public |package |internal |fileprivate |private )?"#

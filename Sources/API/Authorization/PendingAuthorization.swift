@@ -75,7 +75,7 @@ extension Call<RealmContext> {
         }
         let step = asked.step(
             for: browser, at: context.clock.now(), isReturn: false, name: subject)
-        let expected = asked.subject ?? browser.map { subject($0.subject) }
+        let own = browser.map { subject($0.subject) }
         let levels = AuthenticationLevel.known(asked.levels)
         return PendingAuthorization(
             clientID: asked.clientID, clientName: known.metadata.clientName ?? asked.clientID,
@@ -87,7 +87,8 @@ extension Call<RealmContext> {
             level: levels.contains(AuthenticationLevel.single) ? nil : levels.first,
             needsSignIn: step == .login,
             choosesAccount: asked.prompts.contains(.selectAccount),
-            expectsAnother: expected != browser.map { subject($0.subject) },
+            expectsAnother: !asked.subjects.isEmpty
+                && !asked.subjects.contains { $0 == own },
             repeatsLogin: asked.prompts.contains(.login) || asked.maximumAge != nil,
             languages: asked.languages)
     }
