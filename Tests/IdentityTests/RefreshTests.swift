@@ -1,0 +1,106 @@
+import EventSourcing
+import Identity
+import JSON
+import LogTesting
+import Testing
+import Values
+
+@Suite struct `Redeeming a refresh token` {
+    func refresh(
+        _ generation: Int, at: Timestamp = noon, scope: [String] = [], resources: [String] = [],
+        from other: UUID? = nil
+    ) -> RedeemGrant<RefreshGrant> {
+        RedeemGrant(
+            RefreshGrant(session: session, generation: generation),
+            GrantRequest(
+                client: other ?? client, clientID: "web", proof: .none, scope: scope,
+                resources: resources, session: UUID.zero, now: at))
+    }
+
+    @Test func `is refused where the app wants more by now than was shown`() async throws {
+        try await given()
+            .given(
+                RealmEvent.settingsChanged(["sign_in_level": "multi"]), in: Realm.stream
+            ).when(refresh(0)).thenRejected(.strongerSignInNow)
+    }
+
+    func given(_ events: SessionEvent...) throws -> Scenario {
+        let terms = SessionTerms(
+            account: account, stamp: 0, client: client, clientID: "web", app: nil,
+            scope: ["openid", "offline_access"], resources: [], factors: [.mailedCode],
+            openedAt: noon, expiresAt: noon.adding(seconds: 30 * 86_400), isOffline: true)
+        let realm = try givenNativeRealm().given(registeredAccount(), in: account)
+            .given(SessionEvent.opened(terms), in: session)
+        return events.reduce(realm) { $0.given($1, in: session) }
+    }
+
+    @Test func `gives the next one`() async throws {
+        try await given().when(refresh(0))
+            .then(SessionEvent.refreshed(generation: 1, at: noon), in: session)
+    }
+
+    @Test func `gives the same successor again for a moment, and ends the family after it`()
+        async throws
+    {
+        let realm = try given(.refreshed(generation: 1, at: noon))
+        try await realm.when(refresh(0, at: noon.adding(seconds: 9))).thenNothing()
+        try await realm.when(refresh(0, at: noon.adding(seconds: 10)))
+            .then(Decision(SessionEvent.ended(.reuse), in: session, of: account))
+    }
+
+    @Test func `without leeway ends the family also for one that came before and is decided later`()
+        async throws
+    {
+        try await given(.refreshed(generation: 1, at: noon.adding(seconds: 1)))
+            .given(RealmEvent.settingsChanged(["refresh_token_leeway": 0]), in: Realm.stream)
+            .when(refresh(0)).then(
+                Decision(SessionEvent.ended(.reuse), in: session, of: account))
+    }
+
+    @Test func `ends the family at once when the successor was used`() async throws {
+        try await given(.refreshed(generation: 1, at: noon), .refreshed(generation: 2, at: noon))
+            .when(refresh(0)).then(
+                Decision(SessionEvent.ended(.reuse), in: session, of: account))
+    }
+
+    @Test func `ends the family, whatever else is wrong with what is asked`() async throws {
+        let realm = try given(
+            .refreshed(generation: 1, at: noon), .refreshed(generation: 2, at: noon))
+        let ended = Decision(SessionEvent.ended(.reuse), in: session, of: account)
+        for (scope, resources) in [
+            (["openid", "email"], []), (["nonsense"], []), ([], ["https://bank.example"]),
+            ([], ["x"]),
+        ] as [([String], [String])] {
+            try await realm.when(refresh(0, scope: scope, resources: resources)).then(ended)
+        }
+        try await realm
+            .given(
+                RealmEvent.settingsChanged(["sign_in_level": "multi"]), in: Realm.stream
+            ).when(refresh(0)).then(ended)
+        for resource in ["x", "https://bank.example"] {
+            try await realm.when(refresh(2, resources: [resource])).thenRejected(.invalidResource)
+        }
+    }
+
+    @Test func `is refused when anything about it is over`() async throws {
+        try await given(.ended(.revoked)).when(refresh(0)).thenRejected(.invalidRefreshToken)
+        try await given().given(AccountEvent.stampRotated(), in: account).when(refresh(0))
+            .thenRejected(.invalidRefreshToken)
+        try await given().given(AccountEvent.disabled(), in: account).when(refresh(0))
+            .thenRejected(.invalidRefreshToken)
+        try await given().when(refresh(0, at: noon.adding(seconds: 14 * 86_400)))
+            .thenRejected(.invalidRefreshToken)
+        try await given(.refreshed(generation: 1, at: noon.adding(seconds: 25 * 86_400)))
+            .when(refresh(1, at: noon.adding(seconds: 30 * 86_400)))
+            .thenRejected(.invalidRefreshToken)
+        try await given().when(refresh(1)).thenRejected(.invalidRefreshToken)
+        try await given().when(refresh(0, from: UUID(high: 9, low: 9)))
+            .thenRejected(.invalidClient)
+    }
+
+    @Test func `may ask for less, and never for more`() async throws {
+        try await given().when(refresh(0, scope: ["openid"]))
+            .then(SessionEvent.refreshed(generation: 1, at: noon), in: session)
+        try await given().when(refresh(0, scope: ["openid", "email"])).thenRejected(.widerScope)
+    }
+}
