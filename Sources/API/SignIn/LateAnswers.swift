@@ -40,13 +40,14 @@ final class LateAnswers: Sendable {
         }
         let answer: Response? = await withCheckedContinuation { waiting in
             let found: Response?? = late.withLock { late in
+                forgetOld(&late)
                 switch late[name] {
                 case .awaited(let since, let others):
                     late[name] = .awaited(since: since, others + [waiting])
                     return .none
-                case .kept(let response, let since):
+                case .kept(let response, _):
                     remove(name, &late)
-                    return .some(passed() - since < Self.patience ? response : nil)
+                    return .some(response)
                 case nil: return .some(nil)
                 }
             }
@@ -78,14 +79,19 @@ final class LateAnswers: Sendable {
     private func expect(_ request: Request, _ host: String) {
         guard let name = Self.name(of: request, host) else { return }
         late.withLock { late in
-            let now = passed()
-            for (other, entry) in late where now - entry.since > Self.patience {
-                guard case .kept = entry else { continue }
-                remove(other, &late)
-            }
+            forgetOld(&late)
             guard late.count < Self.most, late[name] == nil else { return }
-            late[name] = .awaited(since: now, [])
+            late[name] = .awaited(since: passed(), [])
             count.add(1, ordering: .releasing)
+        }
+    }
+
+    /// They are secrets: what nobody came for goes with the next request, whosever it is.
+    private func forgetOld(_ late: inout [[UInt8]: Late]) {
+        let now = passed()
+        for (name, entry) in late where now - entry.since >= Self.patience {
+            guard case .kept = entry else { continue }
+            remove(name, &late)
         }
     }
 

@@ -60,6 +60,17 @@ import Values
         #expect(try await world.redeem(code).json["error"] == "invalid_grant")
     }
 
+    @Test func `has it for a minute`() async throws {
+        let world = try await SignInWorld()
+        let tokens = try await world.signIn("phone").json
+        let first = try await abandon(world) { try await world.refresh(tokens, "phone") }
+        world.log.release()
+        _ = await first.result
+        world.clock.advance(seconds: 60)
+        let late = try await world.refresh(tokens, "phone")
+        #expect(late.json["error"] == "invalid_grant")
+    }
+
     @Test func `is decided anew where it was refused`() async throws {
         let world = try await SignInWorld()
         _ = try await world.requestCode(["Email": "ann@example.org"])
