@@ -124,7 +124,7 @@ extension Call<RealmContext> {
     /// Whose token it is, and the session that it belongs to.
     var signedIn: (account: UUID, session: SessionView) {
         get throws(Problem) {
-            guard case .account(let account, let session, _) = caller else {
+            guard case .account(let account, let session, _, _) = caller else {
                 throw Problem(.unauthenticated)
             }
             return (account, session)

@@ -91,7 +91,7 @@ public final class RealmContext: RouteContext {
     public enum Caller: Sendable {
         case nobody
         case client(PresentClient)
-        case account(UUID, SessionView, scope: [String])
+        case account(UUID, SessionView, scope: [String], audience: [String])
         case service(SessionView, scope: [String])
     }
 
@@ -146,7 +146,8 @@ public struct PresentClient: Sendable {
 extension RealmContext {
     private func holder(of token: PresentedToken) throws(Problem) -> Caller {
         guard let account = token.session.terms.account else { throw Problem(.invalidToken) }
-        return .account(account, token.session, scope: token.scope)
+        return .account(
+            account, token.session, scope: token.scope, audience: token.audience)
     }
 
     /// An account is looked after through an app of the realm's own, which is one that may sign people

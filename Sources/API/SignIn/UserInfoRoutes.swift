@@ -32,7 +32,8 @@ enum UserInfoRoutes {
             refusals: Place.refusals + [.invalidToken, .insufficientScope, .invalidRequest],
             isForScripts: true
         ) { call throws(Problem) in
-            guard case .account(let account, let session, let scope) = call.caller else {
+            guard case .account(let account, let session, let scope, let audience) = call.caller
+            else {
                 throw Problem(.unauthenticated)
             }
             guard scope.contains("openid") else { throw Problem(.insufficientScope) }
@@ -42,7 +43,7 @@ enum UserInfoRoutes {
             // Nobody has a name here by which to sign in but the mail address.
             if scope.contains("profile") { claims["preferred_username"] = claims["email"] }
             claims["resource_access"] = try await call.resourceAccess(
-                of: account, scope, session.terms.resources)
+                of: account, scope, audience)
             guard let signature = try await call.signature(of: session.terms) else {
                 return .json(.ok, .object(claims))
             }

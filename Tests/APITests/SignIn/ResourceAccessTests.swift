@@ -81,6 +81,15 @@ private let files = "https://files.acme.example"
         #expect(try await userInfo("openid roles", world)["resource_access"] == nil)
     }
 
+    @Test func `is told at user info of what is left to the token alone`() async throws {
+        let world = try await world()
+        let tokens = try await world.signIn(
+            "shelf", scope: "openid roles offline_access", resource: [api, files])
+        let narrow = try await world.refresh(tokens.json, "shelf", [("resource", files)])
+        let told = try await world.userInfo(try token(narrow)).json
+        #expect(told["resource_access"] == [.init(files): ["roles": ["reader"]]])
+    }
+
     @Test func `is told of a reference token as it is now`() async throws {
         let world = try await world()
         let text = try token(
