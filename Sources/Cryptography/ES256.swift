@@ -47,7 +47,7 @@ public enum ES256 {
     public struct PublicKey: Sendable, Hashable {
         /// As in a JWK: 32 bytes each, big-endian.
         public let x, y: [UInt8]
-        private let key: P256Key
+        let key: P256Key
 
         /// Refuses what is not a point on the curve.
         public init(x: [UInt8], y: [UInt8]) throws(Failure) {
