@@ -138,6 +138,53 @@ import Values
             answer.json["items"]?.array?.last?["actor"] == .string("admin:\(world.key.id)"))
     }
 
+    @Test func `is told by who, to what, what, when and in which order`() async throws {
+        let world = try await World()
+        let made = try await world.send(
+            .post, "/api/admin/realms/acme/clients",
+            body: ["client_id": "shop", "grant_types": ["client_credentials"]])
+        #expect(made.status == .created)
+        let all = try await entries(world, "")
+        let newest = try #require(all.last)
+        #expect(newest["type"] == "client.registered")
+        #expect(try await entries(world, "order=newest").first == newest)
+        let clients = all.filter { $0["type"]?.string?.hasPrefix("client.") == true }
+        #expect(clients.count > 1 && clients.count < all.count)
+        #expect(try await entries(world, "type=client") == clients)
+        #expect(try await entries(world, "type=client.registered").last == newest)
+        #expect(try await entries(world, "type=client.disabled").isEmpty)
+        let stream = try #require(newest["stream"]?.string)
+        #expect(try await entries(world, "stream=\(stream)") == [newest])
+        let actor = "admin:\(world.key.id)"
+        let done = all.filter { $0["actor"]?.string == actor }
+        #expect(!done.isEmpty && done.count < all.count)
+        #expect(try await entries(world, "actor=\(actor)") == done)
+        #expect(try await entries(world, "actor=nobody").isEmpty)
+        #expect(try await entries(world, "until=1999-01-01").isEmpty)
+        #expect(try await entries(world, "since=1999-01-01&order=oldest") == all)
+        // Newest first, a page goes on with what is older.
+        let first = try await world.send(.get, path, query: "limit=1&order=newest")
+        let next = try #require(first.json["next"]?.string)
+        let second = try await world.send(.get, path, query: "limit=1&order=newest&after=\(next)")
+        #expect(second.json["items"]?[0] == all.dropLast().last)
+    }
+
+    private func entries(_ world: World, _ query: String) async throws -> [JSON] {
+        let answer = try await world.send(.get, path, query: query)
+        #expect(answer.status == .ok)
+        return try #require(answer.json["items"]?.array)
+    }
+
+    @Test(arguments: [
+        "order=sideways", "stream=shop", "type=CLIENT", "since=yesterday", "until=2026-13-01",
+        "actor=",
+    ])
+    func `refuses a question that it does not understand`(_ query: String) async throws {
+        let world = try await World()
+        #expect(
+            try await world.send(.get, path, query: query).problem == .invalidParameter)
+    }
+
     @Test(arguments: [
         ("acme:1:999999", ProblemKind.positionNotReached), ("acme:7:1", .positionLost),
         ("other:1:1", .positionLost), ("acme:1", .invalidParameter),

@@ -62,9 +62,11 @@ import Values
         #expect(page.first?.client == "console")
         #expect(page.first?.fields["client_id"] == "a")
         #expect(page.first?.fields["contacts"] == nil)
-        #expect(try await trail.page(of: realm, .actor("nobody"), limit: 10).isEmpty)
+        #expect(try await trail.page(of: realm, .init(actor: "nobody"), limit: 10).isEmpty)
         #expect(
-            try await trail.page(of: realm, .stream(#require(page.last).stream), limit: 10).count
+            try await trail.page(
+                of: realm, .init(stream: #require(page.last).stream), limit: 10
+            ).count
                 == 1)
         // A position of another epoch never comes, one ahead of the log not in time.
         #expect(

@@ -49,14 +49,27 @@ enum EventRoutes {
 
     private static let auditTrail = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/audit-trail", id: "listAuditTrail", tag: "Log",
-        summary: "Who did what and when, oldest first.",
+        summary: "Who did what and when.",
         detail: """
-            This list follows the log: with `min_position` it waits until it holds everything up \
-            to there.
+            Of several conditions all hold. A `type` is an event's name, or what the names of many \
+            begin with up to a dot: `realm`, `account`. This list follows the log: with \
+            `min_position` it waits until it holds everything up to there.
             """,
         right: .realm,
         parameters: [
             .realm, Lists.limit, Lists.after(Cursor.position), .minimumPosition,
+            Parameter(
+                "actor", in: .query, .text(1...300), "Only what this one asked for.",
+                example: "admin:0193a0e7-5e0c-8000-9000-2f6b1c1d9a12"),
+            Parameter("stream", in: .query, Fields.id, "Only what happened to this."),
+            Parameter(
+                "type", in: .query,
+                .text(1...100, .some(Characters("a-z0-9_."), 1...100)), "Only what is called so.",
+                example: "client.registered"),
+            Lists.since, Lists.until,
+            Parameter(
+                "order", in: .query, .oneOf(["oldest", "newest"]),
+                "Which come first; the oldest if nothing is said."),
         ],
         answer: Lists.answer(
             "AuditTrail", of: entry, next: Cursor.position, example: exampleEntry),
@@ -66,10 +79,20 @@ enum EventRoutes {
         try await call.wait(in: realm) { position, epoch throws(LogFailure) in
             try await call.context.queries.auditTrail(of: realm, reaches: position, epoch: epoch)
         }
-        let after = call.text("after").flatMap(Cursor.position) ?? 0
+        var asked = AuditSelection()
+        asked.actor = call.text("actor")
+        asked.stream = try call.text("stream").map { text throws(Problem) in
+            guard let id = UUID(text) else { throw Problem(.invalidParameter, field: "stream") }
+            return id
+        }
+        asked.type = call.text("type")
+        asked.since = try call.moment("since")
+        asked.until = try call.moment("until")
+        asked.isNewestFirst = call.text("order") == "newest"
+        let (selection, after) = (asked, call.text("after").flatMap(Cursor.position))
         let items = try await reading { () throws(LogFailure) in
             try await call.context.queries.auditTrail(
-                of: realm, after: after, limit: call.limit + 1)
+                of: realm, selection, after: after, limit: call.limit + 1)
         }
         if items.isEmpty { try await call.knownLog() }
         return Lists.page(call.limit, of: items, item: json) {

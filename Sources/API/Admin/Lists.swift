@@ -1,5 +1,6 @@
 internal import HTTP
 internal import JSON
+internal import Values
 
 /// What all lists have in common: how much, from where, and where it goes on.
 enum Lists {
@@ -12,6 +13,27 @@ enum Lists {
     static func after(_ schema: Schema) -> Parameter {
         Parameter("after", in: .query, schema, "The `next` of the page before.")
     }
+
+    static let since = Parameter("since", in: .query, time, "From this time or day (UTC) on.")
+    static let until = Parameter("until", in: .query, time, "Before this time or day (UTC).")
+
+    private static let day: [Pattern] = [
+        .some(Characters("0-9"), 4...4), .text("-"), .some(Characters("0-9"), 2...2),
+        .text("-"), .some(Characters("0-9"), 2...2),
+    ]
+
+    /// As RFC 3339 has it; a day alone begins at midnight in UTC.
+    private static let time = Schema.text(
+        10...35,
+        .said(
+            "a time such as 2026-11-22T12:00:00Z, or a day such as 2026-11-22",
+            .sequence(
+                day + [
+                    .optional(
+                        .sequence([
+                            .one(Characters("Tt")), .some(Characters("-+:.Zz0-9"), 9...24),
+                        ]))
+                ])))
 
     static func schema(of item: Schema, named name: String, next: Schema) -> Schema {
         .named(
@@ -43,4 +65,13 @@ enum Lists {
 
 extension Call {
     var limit: Int { integer("limit").flatMap { Int(exactly: $0) } ?? Lists.defaultLimit }
+
+    func moment(_ name: String) throws(Problem) -> Timestamp? {
+        guard let text = text(name) else { return nil }
+        let isDay = text.utf8.count == 10
+        guard let moment = Timestamp(rfc3339: isDay ? text + "T00:00:00Z" : text) else {
+            throw Problem(.invalidParameter, "There is no such \(name).", field: name)
+        }
+        return moment
+    }
 }

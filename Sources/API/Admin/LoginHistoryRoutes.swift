@@ -60,8 +60,7 @@ enum LoginHistoryRoutes {
                 Parameter(
                     "outcome", in: .query, .oneOf(["signed_in", "refused"]),
                     "Only those that went like this."),
-                Parameter("since", in: .query, LoginView.since, "From this time or day (UTC) on."),
-                Parameter("until", in: .query, LoginView.since, "Before this time or day (UTC)."),
+                Lists.since, Lists.until,
                 Parameter("open", in: .query, .boolean, "Whether to unseal where from it was."),
             ],
             answer: Lists.answer(
@@ -103,15 +102,6 @@ extension Call<AdminContext> {
             next: { Cursor.encode(LoginPlace(at: $0.at, position: $0.position)) })
     }
 
-    fileprivate func moment(_ name: String) throws(Problem) -> Timestamp? {
-        guard let text = text(name) else { return nil }
-        let isDay = text.utf8.count == 10
-        guard let moment = Timestamp(rfc3339: isDay ? text + "T00:00:00Z" : text) else {
-            throw Problem(.invalidParameter, "There is no such \(name).", field: name)
-        }
-        return moment
-    }
-
     /// Where each attempt came from, by position. Those that are erased are not in it.
     fileprivate func places(
         of logins: [LoginView]
@@ -138,24 +128,6 @@ extension Call<AdminContext> {
 }
 
 extension LoginView {
-    private static let day: [Pattern] = [
-        .some(Characters("0-9"), 4...4), .text("-"), .some(Characters("0-9"), 2...2),
-        .text("-"), .some(Characters("0-9"), 2...2),
-    ]
-
-    /// As RFC 3339 has it; a day alone begins at midnight in UTC.
-    static let since = Schema.text(
-        10...35,
-        .said(
-            "a time such as 2026-11-22T12:00:00Z, or a day such as 2026-11-22",
-            .sequence(
-                day + [
-                    .optional(
-                        .sequence([
-                            .one(Characters("Tt")), .some(Characters("-+:.Zz0-9"), 9...24),
-                        ]))
-                ])))
-
     static let schema = Schema.named(
         "Login",
         .object(

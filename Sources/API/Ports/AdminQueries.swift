@@ -50,9 +50,9 @@ public protocol AdminQueries: AccountQueries, WebAppQueries, DeviceQueries {
         in realm: RealmID, after: UUID?, limit: Int
     ) async throws(LogFailure) -> [RegistrationTokenView]
 
-    /// Newest last. The only list that follows the log at a distance.
+    /// From behind a position on, in the order that is asked for. It follows the log at a distance.
     func auditTrail(
-        of realm: RealmID, after position: Int64, limit: Int
+        of realm: RealmID, _ selection: AuditSelection, after position: Int64?, limit: Int
     ) async throws(LogFailure) -> [AuditEntry]
 
     /// Waits, for a bounded time, until the audit trail holds everything up to a position.
@@ -86,6 +86,21 @@ public enum Reached: Sendable {
     case notYet
     /// The log was restored since: the position never comes again.
     case never
+}
+
+/// Which entries of the audit trail to list. What is not said does not matter.
+public struct AuditSelection: Sendable, Equatable {
+    public var actor: String?
+    public var stream: UUID?
+    /// A wire name, or what many begin with up to a dot.
+    public var type: String?
+    /// From this moment on.
+    public var since: Timestamp?
+    /// Before this moment.
+    public var until: Timestamp?
+    public var isNewestFirst = false
+
+    public init() {}
 }
 
 public struct AuditEntry: Sendable, Equatable {

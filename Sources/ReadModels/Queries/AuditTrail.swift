@@ -20,13 +20,25 @@ public struct AuditTrail: Sendable {
         public let fields: JSONObject
     }
 
-    /// What of it to list.
-    public enum Selection: Sendable {
-        case all
-        case actor(String)
-        case stream(UUID)
+    /// What of it to list. Of several conditions all hold.
+    public struct Selection: Sendable {
+        public var actor: String?
+        public var stream: UUID?
         /// Who signed in with a client, or could not: whoever did it then was nobody yet.
-        case signIns(clientID: String)
+        public var signInsOf: String?
+        /// A wire name, or what many begin with up to a dot.
+        public var type: String?
+        /// From this moment on.
+        public var since: Timestamp?
+        /// Before this moment.
+        public var until: Timestamp?
+        public var isNewestFirst = false
+
+        public init(actor: String? = nil, stream: UUID? = nil, signInsOf: String? = nil) {
+            self.actor = actor
+            self.stream = stream
+            self.signInsOf = signInsOf
+        }
     }
 
     private let database: Database
@@ -35,28 +47,15 @@ public struct AuditTrail: Sendable {
         self.database = database
     }
 
-    /// Newest last, from behind a position on.
+    /// From behind a position on, in the order of the selection.
     public func page(
-        of realm: RealmID, _ selection: Selection = .all, after position: Int64 = 0, limit: Int
+        of realm: RealmID, _ selection: Selection = Selection(), after position: Int64? = nil,
+        limit: Int
     ) async throws(ReadFailure) -> [Entry] {
-        var parameters = Parameters(realm: realm.name)
-        parameters.add(position)
-        parameters.add(Int64(limit))
-        let statement: Statement
-        switch selection {
-        case .all: statement = listing
-        case .actor(let actor):
-            statement = listingByActor
-            parameters.add(actor)
-        case .stream(let stream):
-            statement = listingByStream
-            parameters.add(stream)
-        case .signIns(let clientID):
-            statement = listingOfSignIns
-            parameters.add(clientID)
-        }
-        return try await database.read { [parameters] connection throws(Postgres.Failure) in
-            let rows = try connection.execute(statement, parameters)
+        try await database.read { connection throws(Postgres.Failure) in
+            let question = try AuditQuestion(
+                realm, selection, after: position, limit: limit, over: connection)
+            let rows = try connection.execute(question.statement, question.parameters)
             return .success((0..<rows.count).map { Entry(rows, $0) })
         }
     }
@@ -84,34 +83,3 @@ extension AuditTrail.Entry {
             fields: rows.object(row, 8) ?? [:])
     }
 }
-
-private let columns = """
-    a.position, a.at, a.type, a.stream, a.subject, a.actor, a.client, a.correlation, a.fields
-    """
-
-private let listing = Statement(
-    "audit_page",
-    """
-    select \(columns) from urd.audit_trail a
-    where a.realm = $1 and a.position > $2 order by a.position limit $3
-    """)
-private let listingByActor = Statement(
-    "audit_page_by_actor",
-    """
-    select \(columns) from urd.audit_trail a
-    where a.realm = $1 and a.actor = $4 and a.position > $2 order by a.position limit $3
-    """)
-private let listingByStream = Statement(
-    "audit_page_by_stream",
-    """
-    select \(columns) from urd.event e
-    join urd.audit_trail a on a.realm = $1 and a.position = e.position
-    where e.realm = $1 and e.stream = $4 and e.position > $2 order by e.version limit $3
-    """)
-private let listingOfSignIns = Statement(
-    "audit_page_of_sign_ins",
-    """
-    select \(columns) from urd.login_history h
-    join urd.audit_trail a on a.realm = $1 and a.position = h.position
-    where h.realm = $1 and h.client_id = $4 and h.position > $2 order by h.position limit $3
-    """)

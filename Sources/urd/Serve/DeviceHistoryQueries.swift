@@ -11,11 +11,13 @@ extension ReadModelQueries {
     ) async throws(LogFailure) -> [DeviceHistoryEntry] {
         let trail = AuditTrail(database)
         let clientID = RegisterInstallation.clientID(of: installation)
-        var selections: [AuditTrail.Selection] = [
-            .stream(installation), .stream(AppKey.stream(of: installation)),
-            .actor("client:\(clientID)"), .signIns(clientID: clientID),
+        var selections = [
+            AuditTrail.Selection(stream: installation),
+            AuditTrail.Selection(stream: AppKey.stream(of: installation)),
+            AuditTrail.Selection(actor: "client:\(clientID)"),
+            AuditTrail.Selection(signInsOf: clientID),
         ]
-        if let attestation { selections.append(.stream(attestation)) }
+        if let attestation { selections.append(AuditTrail.Selection(stream: attestation)) }
         var found: [Int64: DeviceHistoryEntry] = [:]
         for selection in selections {
             let entries = try await asking { () throws(ReadFailure) in

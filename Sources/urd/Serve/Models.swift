@@ -161,10 +161,16 @@ struct ReadModelQueries: AdminQueries {
     }
 
     func auditTrail(
-        of realm: RealmID, after position: Int64, limit: Int
+        of realm: RealmID, _ asked: AuditSelection, after position: Int64?, limit: Int
     ) async throws(LogFailure) -> [AuditEntry] {
-        try await asking { () throws(ReadFailure) in
-            try await trail.page(of: realm, after: position, limit: limit)
+        var selection = AuditTrail.Selection(actor: asked.actor, stream: asked.stream)
+        selection.type = asked.type
+        selection.since = asked.since
+        selection.until = asked.until
+        selection.isNewestFirst = asked.isNewestFirst
+        let wanted = selection
+        return try await asking { () throws(ReadFailure) in
+            try await trail.page(of: realm, wanted, after: position, limit: limit)
         }.map {
             AuditEntry(
                 position: $0.position, at: $0.at, type: $0.type, stream: $0.stream,

@@ -179,9 +179,19 @@ struct MemoryQueries: AdminQueries, Folding {
     }
 
     func auditTrail(
-        of realm: RealmID, after position: Int64, limit: Int
+        of realm: RealmID, _ selection: AuditSelection, after position: Int64?, limit: Int
     ) async throws(LogFailure) -> [AuditEntry] {
-        try await log.events(from: position + 1, limit: limit, in: realm).map { event in
+        let isNewest = selection.isNewestFirst
+        let from = isNewest ? 1 : (position ?? 0) + 1
+        let found = try await log.events(from: from, limit: .max, in: realm).filter { event in
+            (!isNewest || event.position < position ?? .max)
+                && selection.actor.map { $0 == event.actor } ?? true
+                && selection.stream.map { $0 == event.stream } ?? true
+                && selection.type.map { event.name == $0 || event.name.hasPrefix($0 + ".") } ?? true
+                && selection.since.map { event.at >= $0 } ?? true
+                && selection.until.map { event.at < $0 } ?? true
+        }
+        return (isNewest ? found.reversed() : found).prefix(limit).map { event in
             AuditEntry(
                 position: event.position, at: event.at, type: event.name, stream: event.stream,
                 actor: event.actor, client: event.client, correlation: event.correlation)

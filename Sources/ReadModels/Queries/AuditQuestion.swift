@@ -1,0 +1,126 @@
+internal import EventSourcing
+internal import Postgres
+internal import Values
+
+/// A question to the audit trail, as SQL. It reads on from a position in the order of the log, whatever
+/// else is asked; a time is a position too, which is looked for first.
+struct AuditQuestion {
+    private(set) var parameters: Parameters
+    private var name = "audit_page"
+    private var source = "urd.audit_trail a"
+    private var order = "a.position"
+    private var conditions: [String] = []
+    private let isNewestFirst: Bool
+    private var count = 4
+
+    init(
+        _ realm: RealmID, _ selection: AuditTrail.Selection, after position: Int64?,
+        limit: Int, over connection: Connection
+    ) throws(Postgres.Failure) {
+        parameters = Parameters(realm: realm.name)
+        isNewestFirst = selection.isNewestFirst
+        var (first, end) = (Int64(1), Int64.max)
+        if let position, isNewestFirst { end = position }
+        if let position, !isNewestFirst { first = position + 1 }
+        if let since = selection.since {
+            let found = try Self.position(since.adding(seconds: -Self.slack), realm, connection)
+            first = max(first, found)
+        }
+        if let until = selection.until {
+            let found = try Self.position(until.adding(seconds: Self.slack), realm, connection)
+            end = min(end, found)
+        }
+        parameters.add(first)
+        parameters.add(end)
+        parameters.add(Int64(limit))
+        choose(selection)
+        if let type = selection.type {
+            parameters.add(type)
+            condition("type", "(a.type = $# or starts_with(a.type, $# || '.'))")
+        }
+        // In a form for which the index by time does not fit: with it the planner would read, and sort, all
+        // that happened in that time for a page of it.
+        if let since = selection.since {
+            parameters.add(time: since.microseconds)
+            condition("since", "(a.at >= $#) is true")
+        }
+        if let until = selection.until {
+            parameters.add(time: until.microseconds)
+            condition("until", "(a.at < $#) is true")
+        }
+    }
+
+    /// What has an index of its own, in whose order the answer stands.
+    private mutating func choose(_ selection: AuditTrail.Selection) {
+        if let stream = selection.stream {
+            parameters.add(stream)
+            condition("stream", "e.realm = $1 and e.stream = $# and e.position >= $2")
+            source =
+                "urd.event e join urd.audit_trail a on a.realm = $1 and a.position = e.position"
+            order = "e.version"
+        } else if let clientID = selection.signInsOf {
+            parameters.add(clientID)
+            condition("sign_ins", "h.realm = $1 and h.client_id = $# and h.position >= $2")
+            source =
+                "urd.login_history h join urd.audit_trail a on a.realm = $1 and a.position = h.position"
+            order = "h.position"
+        }
+        if let actor = selection.actor {
+            parameters.add(actor)
+            condition("actor", "a.actor = $#")
+        }
+    }
+
+    private mutating func condition(_ part: String, _ text: String) {
+        count += 1
+        name += "_" + part
+        conditions.append(
+            text.split(separator: "#", omittingEmptySubsequences: false)
+                .joined(separator: "\(count)"))
+    }
+
+    var statement: Statement {
+        let also = conditions.map { " and " + $0 }.joined()
+        return Statement(
+            name + (isNewestFirst ? "_newest" : ""),
+            """
+            select a.position, a.at, a.type, a.stream, a.subject, a.actor, a.client, a.correlation,
+                a.fields
+            from \(source)
+            where a.realm = $1 and a.position >= $2 and a.position < $3\(also)
+            order by \(order)\(isNewestFirst ? " desc" : "") limit $4
+            """)
+    }
+}
+
+extension AuditQuestion {
+    /// Seconds that an entry may stand before another of an earlier time: the clocks of nodes differ.
+    private static let slack: Int64 = 60
+
+    /// The first position that is not before a time, found by halves: positions have no gaps.
+    private static func position(
+        _ time: Timestamp, _ realm: RealmID, _ connection: Connection
+    ) throws(Postgres.Failure) -> Int64 {
+        var parameters = Parameters(realm: realm.name)
+        parameters.add(time: time.microseconds)
+        let rows = try connection.execute(search, parameters)
+        return rows.count == 0 ? 1 : rows.int64(0, 0)
+    }
+
+    private static let search = Statement(
+        "audit_position_at",
+        """
+        with recursive search (low, high) as (
+            select 1::bigint, 1 + coalesce(
+                (select max(a.position) from urd.audit_trail a where a.realm = $1), 0)
+            union all
+            select case when m.is_earlier then m.middle + 1 else s.low end,
+                case when m.is_earlier then s.high else m.middle end
+            from search s cross join lateral (
+                select (s.low + s.high) / 2 as middle,
+                    (select a.at < $2 from urd.audit_trail a
+                        where a.realm = $1 and a.position = (s.low + s.high) / 2) as is_earlier) m
+            where s.low < s.high)
+        select s.low from search s where s.low >= s.high
+        """)
+}

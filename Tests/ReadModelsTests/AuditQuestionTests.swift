@@ -1,0 +1,128 @@
+import EventSourcing
+import Postgres
+import PostgresTesting
+import Testing
+import Values
+
+@testable import ReadModels
+
+/// One entry each second, of three actors and two kinds of clients' and realms' events.
+@Suite struct `A question to the audit trail` {
+    private static let many: Int64 = 60_000
+    private static let begin: Int64 = 1_790_000_000
+    private let realm = RealmID("one")!
+
+    @Test func `finds what all its conditions say, in the order that is asked for`() async throws {
+        let trail = AuditTrail(try grown().pool)
+        var asked = AuditTrail.Selection()
+        #expect(try await positions(trail, asked) == [1, 2, 3, 4])
+        asked.isNewestFirst = true
+        #expect(try await positions(trail, asked) == [60_000, 59_999, 59_998, 59_997])
+        #expect(
+            try await positions(trail, asked, after: 59_998) == [59_997, 59_996, 59_995, 59_994])
+        asked.until = moment(40_000)
+        #expect(try await positions(trail, asked) == [39_999, 39_998, 39_997, 39_996])
+        asked.actor = "admin:1"
+        #expect(try await positions(trail, asked) == [39_997, 39_994, 39_991, 39_988])
+        asked.isNewestFirst = false
+        asked.since = moment(39_990)
+        #expect(try await positions(trail, asked) == [39_991, 39_994, 39_997])
+        #expect(try await positions(trail, asked, after: 39_991) == [39_994, 39_997])
+        asked.type = "client"
+        #expect(try await positions(trail, asked) == [39_994])
+        asked.type = "client.deleted"
+        #expect(try await positions(trail, asked) == [39_994])
+        for nothing in ["client.", "clien", "client.delete", "%", "_lient"] {
+            asked.type = nothing
+            #expect(try await positions(trail, asked).isEmpty, "\(nothing)")
+        }
+        (asked.type, asked.actor) = (nil, nil)
+        (asked.since, asked.until) = (moment(1), moment(2))
+        #expect(try await positions(trail, asked) == [1])
+        for (since, until) in [(Self.many + 1, nil), (nil, 1), (7, 7), (9, 8)] as [(Int64?, Int64?)]
+        {
+            (asked.since, asked.until) = (since.map(moment), until.map(moment))
+            #expect(try await positions(trail, asked).isEmpty)
+        }
+        (asked.since, asked.until) = (Timestamp(seconds: -62_167_219_200), moment(3))
+        #expect(try await positions(trail, asked) == [1, 2])
+        #expect(try await trail.page(of: #require(RealmID("two")), asked, limit: 4).isEmpty)
+    }
+
+    /// Two nodes whose clocks are not the same.
+    @Test func `finds what stands before an entry of an earlier time`() async throws {
+        let world = try grown()
+        try world.superuser.run(
+            """
+            update urd.audit_trail_1 set at = at + interval '50 seconds' where position % 2 = 0
+            """)
+        var asked = AuditTrail.Selection()
+        (asked.since, asked.until) = (moment(30_000), moment(30_004))
+        #expect(
+            try await positions(AuditTrail(world.pool), asked) == [29_950, 29_952, 30_001, 30_003])
+    }
+
+    @Test func `that names a time does not read what was before`() async throws {
+        let world = try grown()
+        for isNewestFirst in [false, true] {
+            for actor in [nil, "admin:1"] {
+                var asked = AuditTrail.Selection(actor: actor)
+                asked.isNewestFirst = isNewestFirst
+                (asked.since, asked.until) = (moment(40_000), moment(50_000))
+                let selection = asked
+                let before = try counted(world)
+                let pool = Database(world.database.application, connections: 1)
+                for _ in 0..<8 {
+                    #expect(
+                        try await AuditTrail(pool).page(of: realm, selection, limit: 50).count == 50
+                    )
+                }
+                pool.close()
+                let deadline = ContinuousClock.now + .seconds(20)
+                while try world.value(
+                    """
+                    select count(*) from pg_stat_activity
+                    where usename = 'urd_app' and datname = current_database()
+                    """) != "0", ContinuousClock.now < deadline
+                {
+                    try await Task.sleep(for: .milliseconds(5))
+                }
+                let rows = try counted(world) - before
+                #expect(rows > 0 && rows < 8 * 400, "\(rows) rows were read for \(asked)")
+            }
+        }
+    }
+
+    private func positions(
+        _ trail: AuditTrail, _ selection: AuditTrail.Selection, after position: Int64? = nil
+    ) async throws -> [Int64] {
+        try await trail.page(of: realm, selection, after: position, limit: 4).map(\.position)
+    }
+
+    private func moment(_ position: Int64) -> Timestamp {
+        Timestamp(seconds: Self.begin + position)
+    }
+
+    private func counted(_ world: World) throws -> Int64 {
+        try world.superuser.executeOnce(
+            """
+            select (coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0))::bigint
+            from pg_stat_all_tables where relname = 'audit_trail_1'
+            """, Parameters()
+        ).int64(0, 0)
+    }
+
+    private func grown() throws -> World {
+        let world = try World()
+        try world.superuser.run(
+            """
+            insert into urd.audit_trail_1 (realm, position, at, stream, type, actor)
+                select 'one', n, to_timestamp(\(Self.begin) + n), gen_random_uuid(),
+                    case n % 2 when 0 then 'client.deleted' else 'realm.settings_changed' end,
+                    'admin:' || n % 3
+                from generate_series(1, \(Self.many)) n;
+            analyze urd.audit_trail_1;
+            """)
+        return world
+    }
+}
