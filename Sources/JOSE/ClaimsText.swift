@@ -7,7 +7,7 @@ internal import JSON
 /// is replaced by its whole seconds, towards zero, and the reader asked again. Any other number that
 /// is no integer stays refused. What is signed is never rewritten: this is a copy for reading.
 enum ClaimsText {
-    static let limits = JSON.Limits(depth: 16, size: 16 << 10)
+    static let limits = JSON.Limits(depth: 16, size: 16 << 10, takesNull: false)
     private static let instants = ["exp", "nbf", "iat", "auth_time", "updated_at"]
 
     static func parse(_ payload: [UInt8]) -> JSONObject? {

@@ -6,6 +6,7 @@ public struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
         case trailingBytes
         case invalidUTF8
         case controlCharacter
+        case nullCharacter
         case invalidEscape
         case loneSurrogate
         case duplicateKey
@@ -36,6 +37,7 @@ extension JSONError.Reason: CustomStringConvertible {
         case .trailingBytes: "something follows the value"
         case .invalidUTF8: "a string is not valid UTF-8"
         case .controlCharacter: "a control character in a string must be escaped"
+        case .nullCharacter: "a string has a null character"
         case .invalidEscape: "invalid escape"
         case .loneSurrogate: "a surrogate stands alone"
         case .duplicateKey: "an object has the same name twice"

@@ -6,7 +6,7 @@ extension JSON {
         guard bytes.count <= limits.size else {
             throw JSONError(offset: limits.size, reason: .tooLarge)
         }
-        var parser = Parser(bytes: bytes, depthLimit: limits.depth)
+        var parser = Parser(bytes: bytes, limits: limits)
         let value = try parser.value(depth: 0)
         parser.skipWhitespace()
         guard parser.position == bytes.count else {
@@ -18,7 +18,7 @@ extension JSON {
 
 struct Parser {
     let bytes: [UInt8]
-    let depthLimit: Int
+    let limits: JSON.Limits
     var position = 0
     /// The members of all objects that are still open: an object that knows its size when it is
     /// made is filled twice as fast as one that grows.
@@ -30,9 +30,9 @@ struct Parser {
         let start: Int
     }
 
-    init(bytes: [UInt8], depthLimit: Int) {
+    init(bytes: [UInt8], limits: JSON.Limits) {
         self.bytes = bytes
-        self.depthLimit = depthLimit
+        self.limits = limits
     }
 
     /// The byte here, or zero at the end: zero is nowhere allowed, so that it needs no second test.
@@ -86,7 +86,7 @@ struct Parser {
     }
 
     private mutating func array(depth: Int) throws(JSONError) -> JSON {
-        guard depth <= depthLimit else { throw JSONError(offset: position, reason: .tooDeep) }
+        guard depth <= limits.depth else { throw JSONError(offset: position, reason: .tooDeep) }
         position += 1
         skipWhitespace()
         if current == UInt8(ascii: "]") {
@@ -101,7 +101,7 @@ struct Parser {
     }
 
     private mutating func object(depth: Int) throws(JSONError) -> JSON {
-        guard depth <= depthLimit else { throw JSONError(offset: position, reason: .tooDeep) }
+        guard depth <= limits.depth else { throw JSONError(offset: position, reason: .tooDeep) }
         position += 1
         skipWhitespace()
         if current == UInt8(ascii: "}") {

@@ -76,6 +76,9 @@ extension Parser {
     /// Stands behind `\u`; a high surrogate takes the low one that must follow it along.
     private mutating func unicodeEscape(from start: Int) throws(JSONError) -> Unicode.Scalar {
         let first = try fourDigits(from: start)
+        if first == 0, !limits.takesNull {
+            throw JSONError(offset: start, reason: .nullCharacter)
+        }
         if let scalar = Unicode.Scalar(first) { return scalar }
         guard first < 0xDC00, current == UInt8(ascii: "\\"), position + 1 < bytes.count,
             bytes[position + 1] == UInt8(ascii: "u")

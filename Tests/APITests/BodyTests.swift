@@ -62,6 +62,32 @@ private let withBody = API.table.filter { $0.body != nil }
         }
     }
 
+    @Test(
+        arguments: [
+            (
+                "clients", ["client_id": "a", "jwks": ["keys": [["kty": "EC", "kid": "a\u{0}"]]]],
+                "jwks"
+            ),
+            ("clients", ["client_id": "a", "jwks": ["a\u{0}": 1]], "jwks"),
+        ] as [(String, JSON, String)])
+    func `has no null character where its schema is open either`(
+        _ list: String, _ body: JSON, _ field: String
+    ) async throws {
+        let world = try await World()
+        let answer = try await world.send(.post, "/api/admin/realms/acme/\(list)", body: body)
+        #expect(answer.problem == .invalidField)
+        #expect(answer.field == field)
+    }
+
+    @Test func `of settings has no null character either`() async throws {
+        let world = try await World()
+        let words: JSON = ["EmailOtp": ["de": ["subject": "a\u{0}b"]]]
+        let answer = try await world.send(
+            .patch, "/api/admin/realms/acme/settings", body: ["mail_words": words])
+        #expect(answer.problem == .invalidField)
+        #expect(answer.field?.hasPrefix("mail_words") == true)
+    }
+
     @Test(arguments: [
         ("{\"realm\":}", 9), ("", 0), ("{}x", 2), ("{\"realm\":1.5}", 10), ("{\"a\":1,\"a\":2}", 7),
         ("\u{FEFF}{}", 0),

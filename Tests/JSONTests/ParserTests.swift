@@ -57,6 +57,18 @@ import Testing
 }
 
 @Suite struct `The parser refuses` {
+    @Test(arguments: [(#""a\u0000b""#, 2), (#"{"\u0000":1}"#, 2), (#"[{"a":["\u0000"]}]"#, 8)])
+    func `a null character where it is said`(input: String, offset: Int) throws {
+        #expect(throws: JSONError(offset: offset, reason: .nullCharacter)) {
+            try JSON.parse(Array(input.utf8), limits: JSON.Limits(takesNull: false))
+        }
+        #expect(throws: Never.self) { try JSON.parse(Array(input.utf8)) }
+        // A backslash, and digits behind it.
+        let written = Array(#""\\u0000""#.utf8)
+        let read = try JSON.parse(written, limits: JSON.Limits(takesNull: false))
+        #expect(read == .string(#"\u0000"#))
+    }
+
     @Test(arguments: [
         "", " ", "[", "{", "[1", "[1,", "[\"a", "[\"\\", "[\"\\u", "[\"\\u00", "{\"a", "{\"a\"",
         "{\"a\":", "{\"a\":1", "{\"a\":1,", "tru", "[nul", "-", "\"", "\"\\uD834\\", "[[[",

@@ -28,6 +28,46 @@ import Testing
         }
     }
 
+    @Test(arguments: [1, 2, 300, 5000]) func `is believed in its order alone`(_ count: Int) throws {
+        var lines = try (0..<count).map { try digest("known \($0)") }.sorted()
+        #expect(try fault(of: lines) == nil)
+        #expect(try fault(of: lines.map { $0.lowercased() + ":7\r" }) == nil)
+        lines = lines.enumerated().map { "\($0.element):\(count - $0.offset)" }
+        #expect(try fault(of: lines) == nil)
+        if count > 1 {
+            #expect(try fault(of: lines.reversed())?.hasSuffix("order of its digests") == true)
+        }
+        let others = [
+            lines.map { String($0.prefix(32)) }, lines.map { $0.prefix(40) + "00" },
+            lines.map { "0000" + $0.prefix(40) }, lines.map { "passphrase number " + $0 },
+        ]
+        for lines in others { #expect(try fault(of: lines) != nil, "\(lines[0])") }
+    }
+
+    @Test func `is not believed where there is none`() throws {
+        #expect(try fault(of: []) != nil)
+        #expect(try fault(of: ["correct horse battery staple"]) != nil)
+        let settings = { (path: String) throws in
+            try Settings(
+                [Settings.breachedPassphrases],
+                from: SettingsSources(flags: ["breached-passphrases": [path]]))
+        }
+        let failure = #expect(throws: CommandFailure.self) {
+            try BreachedList.check(settings("/nowhere/list"))
+        }
+        #expect(failure?.description.contains("cannot open /nowhere/list") == true)
+        #expect(LocalChecks.breached("/nowhere/list").verdict == .wrong)
+    }
+
+    private func fault(of lines: [String]) throws -> String? {
+        let path =
+            NSTemporaryDirectory()
+            + "urd-list-\(ProcessInfo.processInfo.processIdentifier)-\(UUID().uuidString)"
+        try Data(lines.map { $0 + "\n" }.joined().utf8).write(to: URL(fileURLWithPath: path))
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        return BreachedList(path: path).fault()
+    }
+
     @Test func `is a failure where it cannot be read`() {
         #expect(throws: SystemFailure.self) {
             try BreachedList(path: "/nowhere/list").contains(SecretBytes([1]))

@@ -58,8 +58,11 @@ extension AccountView {
             "a mail address such as ann@example.org",
             .sequence([
                 .some(Characters("-!#$&'*+/=?^_`{|}~.a-zA-Z0-9"), 1...64), .text("@"),
-                .some(Characters("-.a-zA-Z0-9"), 1...252),
-            ])), format: "email")
+                .some(Characters(oneOf: domain), 1...252),
+            ])), format: "idn-email")
+    private static let domain: [ClosedRange<UInt32>] = [
+        0x2D...0x2E, 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0xA1...0xD7FF, 0xE000...0x10FFFF,
+    ]
     static let name = Schema.text(1...100, Names.showable(100))
 
     static let schema = Schema.named(

@@ -27,7 +27,8 @@ struct RequestedClaims: Equatable {
 
     /// Nil for what is no such object.
     init?(_ text: String) {
-        guard text.utf8.count <= 8192, let members = (try? JSON.parse(Array(text.utf8)))?.object
+        guard text.utf8.count <= 8192,
+            let members = (try? JSON.parse(Array(text.utf8), limits: .ofRequests))?.object
         else { return nil }
         for (part, value) in members where part == "id_token" || part == "userinfo" {
             guard let asked = value.object else { return nil }

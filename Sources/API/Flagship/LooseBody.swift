@@ -10,7 +10,7 @@ extension Call<RealmContext> {
         guard request.body.count <= Self.longestBody else { return [:] }
         let types = request.headers.all("Content-Type")
         if types.count == 1, types[0].lowercased().hasPrefix("application/json") {
-            return (try? JSON.parse(request.body))?.object ?? [:]
+            return (try? JSON.parse(request.body, limits: .ofRequests))?.object ?? [:]
         }
         var members: JSONObject = [:]
         for pair in Form.parse(request.body) ?? [] {

@@ -43,7 +43,8 @@ enum SessionCodeRoutes {
 
 extension Call<RealmContext> {
     fileprivate var shownPassphrase: JSON? {
-        guard request.body.count <= 16 * 1024, let members = try? JSON.parse(request.body),
+        guard request.body.count <= 16 * 1024,
+            let members = try? JSON.parse(request.body, limits: .ofRequests),
             members["passphrase"]?.string != nil
         else { return nil }
         return members

@@ -35,6 +35,10 @@ extension Outline {
         } catch {
             throw Problem(error)
         }
+        // Where a schema leaves open what is in a value.
+        if let field = value.object?.first(where: { $0.value.hasNullCharacter })?.key {
+            throw Problem(.invalidField, "\(field) has a null character.", field: field)
+        }
         return value
     }
 
@@ -86,6 +90,24 @@ extension Outline {
         }
         return .object(members)
     }
+}
+
+extension JSON {
+    /// Much of what is sent is kept where no text can have one.
+    fileprivate var hasNullCharacter: Bool {
+        switch self {
+        case .string(let text): text.utf8.contains(0)
+        case .array(let elements): elements.contains(where: \.hasNullCharacter)
+        case .object(let members):
+            members.contains { $0.key.utf8.contains(0) || $0.value.hasNullCharacter }
+        case .null, .bool, .integer: false
+        }
+    }
+}
+
+extension JSON.Limits {
+    /// Of what others send without a schema.
+    static let ofRequests = JSON.Limits(takesNull: false)
 }
 
 extension Schema {

@@ -19,7 +19,7 @@ struct Dev: Subcommand {
         Option.value("data", "path", "Folder for everything, before URD_DATA"),
     ]
 
-    static let settings = Settings.mailing + Settings.outgoing
+    static let settings = Settings.mailing + Settings.outgoing + [Settings.breachedPassphrases]
 
     let steps: @Sendable (Settings) -> any DevelopmentSteps
 

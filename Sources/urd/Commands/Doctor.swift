@@ -62,7 +62,9 @@ struct Doctor: Subcommand {
     private func security(_ call: Invocation, _ settings: Settings) async -> Findings {
         let posture = InstallationPosture(
             smtpHost: settings[Settings.smtpHost], smtpSecurity: settings[Settings.smtpSecurity],
-            hasBreachedList: settings[Settings.breachedPassphrases] != nil, cookies: API.cookies)
+            hasBreachedList: settings[Settings.breachedPassphrases].map {
+                BreachedList(path: $0).fault() == nil
+            } ?? false, cookies: API.cookies)
         var all = SecurityChecks.ofInstallation(posture)
         do {
             let name = call.arguments.values["realm"]?.first

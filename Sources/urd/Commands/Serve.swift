@@ -30,6 +30,7 @@ struct Serve: Subcommand {
         var options = Service.Options(settings, sockets)
         options.outgoing = try OutgoingCalls(settings)
         options.mailCarrier = try SMTPCarrier(settings, lines)
+        try BreachedList.check(settings)
         if options.mailCarrier == nil { lines.warning("mailer.no_mail_server", [:]) }
         let service = Service(store: try Store(settings, lines: lines), options: options)
         let serving = Task { try await service.run { _ in lines.notice("server.ready") } }

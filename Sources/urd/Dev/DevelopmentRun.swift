@@ -34,6 +34,8 @@ struct DevelopmentRun: DevelopmentSteps {
         // Whoever develops has clients on the same machine.
         options.destinations = .any
         options.authorities = settings[Settings.outgoingAuthorities]
+        options.breachedPassphrases = settings[Settings.breachedPassphrases]
+        try BreachedList.check(settings)
         let lines = Log(threshold: .warning)
         options.outgoing = try OutgoingCalls(settings)
         options.mailCarrier = try SMTPCarrier(settings, lines)

@@ -15,7 +15,15 @@ enum LocalChecks {
                 Settings.privatePort),
             files(needed: 2 * settings[Settings.maximumConnections] + 256),
             clock(now),
-        ]
+        ] + (settings[Settings.breachedPassphrases].map { [breached($0)] } ?? [])
+    }
+
+    static func breached(_ path: String) -> Diagnosis {
+        let check = "lost passphrases"
+        guard let fault = BreachedList(path: path).fault() else { return .fine(check, path) }
+        return .wrong(
+            check, fault,
+            mend: "Use a list that is ordered by SHA-1 digest, or leave breached-passphrases out.")
     }
 
     static func masterKey(_ path: String?) -> Diagnosis {

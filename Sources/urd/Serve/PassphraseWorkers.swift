@@ -1,6 +1,8 @@
 import API
 import Cryptography
+import JSON
 import Synchronization
+import Telemetry
 
 /// Works on passphrases, each on a thread of its own and only a few at once: who comes while many wait
 /// is turned away.
@@ -64,7 +66,7 @@ final class PassphraseWorkers: Sendable {
 
 extension PassphraseWork {
     /// `list`: the file of passphrases that others lost, if there is one.
-    static func onThreads(list: String?) -> PassphraseWork {
+    static func onThreads(list: String?, lines: Log) -> PassphraseWork {
         let workers = PassphraseWorkers()
         let breached = list.map { BreachedList(path: $0) }
         var work = PassphraseWork(
@@ -83,7 +85,13 @@ extension PassphraseWork {
             },
             isKnown: { secret in
                 guard let breached else { return false }
-                return try await workers.run { try breached.contains(secret) }
+                do {
+                    return try await workers.run { try breached.contains(secret) }
+                } catch let failure as SystemFailure {
+                    lines.error(
+                        "passphrases.list_unreadable", ["reason": .string(failure.description)])
+                    throw failure
+                }
             })
         work.derive = { secret, salt, rounds in
             try await workers.run { try DevicePassphrase.hash(secret, salt: salt, rounds: rounds) }

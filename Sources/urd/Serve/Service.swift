@@ -108,7 +108,7 @@ struct Service: Sendable {
     private func start(_ models: Models, _ health: Health) throws -> Servers {
         let realms = RealmContexts(
             store: store, queries: models.queries, options.forwarding, options.outgoing,
-            passphrases: .onThreads(list: options.breachedPassphrases))
+            passphrases: .onThreads(list: options.breachedPassphrases, lines: store.lines))
         let router = Router(
             [
                 .init(

@@ -49,6 +49,18 @@ extension World {
         #expect(missing.problem == .noSuchAccount)
     }
 
+    @Test func `has a domain in other letters, in whichever way they are written`() async throws {
+        let world = try await World()
+        let id = try await world.person("ann@müller.example")
+        let known = [JSON.string(id.description)]
+        for spelling in ["ann@müller.example", "Ann@MÜLLER.example", "ann@xn--mller-kva.example"] {
+            #expect(try await world.find(spelling)?.compactMap { $0["id"] } == known, "\(spelling)")
+        }
+        // Two scripts in one label.
+        let mixed = try await world.send(.post, accounts, body: ["email": "ann@mаller.example"])
+        #expect(mixed.problem == .invalidField && mixed.field == "email")
+    }
+
     @Test func `has its person in no list and no open data, and opens it on record`()
         async throws
     {
