@@ -13,7 +13,8 @@ func factorSamples() throws -> [any Event] {
         returnPath: ReturnPath("/basket"), mail: mail, person: person)
     return [
         MailboxEvent.linkIssued(issued), MailboxEvent.linkRedeemed(link), offered(),
-        try confirmed(), TwoFactorEvent.used(step: 101), TwoFactorEvent.refused(at: noon),
+        try confirmed(), TwoFactorEvent.used(step: 101),
+        TwoFactorEvent.refused(at: noon, account: account, mail: mail),
         TwoFactorEvent.removed(account: account, mail: mail),
         TwoFactorEvent.recoveryCodeUsed(try digest(8)),
         TwoFactorEvent.recoveryCodesRenewed([try digest(9)]),

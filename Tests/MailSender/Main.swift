@@ -90,6 +90,7 @@ import Values
         case .passphraseSet: .passphraseSet(at: moment)
         case .passphraseRemoved: .passphraseRemoved(at: moment)
         case .passphraseGuessed: .passphraseGuessed(at: moment)
+        case .totpGuessed: .totpGuessed(at: moment)
         case .deviceAdded: .deviceAdded(device: device, at: moment)
         case .deviceCertified: .deviceCertified(device: device, at: moment)
         case .addressChanged: .addressChanged(at: moment)

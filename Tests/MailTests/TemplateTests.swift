@@ -15,7 +15,7 @@ private func all() throws -> [MailKind] {
         .emailVerification(link, minutes: 60), .passkeyEnrolled(device: "iPhone 17", at: moment),
         .passkeyRemoved(device: "iPhone 17", at: moment), .totpEnrolled(at: moment),
         .totpRemoved(at: moment), .passphraseSet(at: moment), .passphraseRemoved(at: moment),
-        .passphraseGuessed(at: moment),
+        .passphraseGuessed(at: moment), .totpGuessed(at: moment),
         .deviceAdded(device: "Phone", at: moment), .deviceCertified(device: "Phone", at: moment),
         .addressChanged(at: moment), .signedOutEverywhere(at: moment), .accountDisabled(at: moment),
         .accountDeletion(at: moment), .accountDeletionAsked(link, at: moment),

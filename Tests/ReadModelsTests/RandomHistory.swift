@@ -232,7 +232,7 @@ struct RandomHistory {
         if mails.isEmpty || chance(40) {
             let type = [
                 "link.issued", "totp.confirmed", "totp.removed", "passphrase.set",
-                "passphrase.refused",
+                "passphrase.refused", "totp.refused",
                 "mailed_link.issued", "passphrase.hint_requested",
             ].randomElement(using: &random)
             if let type, chance(50) {

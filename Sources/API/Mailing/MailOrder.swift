@@ -28,7 +28,7 @@ struct MailOrder {
             MailOrder(kind: .signedOutEverywhere(at: event.at), account: event.stream)
         case "account.deletion_scheduled": ofDeletion(event, mint)
         case "passkey.enrolled", "passkey.removed": ofPasskey(event)
-        case "totp.confirmed", "totp.removed": ofTOTP(event)
+        case "totp.confirmed", "totp.removed", "totp.refused": ofTOTP(event)
         case "passphrase.set", "passphrase.derived", "passphrase.removed", "passphrase.refused":
             ofPassphrase(event)
         case "mailed_code.issued": ofMailedCode(event, mint)
@@ -74,6 +74,8 @@ struct MailOrder {
             MailOrder(kind: .totpEnrolled(at: event.at), account: enrolment.account)
         case .removed(let owner, _):
             MailOrder(kind: .totpRemoved(at: event.at), account: owner)
+        case .refused(_, let owner?, _):
+            MailOrder(kind: .totpGuessed(at: event.at), account: owner)
         case .offered, .used, .refused, .recoveryCodeUsed, .recoveryCodesRenewed, nil: nil
         }
     }

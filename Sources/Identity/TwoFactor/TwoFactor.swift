@@ -35,7 +35,7 @@ public struct TwoFactor: StreamState {
         case .used(let step):
             lastStep = step
             wrongGuesses = 0
-        case .refused(let at):
+        case .refused(let at, _, _):
             wrongGuesses += 1
             lastGuess = at
         case .recoveryCodeUsed(let digest):
@@ -77,7 +77,8 @@ extension TwoFactor {
         }
         if isResting(at: now) { return .wrong(nil) }
         guard let secret = enrolled?.secret, let step = typed.step(secret) else {
-            return .wrong(.refused(at: now))
+            let told = wrongGuesses == Self.guessesBeforeRest - 1 ? typed.mail : nil
+            return .wrong(.refused(at: now, account: told.map { _ in account }, mail: told))
         }
         return step > lastStep ? .good(.used(step: step)) : .wrong(nil)
     }
@@ -90,11 +91,15 @@ public struct TypedFactor: Sendable {
     let step: @Sendable (_ secret: String) -> Int64?
     /// The keyed digest of it as a recovery code.
     let recoveryDigest: @Sendable (_ account: UUID) -> SecretDigest?
+    /// The name of the mail that tells of guesses, if there is one to be sent.
+    let mail: UUID?
 
     public init(
+        mail: UUID? = nil,
         step: @escaping @Sendable (_ secret: String) -> Int64?,
         recoveryDigest: @escaping @Sendable (_ account: UUID) -> SecretDigest?
     ) {
+        self.mail = mail
         self.step = step
         self.recoveryDigest = recoveryDigest
     }

@@ -47,8 +47,8 @@ public enum TwoFactorEvent: Event {
     case confirmed(ConfirmedTOTP)
     /// The code of this period was taken.
     case used(step: Int64)
-    /// Somebody guessed wrong.
-    case refused(at: Timestamp)
+    /// Somebody guessed wrong. Its owner is told by the mail, where guesses begin to rest.
+    case refused(at: Timestamp, account: UUID? = nil, mail: UUID? = nil)
     case recoveryCodeUsed(SecretDigest)
     /// Those that were there before are worth nothing.
     case recoveryCodesRenewed([SecretDigest])
@@ -61,7 +61,7 @@ public enum TwoFactorEvent: Event {
             "totp.confirmed",
             open: ["account", "step", "confirmed_at", "recovery_codes", "mail"]),
         EventShape("totp.used", open: ["step"]),
-        EventShape("totp.refused", open: ["refused_at"]),
+        EventShape("totp.refused", open: ["account", "mail", "refused_at"]),
         EventShape("totp.removed", open: ["account", "mail"]),
         EventShape("recovery_code.used", open: ["digest"]),
         EventShape("recovery_codes.renewed", open: ["recovery_codes"]),
@@ -101,7 +101,11 @@ public enum TwoFactorEvent: Event {
                 "mail": .uuid(enrolment.mail),
             ]
         case .used(let step): return ["step": .integer(step)]
-        case .refused(let at): return ["refused_at": .integer(at.seconds)]
+        case .refused(let at, let account, let mail):
+            var fields: JSONObject = ["refused_at": .integer(at.seconds)]
+            fields["account"] = account.map { .uuid($0) }
+            fields["mail"] = mail.map { .uuid($0) }
+            return fields
         case .recoveryCodeUsed(let digest): return ["digest": .string(digest.base64URL)]
         case .recoveryCodesRenewed(let digests): return ["recovery_codes": .digests(digests)]
         case .removed(let account, let mail):
@@ -132,7 +136,7 @@ public enum TwoFactorEvent: Event {
             self = .used(step: step)
         case "totp.refused":
             guard let at = fields.instant("refused_at") else { return nil }
-            self = .refused(at: at)
+            self = .refused(at: at, account: fields.uuid("account"), mail: fields.uuid("mail"))
         case "totp.removed":
             guard let account = fields.uuid("account"), let mail = fields.uuid("mail") else {
                 return nil

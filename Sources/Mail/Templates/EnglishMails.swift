@@ -63,7 +63,7 @@ extension MailText {
                     + "mail.")
         case .passkeyEnrolled, .passkeyRemoved, .totpEnrolled, .totpRemoved, .passphraseSet,
             .passphraseRemoved, .signedOutEverywhere, .accountDisabled, .accountDeletion,
-            .accountDeletionAsked, .passphraseGuessed:
+            .accountDeletionAsked, .passphraseGuessed, .totpGuessed:
             englishNotice(kind)
         case .providerConnected: englishProviderConnected
         case .deviceAdded: englishDeviceAdded
@@ -146,6 +146,7 @@ extension MailText {
         case .accountDeletion: englishDeletion
         case .accountDeletionAsked: englishDeletionAsked
         case .passphraseGuessed: englishPassphraseGuessed
+        case .totpGuessed: englishTOTPGuessed
         case .emailOtp, .secondFactorCode, .certificationCode, .magicLink, .emailVerification,
             .emailChangeCode, .passphraseReset, .ownerInvitation, .passphraseHint,
             .addressChanged, .providerConnected, .deviceAdded, .deviceCertified, .notification:

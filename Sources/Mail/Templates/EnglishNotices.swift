@@ -32,7 +32,8 @@ extension MailText {
             .emailChangeCode,
             .passkeyEnrolled, .passkeyRemoved, .totpEnrolled, .totpRemoved, .passphraseSet,
             .passphraseRemoved, .addressChanged, .signedOutEverywhere, .accountDisabled,
-            .accountDeletion, .accountDeletionAsked, .passphraseGuessed, .providerConnected,
+            .accountDeletion, .accountDeletionAsked, .passphraseGuessed, .totpGuessed,
+            .providerConnected,
             .deviceAdded, .deviceCertified, .notification:
             english(kind)
         }
@@ -75,6 +76,19 @@ extension MailText {
             button: "Keep my account",
             closing: "If this was you, there is nothing to do. If it was not, keep the account and "
                 + "then change how you sign in.")
+
+    static let englishTOTPGuessed =
+        MailText(
+            subject: "Somebody guesses codes of your {product} account",
+            preview: "Nobody got in. Was this you?",
+            heading: "Wrong codes of your authenticator app",
+            introduction: "On {time} somebody typed a wrong code of your authenticator app several "
+                + "times. Whoever it was had another way into your {product} account already: your "
+                + "passphrase, your mailbox, or a device that is signed in. For some minutes no code "
+                + "is taken.",
+            closing:
+                "If this was you, wait a little, or use a recovery code. If it was not, choose "
+                + "another passphrase, and sign out of {product} everywhere.")
 
     static let englishPassphraseGuessed =
         MailText(

@@ -59,7 +59,7 @@ extension MailText {
         case .notification: germanNotification
         case .passkeyEnrolled, .passkeyRemoved, .totpEnrolled, .totpRemoved, .passphraseSet,
             .passphraseRemoved, .signedOutEverywhere, .accountDisabled, .accountDeletion,
-            .accountDeletionAsked, .passphraseGuessed:
+            .accountDeletionAsked, .passphraseGuessed, .totpGuessed:
             germanNotice(kind)
         case .providerConnected: germanProviderConnected
         case .deviceAdded: germanDeviceAdded
@@ -142,6 +142,7 @@ extension MailText {
         case .accountDeletion: germanDeletion
         case .accountDeletionAsked: germanDeletionAsked
         case .passphraseGuessed: germanPassphraseGuessed
+        case .totpGuessed: germanTOTPGuessed
         case .emailOtp, .secondFactorCode, .certificationCode, .magicLink, .emailVerification,
             .emailChangeCode, .passphraseReset, .ownerInvitation, .passphraseHint,
             .addressChanged, .providerConnected, .deviceAdded, .deviceCertified, .notification:

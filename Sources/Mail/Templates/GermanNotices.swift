@@ -36,7 +36,8 @@ extension MailText {
             .emailChangeCode,
             .passkeyEnrolled, .passkeyRemoved, .totpEnrolled, .totpRemoved, .passphraseSet,
             .passphraseRemoved, .addressChanged, .signedOutEverywhere, .accountDisabled,
-            .accountDeletion, .accountDeletionAsked, .passphraseGuessed, .providerConnected,
+            .accountDeletion, .accountDeletionAsked, .passphraseGuessed, .totpGuessed,
+            .providerConnected,
             .deviceAdded, .deviceCertified, .notification:
             german(kind)
         }
@@ -80,6 +81,20 @@ extension MailText {
             button: "Konto behalten",
             closing: "Waren Sie das, ist nichts zu tun. Wenn nicht, behalten Sie das Konto und "
                 + "ändern Sie dann, wie Sie sich anmelden.")
+
+    static let germanTOTPGuessed =
+        MailText(
+            subject: "Jemand rät Codes für Ihr Konto bei {product}",
+            preview: "Niemand kam hinein. Waren Sie das?",
+            heading: "Falsche Codes der Authenticator-App",
+            introduction: "Am {time} wurde mehrmals ein falscher Code Ihrer Authenticator-App "
+                + "eingegeben. Wer das war, hatte schon einen anderen Weg in Ihr Konto bei {product}: "
+                + "Ihre Passphrase, Ihr Postfach oder ein angemeldetes Gerät. Einige Minuten lang "
+                + "wird kein Code angenommen.",
+            closing:
+                "Waren Sie das, warten Sie etwas, oder nehmen Sie einen Wiederherstellungscode. Wenn "
+                + "nicht, wählen Sie eine andere Passphrase und melden Sie sich überall bei {product} "
+                + "ab.")
 
     static let germanPassphraseGuessed =
         MailText(

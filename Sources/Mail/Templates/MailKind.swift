@@ -25,6 +25,8 @@ public enum MailKind: Sendable, Hashable {
     case passphraseRemoved(at: Timestamp)
     /// Somebody typed wrong ones, one after the other.
     case passphraseGuessed(at: Timestamp)
+    /// Somebody who had another factor typed wrong codes of the second one.
+    case totpGuessed(at: Timestamp)
     /// An app on a device was let in.
     case deviceAdded(device: String, at: Timestamp)
     /// It has everything from now on.
@@ -60,6 +62,7 @@ public enum MailKind: Sendable, Hashable {
         case passphraseSet = "PassphraseSet"
         case passphraseRemoved = "PassphraseRemoved"
         case passphraseGuessed = "PassphraseGuessed"
+        case totpGuessed = "TotpGuessed"
         case deviceAdded = "DeviceAdded"
         case deviceCertified = "DeviceCertified"
         case addressChanged = "AddressChanged"
@@ -89,6 +92,7 @@ public enum MailKind: Sendable, Hashable {
         case .passphraseSet: .passphraseSet
         case .passphraseRemoved: .passphraseRemoved
         case .passphraseGuessed: .passphraseGuessed
+        case .totpGuessed: .totpGuessed
         case .deviceAdded: .deviceAdded
         case .deviceCertified: .deviceCertified
         case .addressChanged: .addressChanged

@@ -67,7 +67,8 @@ public struct MailTemplates: Sendable {
         case .passphraseHint(let hint): .code(singleLine(hint, maximum: 500))
         case .passkeyEnrolled, .passkeyRemoved, .providerConnected, .totpEnrolled, .totpRemoved,
             .passphraseSet,
-            .passphraseRemoved, .passphraseGuessed, .addressChanged, .signedOutEverywhere,
+            .passphraseRemoved, .passphraseGuessed, .totpGuessed, .addressChanged,
+            .signedOutEverywhere,
             .accountDisabled, .accountDeletion, .deviceAdded, .deviceCertified, .notification:
             .none
         }
@@ -116,7 +117,7 @@ private struct MailValues {
             values[.time] = language.time(moment)
         case .totpEnrolled(let moment), .totpRemoved(let moment),
             .passphraseSet(let moment), .passphraseRemoved(let moment),
-            .passphraseGuessed(let moment),
+            .passphraseGuessed(let moment), .totpGuessed(let moment),
             .addressChanged(let moment), .signedOutEverywhere(let moment),
             .accountDisabled(let moment),
             .accountDeletion(let moment):

@@ -19,6 +19,7 @@ public enum Placeholder: String, Sendable, Hashable, CaseIterable {
             .deviceCertified:
             known.formUnion([.device, .time])
         case .totpEnrolled, .totpRemoved, .passphraseSet, .passphraseRemoved, .passphraseGuessed,
+            .totpGuessed,
             .addressChanged,
             .signedOutEverywhere,
             .accountDisabled, .accountDeletion:

@@ -176,6 +176,29 @@ import Values
         #expect(try await world.events().filter { $0 == "browser.opened" }.count == 1)
     }
 
+    @Test func `puts a link that is used again, or made up, on record`() async throws {
+        let world = try await world(PageBrowser.unlimited)
+        _ = try await world.token()
+        let browser = PageBrowser(world)
+        try await ask(browser)
+        try await browser.get(try await link(world))
+        let (user, token) = (browser.value(of: "userId") ?? "", browser.value(of: "token") ?? "")
+        try await browser.submit("/magic-login", [("userId", user), ("token", token)])
+        #expect(browser.cookies["__Host-urd"] != nil)
+        let made = String(repeating: "A", count: 43)
+        for (count, shown) in [token, made].enumerated() {
+            let other = PageBrowser(world)
+            try await other.get("/login")
+            try await other.submit("/magic-login", [("userId", user), ("token", shown)])
+            #expect(other.answer?.status == .badRequest && other.cookies["__Host-urd"] == nil)
+            let refused = try await world.log.events(from: 1, limit: .max, in: world.realm)
+                .filter { $0.name == "browser.refused" }
+            #expect(refused.count == count + 1)
+            #expect(refused.last?.open["reason"] == "invalid_link")
+            #expect(refused.last?.open["account"] == .string(user))
+        }
+    }
+
     @Test func `says nothing of links that are not good`() async throws {
         let world = try await world()
         _ = try await world.token()

@@ -253,6 +253,31 @@ extension PassphraseWork {
         #expect(other.answer?.status == .seeOther)
     }
 
+    @Test func `that is right tells its owner where codes of the second factor are guessed`()
+        async throws
+    {
+        let (world, browser) = try await world()
+        try await set(Self.chosen, browser)
+        world.clock.advance(seconds: 200)
+        _ = try await world.enroll(try await world.token())
+        for guess in 1...7 {
+            let other = PageBrowser(world)
+            try await signIn(Self.chosen, other)
+            try await other.submit(
+                "/login/second",
+                [
+                    ("email", "ann@example.org"), ("ticket", other.value(of: "ticket") ?? ""),
+                    ("totp", "000000"),
+                ])
+            #expect(other.cookies["__Host-urd"] == nil)
+            let recorded = try await world.log.events(from: 1, limit: .max, in: world.realm)
+            let told = recorded.filter { $0.name == "totp.refused" && $0.open["mail"] != nil }
+            #expect(told.count == (guess < 5 ? 0 : 1), "\(guess)")
+        }
+        let letter = try await world.lastLetter(for: "totp.refused")
+        #expect(letter.to == "ann@example.org" && letter.text.contains("or use a recovery code"))
+    }
+
     @Test func `that is guessed keeps nobody from the codes that are mailed`() async throws {
         let (world, _) = try await world()
         let thief = PageBrowser(world)

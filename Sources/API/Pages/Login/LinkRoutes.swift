@@ -42,7 +42,10 @@ enum LinkRoutes {
         let (user, token) =
             (call.body["userId"]?.string ?? "", call.body["token"]?.string ?? "")
         try call.count(.emailOTPVerify, target: user)
-        guard let link = try await call.link(user, token) else { return over(visit) }
+        guard let link = try await call.link(user, token) else {
+            try await call.record(user, token, visit)
+            return over(visit)
+        }
         let second = call.body["totp"]?.string.flatMap(call.typedFactor)
         // Being shown uses it up: what is still missing is asked for before.
         if second == nil, try await call.twoFactor(of: link.account).enrolled != nil {
@@ -102,6 +105,17 @@ enum LinkRoutes {
 }
 
 extension Call<RealmContext> {
+    /// One that is not good goes to the decision too, which puts it on record.
+    fileprivate func record(
+        _ user: String, _ token: String, _ visit: Visit
+    ) async throws(Problem) {
+        guard let id = UUID(user), let digest = context.mint.digest(ofMagicToken: token) else {
+            return
+        }
+        _ = try await signIn(
+            MagicLinkGrant(account: id, digest: digest), by: .link, visit, to: Onward())
+    }
+
     /// The link that a token belongs to, while it can be redeemed. Looking uses nothing up.
     func link(_ user: String, _ token: String) async throws(Problem) -> IssuedLink? {
         guard let id = UUID(user), let digest = context.mint.digest(ofMagicToken: token),
