@@ -15,6 +15,9 @@ create table urd.consents_{build} (
     client_id text collate "C" not null,
     scope jsonb not null,
     given_at timestamptz not null,
+    resources jsonb not null,
+    -- What was agreed to by where the client led to.
+    places jsonb not null,
     primary key (realm, consent)
 );
 
@@ -36,15 +39,17 @@ begin
         where p.type = 'consent.withdrawn' and c.realm = p_realm and c.consent = p.stream
     )
     insert into urd.consents_{build} as c (
-        realm, consent, account, client, client_id, scope, given_at)
+        realm, consent, account, client, client_id, scope, given_at, resources, places)
     select p_realm, p.stream, (p.data ->> 'account')::uuid, (p.data ->> 'client')::uuid,
         p.data ->> 'client_id', (p.data -> 'scope')::jsonb,
-        to_timestamp((p.data ->> 'given_at')::bigint)
+        to_timestamp((p.data ->> 'given_at')::bigint),
+        coalesce((p.data -> 'resources')::jsonb, '[]'), coalesce((p.data -> 'places')::jsonb, '[]')
     from page p
     where p.type = 'consent.given'
     on conflict (realm, consent) do update set
         account = excluded.account, client = excluded.client, client_id = excluded.client_id,
-        scope = excluded.scope, given_at = excluded.given_at;
+        scope = excluded.scope, given_at = excluded.given_at, resources = excluded.resources,
+        places = excluded.places;
 end $$;
 
 -- section: finish
@@ -54,6 +59,7 @@ create index on urd.consents_{build} (realm, account, consent);
 -- section: readers
 
 create or replace view urd.consents as
-    select c.realm, c.consent, c.account, c.client, c.client_id, c.scope, c.given_at
+    select c.realm, c.consent, c.account, c.client, c.client_id, c.scope, c.given_at, c.resources,
+        c.places
     from urd.consents_{build} c;
 grant select on urd.consents to urd_app, urd_observer;

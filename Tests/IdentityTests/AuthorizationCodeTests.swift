@@ -145,10 +145,11 @@ private let pushed = UUID(high: 23, low: 23)
     @Test func `is refused to a client that nobody agreed to`() async throws {
         let realm = try given([:])
         try await realm.when(redeem(code())).then(refused("consent_withdrawn"), in: session)
-        func agreed(_ scope: [String]) -> ConsentEvent {
+        func agreed(_ scope: [String], _ resources: [String] = []) -> ConsentEvent {
             .given(
                 GivenConsent(
-                    account: account, client: client, clientID: "web", scope: scope, at: noon))
+                    account: account, client: client, clientID: "web",
+                    agreed: Agreement(scope: scope, resources: resources), at: noon))
         }
         try await realm.given(agreed(["email"]), in: consent).when(redeem(code()))
             .then(refused("consent_withdrawn"), in: session)
@@ -157,6 +158,12 @@ private let pushed = UUID(high: 23, low: 23)
         try await given.given(
             ConsentEvent.withdrawn(account: account, client: client), in: consent
         ).when(redeem(code())).then(refused("consent_withdrawn"), in: session)
+        let elsewhere = try code { $0.resources = ["https://api.example"] }
+        try await given.when(redeem(elsewhere)).then(refused("consent_withdrawn"), in: session)
+        var there = terms()
+        there.resources = ["https://api.example"]
+        try await realm.given(agreed(["openid"], ["https://api.example"]), in: consent)
+            .when(redeem(elsewhere)).then(SessionEvent.opened(there), in: session)
     }
 
     @Test func `takes no resource that was not asked for`() async throws {
@@ -172,18 +179,25 @@ private let pushed = UUID(high: 23, low: 23)
 }
 
 @Suite struct `Agreeing to a client` {
-    private func give(_ scope: [String]) -> GiveConsent {
-        GiveConsent(consent: consent, account: account, client: client, scope: scope, now: noon)
+    private func give(
+        _ scope: [String], _ resources: [String] = [], at place: String = "web.example"
+    ) -> GiveConsent {
+        GiveConsent(
+            consent: consent, account: account, client: client,
+            agreed: Agreement(scope: scope, resources: resources), place: place, now: noon)
     }
 
-    private func given(_ scope: [String]) -> ConsentEvent {
+    private func given(
+        _ scope: [String], _ resources: [String] = [], _ places: [PlacedAgreement] = []
+    ) -> ConsentEvent {
         .given(
             GivenConsent(
-                account: account, client: client, clientID: "web", scope: scope, at: noon))
+                account: account, client: client, clientID: "web",
+                agreed: Agreement(scope: scope, resources: resources), places: places, at: noon))
     }
 
-    private func givenPeople() throws -> Scenario {
-        try givenNativeRealm().given(registeredAccount(), in: account)
+    private func givenPeople(_ metadata: JSONObject = [:]) throws -> Scenario {
+        try givenNativeRealm(metadata: metadata).given(registeredAccount(), in: account)
     }
 
     @Test func `adds to what was agreed to before`() async throws {
@@ -191,6 +205,40 @@ private let pushed = UUID(high: 23, low: 23)
         try await givenPeople().given(given(["openid", "email"]), in: consent)
             .when(give(["email", "profile"]))
             .then(given(["openid", "email", "profile"]), in: consent)
+        try await givenPeople().given(given(["openid"], ["https://a.example"]), in: consent)
+            .when(give(["openid"], ["https://b.example", "https://a.example"]))
+            .then(given(["openid"], ["https://a.example", "https://b.example"]), in: consent)
+    }
+
+    @Test func `keeps the place that was shown of a client that nobody has checked`() async throws {
+        func placed(_ place: String, _ scope: String...) -> PlacedAgreement {
+            PlacedAgreement(place, Agreement(scope: scope))
+        }
+        let people = try givenPeople(["resources_listed_only": true])
+        try await people.when(give(["openid"], at: "a.example"))
+            .then(given(["openid"], [], [placed("a.example", "openid")]), in: consent)
+        // What was agreed to before there was a place counts at none.
+        let old = people.given(given(["openid", "email"]), in: consent)
+        try await old.when(give(["openid"], at: "a.example"))
+            .then(given(["openid", "email"], [], [placed("a.example", "openid")]), in: consent)
+        let two = [placed("a.example", "openid"), placed("b:", "openid", "email")]
+        try await people.given(given(["openid", "email"], [], two), in: consent)
+            .when(give(["profile"], at: "a.example"))
+            .then(
+                given(
+                    ["openid", "email", "profile"], [],
+                    [placed("b:", "openid", "email"), placed("a.example", "openid", "profile")]),
+                in: consent)
+    }
+
+    @Test func `forgets the place that was agreed to first where there are too many`() async throws
+    {
+        let places = (0..<50).map { PlacedAgreement("\($0).example", Agreement(scope: ["openid"])) }
+        let last = PlacedAgreement("last.example", Agreement(scope: ["openid"]))
+        try await givenPeople(["resources_listed_only": true])
+            .given(given(["openid"], [], places), in: consent)
+            .when(give(["openid"], at: "last.example"))
+            .then(given(["openid"], [], places.dropFirst() + [last]), in: consent)
     }
 
     @Test func `takes a realm, a client and an account that are there`() async throws {

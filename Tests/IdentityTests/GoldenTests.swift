@@ -80,6 +80,7 @@ private func signInSamples() throws -> [any Event] {
     terms.claims = ["email"]
     terms.issuer = "https://id.example.org"
     terms.webApp = app
+    let agreed = Agreement(scope: ["openid"], resources: ["https://api.example.org"])
     let refused = RefusedSignIn(
         method: .nativeOTP, reason: "invalid_code", account: account, client: client,
         clientID: "web", app: app, from: SignInPlace(source: "AAAA", device: "iPhone"))
@@ -116,7 +117,12 @@ private func signInSamples() throws -> [any Event] {
         PasskeyEvent.removed(account: account, mail: code),
         ConsentEvent.given(
             GivenConsent(
-                account: account, client: client, clientID: "web", scope: ["openid"], at: noon)),
+                account: account, client: client, clientID: "web",
+                agreed: Agreement(scope: ["openid"]), at: noon)),
+        ConsentEvent.given(
+            GivenConsent(
+                account: account, client: client, clientID: "web", agreed: agreed,
+                places: [PlacedAgreement("web.example.org", agreed)], at: noon)),
         ConsentEvent.withdrawn(account: account, client: client),
         PushedRequestEvent.used(account: account, client: client),
     ] + registrationSamples()

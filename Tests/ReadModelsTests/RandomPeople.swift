@@ -70,11 +70,14 @@ extension RandomHistory {
             return happening(
                 "consent.withdrawn", stream, #"{"account":"\#(account)","client":"\#(fresh())"}"#)
         }
+        let more =
+            chance(50)
+            ? "" : #","resources":["https://\#(serial)"],"places":[{"place":"a:","scope":[]}]"#
         return happening(
             "consent.given", stream,
             """
             {"account":"\(account)","client":"\(stream)","client_id":"c",
-            "given_at":\(1_800_000_000 + serial),"scope":["openid","s\(serial)"]}
+            "given_at":\(1_800_000_000 + serial),"scope":["openid","s\(serial)"]\(more)}
             """)
     }
 

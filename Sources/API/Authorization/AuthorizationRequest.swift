@@ -52,11 +52,19 @@ struct AuthorizationRequest: Equatable {
 }
 
 extension AuthorizationRequest {
-    /// What its person must agree to: the scope, and that of each claim that is asked for by name.
-    var consentScope: [String] {
-        (idTokenClaims + userInfoClaims).map(RequestedClaims.scope).reduce(into: scope) {
+    /// What its person must agree to: the scope, and that of each claim that is asked for by name; and
+    /// where tokens will be good.
+    var toAgree: Agreement {
+        let scope = (idTokenClaims + userInfoClaims).map(RequestedClaims.scope).reduce(into: scope)
+        {
             if !$0.contains($1) { $0.append($1) }
         }
+        return Agreement(scope: scope, resources: resources)
+    }
+
+    /// Where the consent page says that it leads, if nobody but the client itself says who it is.
+    func shownPlace(of client: ClientMetadata) -> String? {
+        client.isUnchecked ? target.place : nil
     }
 
     var json: JSON {

@@ -16,9 +16,10 @@ struct AuthorizationTarget: Equatable {
     var profile = ClientProfile.standard
 
     /// What people may know of it: the host of a site, or the scheme that an app claims.
-    var place: String? {
-        guard let parts = URLParts.parse(redirectURI) else { return nil }
-        return ["https", "http"].contains(parts.scheme) ? parts.host : "\(parts.scheme):"
+    var place: String {
+        let scheme = redirectURI.prefix { $0 != ":" }.lowercased()
+        guard ["https", "http"].contains(scheme) else { return "\(scheme):" }
+        return URLParts.parse(redirectURI)?.host ?? redirectURI
     }
 
     func refusal(

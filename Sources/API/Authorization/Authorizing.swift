@@ -172,9 +172,9 @@ extension Call<RealmContext> {
                 try await context.queries.consent(id, in: context.place.realm)
             }
         }
-        guard let given = found?.given, asked.consentScope.allSatisfy(given.scope.contains) else {
-            return true
-        }
+        let place = asked.shownPlace(of: known.metadata)
+        guard let agreed = found?.given.agreed(leadingTo: place), agreed.covers(asked.toAgree)
+        else { return true }
         // To this very request, however often and however lately to others.
         return asked.prompts.contains(.consent) && asked.agreedIn != browser.id
     }

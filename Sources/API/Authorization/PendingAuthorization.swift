@@ -16,9 +16,9 @@ struct PendingAuthorization: Equatable {
     /// Where it leads people to, if nobody but itself says who it is.
     let leadsTo: String?
     /// What the client asks for now.
-    let scope: [String]
+    let asks: Agreement
     /// What its person agreed to before, if anybody is signed in.
-    let remembered: [String]
+    let remembered: Agreement
     /// Who is expected.
     let loginHint: String?
     /// How strong the sign-in should be, in the words of `acr`; nil: as it likes.
@@ -62,13 +62,14 @@ extension Call<RealmContext> {
             try await context.clients.recent(asked.clientID, in: context.place.realm)
         }
         guard let known, known.id == asked.client else { return nil }
-        var remembered: [String] = []
+        let place = asked.shownPlace(of: known.metadata)
+        var remembered: Agreement?
         if let browser {
             let id = context.mint.consent(of: browser.subject, to: known.id)
             remembered =
                 try await reading { () throws(LogFailure) in
                     try await context.queries.consent(id, in: context.place.realm)
-                }?.given.scope ?? []
+                }?.given.agreed(leadingTo: place)
         }
         let subject = { account in
             self.context.mint.subject(account, in: known.metadata.sector)
@@ -81,9 +82,8 @@ extension Call<RealmContext> {
             clientID: asked.clientID, clientName: known.metadata.clientName ?? asked.clientID,
             logoURI: known.metadata.logoURI, clientURI: known.metadata.clientURI,
             policyURI: known.metadata.policyURI, termsURI: known.metadata.tosURI,
-            // What registers itself has it, until somebody who manages the realm says otherwise.
-            leadsTo: known.metadata.needsListedResources ? asked.target.place : nil,
-            scope: asked.consentScope, remembered: remembered, loginHint: asked.loginHint,
+            leadsTo: place, asks: asked.toAgree, remembered: remembered ?? Agreement(),
+            loginHint: asked.loginHint,
             level: levels.contains(AuthenticationLevel.single) ? nil : levels.first,
             needsSignIn: step == .login,
             choosesAccount: asked.prompts.contains(.selectAccount),
@@ -109,8 +109,8 @@ extension Call<RealmContext> {
         }
         let command = GiveConsent(
             consent: context.mint.consent(of: browser.subject, to: asked.client),
-            account: browser.subject, client: asked.client, scope: asked.consentScope,
-            now: context.clock.now())
+            account: browser.subject, client: asked.client, agreed: asked.toAgree,
+            place: asked.target.place, now: context.clock.now())
         do {
             _ = try await context.commands.dispatch(
                 command, in: context.place.realm, id: newID(), digest: [],

@@ -14,7 +14,7 @@ struct SealedRequests: ApplicationRequests {
         return ApplicationRequest(
             clientName: asked.clientName, site: asked.clientURI, leadsTo: asked.leadsTo,
             policy: asked.policyURI, terms: asked.termsURI, hasLogo: asked.logoURI != nil,
-            scope: asked.scope, remembered: asked.remembered, hint: asked.loginHint,
+            asks: asked.asks, remembered: asked.remembered, hint: asked.loginHint,
             needsNoSignIn: !asked.needsSignIn,
             asksForAnother: asked.choosesAccount || asked.expectsAnother, needsMore: needsMore,
             mayStepUp: needsMore && browser != nil && !asked.repeatsLogin

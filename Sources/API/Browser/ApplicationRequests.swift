@@ -1,4 +1,5 @@
 internal import HTTP
+internal import Identity
 internal import Values
 
 /// What an application asks for, as far as people are told.
@@ -11,8 +12,8 @@ struct ApplicationRequest: Sendable, Equatable {
     var terms: String?
     var hasLogo = false
     /// What it asks for now, and what its person agreed to before.
-    var scope: [String]
-    var remembered: [String] = []
+    var asks: Agreement
+    var remembered = Agreement()
     /// Who is expected.
     var hint: String?
     /// Whoever is signed in with the browser is enough for it, as he is.

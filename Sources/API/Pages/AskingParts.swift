@@ -1,4 +1,5 @@
 internal import HTML
+internal import Identity
 
 /// What every page says that asks somebody to let an application or a device in: as whom he answers, and
 /// what nobody has checked.
@@ -12,6 +13,36 @@ enum AskingParts {
                 say(" The app leads you to ", " Die App führt Sie zu ")
                 HTML.element(.strong) { place }
                 "."
+            }
+        }
+    }
+
+    /// Where tokens will be good that are asked for; nothing where no place is named (RFC 8707).
+    static func resources(
+        _ asks: Agreement, remembered: Agreement = Agreement(), _ say: Words
+    ) -> HTML {
+        HTML {
+            if !asks.resources.isEmpty {
+                HTML.element(.h2) {
+                    say("The access would be good at", "Der Zugriff würde gelten bei")
+                }
+                HTML.element(.ul, .class("scopes")) {
+                    for resource in asks.resources {
+                        HTML.element(.li) {
+                            HTML.element(.code, .class("break")) { resource }
+                            if remembered.resources.contains(resource) { allowedBefore(say) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    static func allowedBefore(_ say: Words) -> HTML {
+        HTML {
+            " "
+            HTML.element(.span, .class("soft small")) {
+                say("(allowed before)", "(schon erlaubt)")
             }
         }
     }

@@ -61,10 +61,11 @@ enum ConsentRoutes {
                 AskingParts.signedIn(as: email, say)
                 HTML.element(.h2) { say("It would be able to", "Die App könnte dann") }
                 HTML.element(.ul, .class("scopes")) {
-                    for scope in asked.scope {
-                        line(scope, isRemembered: asked.remembered.contains(scope), say)
+                    for scope in asked.asks.scope {
+                        line(scope, isRemembered: asked.remembered.scope.contains(scope), say)
                     }
                 }
+                AskingParts.resources(asked.asks, remembered: asked.remembered, say)
                 visit.form("/consent") {
                     onward.fields
                     HTML.element(.div, .class("pair")) {
@@ -114,12 +115,7 @@ enum ConsentRoutes {
                 say("use ", "nutzen: ")
                 HTML.element(.code, .class("break")) { scope }
             }
-            if isRemembered {
-                " "
-                HTML.element(.span, .class("soft small")) {
-                    say("(allowed before)", "(schon erlaubt)")
-                }
-            }
+            if isRemembered { AskingParts.allowedBefore(say) }
         }
     }
 

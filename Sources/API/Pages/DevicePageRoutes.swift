@@ -85,7 +85,7 @@ enum DevicePageRoutes {
                     say("Connect \(name) to your account?", "\(name) mit Ihrem Konto verbinden?")
                 }
                 // Nobody but itself says who it is, as with one that leads people on.
-                if device.client?.needsListedResources ?? true {
+                if device.client?.isUnchecked ?? true {
                     AskingParts.unchecked(leadingTo: nil, say)
                 }
                 AskingParts.signedIn(as: email, say)
@@ -102,6 +102,7 @@ enum DevicePageRoutes {
                         ConsentRoutes.line(scope, isRemembered: false, say)
                     }
                 }
+                AskingParts.resources(Agreement(resources: device.terms.resources), say)
                 visit.form(DeviceRoutes.page) {
                     Parts.hidden("user_code", shown)
                     HTML.element(.div, .class("pair")) {

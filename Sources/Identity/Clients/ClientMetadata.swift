@@ -118,6 +118,10 @@ public struct ClientMetadata: Sendable, Equatable {
         }
     }
 
+    /// Nobody but itself says who it is: so it is with what registered itself, until somebody who
+    /// manages the realm says otherwise.
+    public var isUnchecked: Bool { needsListedResources }
+
     /// The metadata under its wire names; what is unset is left out.
     public var members: JSONObject {
         var members: JSONObject = [:]

@@ -15,8 +15,5 @@ public struct Consent: StreamState {
         }
     }
 
-    public func covers(_ scope: [String]) -> Bool {
-        guard let given else { return false }
-        return scope.allSatisfy(given.scope.contains)
-    }
+    public func covers(_ asked: Agreement) -> Bool { given?.agreed.covers(asked) ?? false }
 }

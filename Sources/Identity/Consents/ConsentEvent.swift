@@ -8,16 +8,34 @@ public struct GivenConsent: Sendable, Equatable {
     /// The client's stream and its name.
     public var client: UUID
     public var clientID: String
-    public var scope: [String]
+    /// Wherever the client led to.
+    public var agreed: Agreement
+    /// The part that counts while nobody here has checked the client; the latest comes last.
+    public var places: [PlacedAgreement]
     /// When it was last asked for.
     public var at: Timestamp
 
-    public init(account: UUID, client: UUID, clientID: String, scope: [String], at: Timestamp) {
+    /// Each was agreed to by hand: what falls out is asked for anew.
+    static let mostPlaces = 50
+
+    public init(
+        account: UUID, client: UUID, clientID: String, agreed: Agreement,
+        places: [PlacedAgreement] = [], at: Timestamp
+    ) {
         self.account = account
         self.client = client
         self.clientID = clientID
-        self.scope = scope
+        self.agreed = agreed
+        self.places = places
         self.at = at
+    }
+
+    /// What counts; nil: nothing was agreed to.
+    /// - Parameter place: where the client leads people to, if nobody but itself says who it is: its
+    ///   person was shown the place, and agreed to that one.
+    public func agreed(leadingTo place: String?) -> Agreement? {
+        guard let place else { return agreed }
+        return places.first { $0.place == place }?.agreed
     }
 }
 
@@ -28,7 +46,10 @@ public enum ConsentEvent: Event {
 
     public static let catalogue = [
         EventShape(
-            "consent.given", open: ["account", "client", "client_id", "scope", "given_at"]),
+            "consent.given",
+            open: [
+                "account", "client", "client_id", "scope", "resources", "places", "given_at",
+            ]),
         EventShape("consent.withdrawn", open: ["account", "client"]),
     ]
 
@@ -48,12 +69,7 @@ public enum ConsentEvent: Event {
 
     public var fields: JSONObject {
         switch self {
-        case .given(let consent):
-            [
-                "account": .uuid(consent.account), "client": .uuid(consent.client),
-                "client_id": .string(consent.clientID), "scope": .texts(consent.scope),
-                "given_at": .integer(consent.at.seconds),
-            ]
+        case .given(let consent): consent.fields
         case .withdrawn(let account, let client):
             ["account": .uuid(account), "client": .uuid(client)]
         }
@@ -66,13 +82,28 @@ public enum ConsentEvent: Event {
         switch name {
         case "consent.given":
             guard let clientID = fields["client_id"]?.string, let scope = fields.texts("scope"),
-                let at = fields.instant("given_at")
+                let at = fields.instant("given_at"),
+                let places = PlacedAgreement.list(fields["places"] ?? [])
             else { return nil }
             self = .given(
                 GivenConsent(
-                    account: account, client: client, clientID: clientID, scope: scope, at: at))
+                    account: account, client: client, clientID: clientID,
+                    agreed: Agreement(scope: scope, resources: fields.texts("resources") ?? []),
+                    places: places, at: at))
         case "consent.withdrawn": self = .withdrawn(account: account, client: client)
         default: return nil
         }
+    }
+}
+
+extension GivenConsent {
+    fileprivate var fields: JSONObject {
+        var fields: JSONObject = [
+            "account": .uuid(account), "client": .uuid(client), "client_id": .string(clientID),
+            "scope": .texts(agreed.scope), "given_at": .integer(at.seconds),
+        ]
+        if !agreed.resources.isEmpty { fields["resources"] = .texts(agreed.resources) }
+        if !places.isEmpty { fields["places"] = .array(places.map(\.json)) }
+        return fields
     }
 }

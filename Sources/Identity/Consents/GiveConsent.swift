@@ -1,21 +1,28 @@
 public import EventSourcing
 public import Values
 
-/// Lets a client know and do what its person agreed to, beside what had been agreed to before.
+/// Lets a client know and do what its person agreed to, beside what had been agreed to before. A client
+/// that nobody here has checked may do so where it led its person to, and nowhere else.
 public struct GiveConsent: Command {
     /// The stream of the two.
     public var consent: UUID
     public var account: UUID
     /// The client's stream.
     public var client: UUID
-    public var scope: [String]
+    public var agreed: Agreement
+    /// Where the client leads its person to.
+    public var place: String
     public var now: Timestamp
 
-    public init(consent: UUID, account: UUID, client: UUID, scope: [String], now: Timestamp) {
+    public init(
+        consent: UUID, account: UUID, client: UUID, agreed: Agreement, place: String,
+        now: Timestamp
+    ) {
         self.consent = consent
         self.account = account
         self.client = client
-        self.scope = scope
+        self.agreed = agreed
+        self.place = place
         self.now = now
     }
 
@@ -44,16 +51,21 @@ public struct GiveConsent: Command {
     public func decide(_ facts: Facts) throws(Rejection) -> Decision {
         try facts.realm.requireOpen(
             missing: Rejection.realmNotFound, disabled: .realmDisabled)
-        guard facts.client.aliveMetadata != nil, !facts.client.state.isDisabled else {
+        guard let metadata = facts.client.aliveMetadata, !facts.client.state.isDisabled else {
             throw .clientNotFound
         }
         guard facts.account.isWelcome else { throw .accountBlocked }
-        var all = facts.consent.state.given?.scope ?? []
-        for name in scope where !all.contains(name) { all.append(name) }
-        return Decision(
-            ConsentEvent.given(
-                GivenConsent(
-                    account: account, client: client, clientID: facts.client.state.clientID,
-                    scope: all, at: now)), in: consent)
+        let before = facts.consent.state.given
+        var given = GivenConsent(
+            account: account, client: client, clientID: facts.client.state.clientID,
+            agreed: (before?.agreed ?? Agreement()).adding(agreed), places: before?.places ?? [],
+            at: now)
+        if metadata.isUnchecked {
+            let there = before?.agreed(leadingTo: place) ?? Agreement()
+            given.places.removeAll { $0.place == place }
+            given.places.append(PlacedAgreement(place, there.adding(agreed)))
+            given.places = given.places.suffix(GivenConsent.mostPlaces)
+        }
+        return Decision(ConsentEvent.given(given), in: consent)
     }
 }

@@ -67,7 +67,8 @@ public struct AuthorizationCodeGrant: Grant {
             facts.browser.state.end == nil || facts.browser.state.end == .replaced
         else { throw .invalidAuthorizationCode("browser_signed_out") }
         if desk.metadata.consent == .needed {
-            guard let consent = facts.consent, consent.state.covers(code.scope) else {
+            let agreed = Agreement(scope: code.scope, resources: code.resources)
+            guard let consent = facts.consent, consent.state.covers(agreed) else {
                 throw .invalidAuthorizationCode("consent_withdrawn")
             }
         }

@@ -35,18 +35,24 @@ public struct Consents: Sendable {
 
 extension Consents.Entry {
     fileprivate init?(_ rows: Rows, _ row: Int) {
-        guard let scope = (try? JSON.parse(rows.bytes(row, 5)))?.array?.compactMap(\.string)
+        func list(_ column: Int) -> JSON? { try? JSON.parse(rows.bytes(row, column)) }
+        guard let scope = list(5)?.array?.compactMap(\.string),
+            let resources = list(7)?.array?.compactMap(\.string),
+            let places = list(8).flatMap(PlacedAgreement.list)
         else { return nil }
         self.init(
             id: rows.identifier(row, 1),
             given: GivenConsent(
                 account: rows.identifier(row, 2), client: rows.identifier(row, 3),
-                clientID: rows.text(row, 4), scope: scope, at: rows.instant(row, 6)))
+                clientID: rows.text(row, 4),
+                agreed: Agreement(scope: scope, resources: resources), places: places,
+                at: rows.instant(row, 6)))
     }
 }
 
 private let columns = """
-    c.consent, c.account, c.client, c.client_id, c.scope::text, c.given_at
+    c.consent, c.account, c.client, c.client_id, c.scope::text, c.given_at, c.resources::text,
+    c.places::text
     """
 
 private let finding = Statement(

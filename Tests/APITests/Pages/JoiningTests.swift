@@ -88,8 +88,10 @@ private struct Asking: ApplicationRequests {
         return ApplicationRequest(
             clientName: "<b>Shop</b>", site: "https://shop.example", leadsTo: "<i>place</i>",
             policy: "javascript:alert(1)", terms: nil,
-            scope: ["openid", "email", "<i>jobs</i>"], remembered: ["openid"],
-            hint: "ann@example.org")
+            asks: Agreement(
+                scope: ["openid", "email", "<i>jobs</i>"],
+                resources: ["https://bank.example", "https://a.example/<i>b</i>"]),
+            remembered: Agreement(scope: ["openid"]), hint: "ann@example.org")
     }
 
     func decide(
@@ -117,6 +119,9 @@ private struct Asking: ApplicationRequests {
             #expect(browser.shows("see your e-mail address") && browser.shows("allowed before"))
             #expect(browser.shows("&lt;i&gt;jobs") && !browser.shows("<i>jobs"))
             #expect(browser.shows("&lt;i&gt;place") && !browser.shows("<i>place"))
+            #expect(browser.shows("The access would be good at"))
+            #expect(browser.shows(">https://bank.example</code>"))
+            #expect(browser.shows("a.example/&lt;i&gt;b") && !browser.shows("<i>b"))
             let policy = browser.answer?.response.headers["Content-Security-Policy"] ?? ""
             // Browsers hold it against where the answer leads on to.
             #expect(!policy.contains("form-action"))
