@@ -244,6 +244,25 @@ private func realm(_ posture: String? = nil) -> Scenario {
             .then(ClientEvent.updated(after), in: client)
     }
 
+    @Test func `asks its people again where it leads them to places that nobody has looked at`()
+        async throws
+    {
+        let back = "https://web.example.org/back"
+        let given: JSONObject = [
+            "consent": "none", "redirect_uris": [.string(back), "org.web:/a"],
+        ]
+        for (places, consent) in [
+            ([.string(back)], "none"), (["org.web:/a", .string(back)], "none"),
+            ([.string(back), "https://evil.example/back"], "needed"), (["org.web:/b"], "needed"),
+        ] as [([JSON], JSON)] {
+            let after = plain.merging(["redirect_uris": .array(places), "consent": consent]) { $1 }
+            // It sends back what it was told.
+            try await known(given)
+                .when(update(["redirect_uris": .array(places), "consent": "none"]))
+                .then(ClientEvent.updated(try ClientMetadata(after)), in: client)
+        }
+    }
+
     @Test func `gives itself nothing more`() async throws {
         for (name, value) in [
             ("audiences", ["https://other.example"]), ("introspects_all_tokens", true),

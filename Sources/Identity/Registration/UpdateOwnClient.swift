@@ -3,7 +3,8 @@ public import JSON
 public import Values
 
 /// Lets a client replace what it said of itself (RFC 7592 section 2.2). What an administrator has given
-/// it stays as it is.
+/// it stays as it is; but its people are asked from now on where it leads them to places that nobody has
+/// looked at.
 public struct UpdateOwnClient: Command {
     public var id: UUID
     /// As the client sent it.
@@ -42,6 +43,10 @@ public struct UpdateOwnClient: Command {
             throw .invalid(error)
         }
         members["client_id"] = metadata["client_id"]
+        let places = members["redirect_uris"]?.array?.compactMap(\.string) ?? []
+        if !places.allSatisfy(current.redirectURIs.contains) {
+            members["consent"] = .string(ConsentPolicy.needed.rawValue)
+        }
         return try UpdateClient(id: id, metadata: members, secret: secret).decide(facts)
     }
 }

@@ -135,4 +135,23 @@ private typealias Site = AuthorizeWorld
         #expect(
             try await isRemembered(site, asking(calendar, [("resource", "https://one.example")])))
     }
+
+    @Test func `is asked anew once a client leads elsewhere that somebody trusted`() async throws {
+        let site = try await site([
+            "resources_listed_only": false, "consent": "none", "redirect_uris": [.string(calendar)],
+        ])
+        let client = try #require(
+            try await FoldedQueries(log: site.world.log).knownClient("web", in: site.world.realm))
+        let token = site.world.mint.registrationAccessToken(ofClient: client.id)
+        let evil = "https://evil.example/back"
+        for (place, consent) in [(calendar, "none"), (evil, "needed")] {
+            var members = client.metadata.members
+            members["client_id"] = "web"
+            members["redirect_uris"] = [.string(place)]
+            let changed = try await site.world.call(
+                .put, "/connect/register/web", bearer: token, .object(members))
+            #expect(changed.status == .ok && changed.json["consent"]?.string == consent)
+            #expect(try await isRemembered(site, asking(place)) == (consent == "none"))
+        }
+    }
 }
