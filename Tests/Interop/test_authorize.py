@@ -150,6 +150,25 @@ class Authorize(unittest.TestCase):
         self.assertEqual(members["error"], "access_denied")
         self.assertEqual(members["state"], client.state)
 
+    def test_asks_anew_at_another_place_and_for_another_resource(self):
+        resource = "https://api.example"
+        client, person = self.relying(
+            resources_listed_only=True, resources=[resource], application_type="native",
+            redirect_uris=["http://127.0.0.1/back", "org.example.app:/back"]), Person()
+        self.assertEqual(person.go(client.begin())[1], ["/login", "/login/code", "/consent"])
+        for place, more in [
+            ("org.example.app:/back", {}), ("org.example.app:/back", {"resource": resource}),
+            (BACK, {"resource": resource}),
+        ]:
+            client.session.redirect_uri = place
+            mute, past = person.go(client.begin(prompt="none", **more))
+            self.assertEqual(past, [])
+            self.assertIn("error=consent_required", mute)
+            self.assertEqual(person.go(client.begin(**more))[1], ["/consent"])
+            again, past = person.go(client.begin(prompt="none", **more))
+            self.assertEqual(past, [])
+            self.assertTrue(again.startswith(f"{place}?code="), again)
+
     def test_a_client_without_a_secret(self):
         client, person = self.relying(token_endpoint_auth_method="none", consent="none"), Person()
         place, past = person.go(client.begin())
