@@ -81,7 +81,7 @@ import Values
         #expect(Set(names).count == names.count)
         #expect(
             MetadataField.all.filter(\.isPersonal).map(\.name) == [
-                "contacts", "notification_device_token",
+                "contacts", "software_statement", "notification_device_token",
             ])
         for field in MetadataField.all {
             #expect(!field.about.isEmpty)

@@ -81,7 +81,8 @@ private func realm(_ posture: String? = nil) -> Scenario {
     ) -> RegisterOwnClient {
         RegisterOwnClient(
             id: client, clientID: "web", metadata: plain.merging(more) { $1 }, secret: secret,
-            app: app, token: token, statement: statement, now: now)
+            app: app, token: token,
+            statement: statement.map { SoftwareStatement("a.b.c", claims: $0) }, now: now)
     }
 
     private func made(_ more: JSONObject = [:]) throws -> ClientEvent {
@@ -123,7 +124,7 @@ private func realm(_ posture: String? = nil) -> Scenario {
         try await withToken.when(register([name: value], token: token)).thenRejected(fault)
         // A maker's word does not give it either: it is passed over.
         try await realm("open").when(register(statement: [name: value]))
-            .then(made(), in: client, taking: [claim])
+            .then(made(["software_statement": "a.b.c"]), in: client, taking: [claim])
     }
 
     @Test(arguments: [
@@ -184,12 +185,20 @@ private func realm(_ posture: String? = nil) -> Scenario {
 
     @Test func `is what its maker says, whatever it says itself`() async throws {
         let statement: JSONObject = [
-            "iss": "https://maker.example", "client_name": "Maker's", "scope": "jobs",
+            "iss": "https://maker.example", "client_name": "Maker's", "scope": "email",
+            "redirect_uris": ["https://maker.example/back"], "client_uri": .null,
         ]
-        try await realm("software_statement")
-            .when(register(["client_name": "Mine"], statement: statement))
+        let own: JSONObject = [
+            "client_name": "Mine", "scope": "openid", "client_uri": "https://mine.example",
+            "software_statement": "a.b.c",
+        ]
+        try await realm("software_statement").when(register(own, statement: statement))
             .then(
-                made(["client_name": "Maker's", "scope": "jobs"]), in: client, taking: [claim])
+                made([
+                    "client_name": "Maker's", "scope": "email",
+                    "redirect_uris": ["https://maker.example/back"],
+                    "client_uri": "https://mine.example", "software_statement": "a.b.c",
+                ]), in: client, taking: [claim])
     }
 
     @Test func `belongs to the app at whose host it came`() async throws {
@@ -209,83 +218,6 @@ private func realm(_ posture: String? = nil) -> Scenario {
             .thenRejected(.refused(.invalid(FieldFault("redirect_uris", .hasFragment, at: 0))))
         try await realm("open").when(register())
             .thenRejected(.refused(.clientIDTaken), whenTaken: claim)
-    }
-}
-
-@Suite struct `A client that changes what it said` {
-    private let plain: JSONObject = [
-        "token_endpoint_auth_method": "none", "redirect_uris": ["https://web.example.org/back"],
-    ]
-
-    private func update(_ more: JSONObject = [:]) -> UpdateOwnClient {
-        UpdateOwnClient(
-            id: client,
-            metadata: plain.merging(["client_id": "web"]) { $1 }.merging(more) { $1 })
-    }
-
-    private func known(_ more: JSONObject = [:]) throws -> Scenario {
-        realm("open").given(
-            try registered(plain.merging(more) { $1 }, secret: nil), in: client)
-    }
-
-    @Test func `replaces it, and keeps what it was given`() async throws {
-        let given: JSONObject = [
-            "audiences": ["https://api.example.org"], "client_name": "Old", "scope": "jobs",
-        ]
-        let after = try ClientMetadata(
-            plain.merging(["audiences": ["https://api.example.org"], "scope": "jobs openid"]) {
-                $1
-            })
-        try await known(given).when(update(["scope": "jobs openid"]))
-            .then(ClientEvent.updated(after), in: client)
-        // Also by sending back all that it was told.
-        try await known(given)
-            .when(update(["scope": "jobs openid", "audiences": ["https://api.example.org"]]))
-            .then(ClientEvent.updated(after), in: client)
-    }
-
-    @Test func `asks its people again where it leads them to places that nobody has looked at`()
-        async throws
-    {
-        let back = "https://web.example.org/back"
-        let given: JSONObject = [
-            "consent": "none", "redirect_uris": [.string(back), "org.web:/a"],
-        ]
-        for (places, consent) in [
-            ([.string(back)], "none"), (["org.web:/a", .string(back)], "none"),
-            ([.string(back), "https://evil.example/back"], "needed"), (["org.web:/b"], "needed"),
-        ] as [([JSON], JSON)] {
-            let after = plain.merging(["redirect_uris": .array(places), "consent": consent]) { $1 }
-            // It sends back what it was told.
-            try await known(given)
-                .when(update(["redirect_uris": .array(places), "consent": "none"]))
-                .then(ClientEvent.updated(try ClientMetadata(after)), in: client)
-        }
-    }
-
-    @Test func `gives itself nothing more`() async throws {
-        for (name, value) in [
-            ("audiences", ["https://other.example"]), ("introspects_all_tokens", true),
-        ] as [(String, JSON)] {
-            try await known().when(update([name: value]))
-                .thenRejected(.invalid(FieldFault(name, .reserved)))
-        }
-        try await known().when(update(["scope": "openid phone jobs"]))
-            .thenRejected(.invalid(FieldFault("scope", .reserved, at: 2)))
-        try await known().when(update(["scope": "jobs"]))
-            .thenRejected(.invalid(FieldFault("scope", .reserved, at: 0)))
-        try await known().when(update(["grant_types": ["client_credentials"]]))
-            .thenRejected(.invalid(FieldFault("grant_types", .reserved, at: 0)))
-    }
-
-    @Test func `is refused where it is not there, or is another`() async throws {
-        try await realm("open").when(update()).thenRejected(.notFound)
-        try await known().given(ClientEvent.deleted, in: client).when(update())
-            .thenRejected(.notFound)
-        try await known().when(update(["client_id": "other"]))
-            .thenRejected(.invalid(FieldFault("client_id", .mismatch)))
-        try await given().when(update()).thenRejected(.realmNotFound)
-        try await givenDisabledRealm().when(update()).thenRejected(.realmDisabled)
     }
 }
 

@@ -236,6 +236,46 @@ class Registration(unittest.TestCase):
                 f"{client['client_id']}:{client['client_secret']}".encode()).decode())
         self.assertEqual((status, gone["error"]), (401, "invalid_client"))
 
+    def test_a_makers_statement_is_kept_and_needed_again(self):
+        key, maker = Key("maker"), "https://maker.example"
+        settings(software_statement_issuers={maker: {"jwks": {"keys": [key.jwk()]}}})
+
+        def statement(**claims):
+            return jwt.encode(
+                {"iss": maker, "aud": issuer, "redirect_uris": ["https://maker.example/back"],
+                 "contacts": ["ann@maker.example"], **claims},
+                key.pem(), algorithm="ES256", headers={"kid": key.name})
+
+        evil = {"redirect_uris": ["https://evil.example/back"], "client_name": "Good Bank"}
+        text = statement(software_id="bank")
+        status, client, _ = register(**evil, software_statement=text)
+        self.assertEqual(status, 201, client)
+        path = client["registration_client_uri"].removeprefix(issuer)
+        own = client["registration_access_token"]
+        _, read, _ = call("GET", path, token=own)
+        for answer in (client, read):
+            self.assertEqual(answer["software_statement"], text)
+            self.assertEqual(answer["software_id"], "bank")
+            self.assertEqual(answer["redirect_uris"], ["https://maker.example/back"])
+        _, listed, _ = urd.api.call("GET", f"{urd.clients}?limit=200")
+        [shown] = [item for item in listed["items"] if item["client_id"] == client["client_id"]]
+        self.assertFalse({"software_statement", "vouched_for", "contacts"} & set(shown), shown)
+        change = {**evil, "client_id": client["client_id"]}
+        for wrong in ({}, {"software_statement": "garbage"},
+                      {"software_statement": statement(exp=1)}):
+            status, body, _ = call("PUT", path, {**change, **wrong}, token=own)
+            self.assertEqual((status, body["error"]), (400, "invalid_software_statement"))
+        newer = statement(software_id="bank", software_version="2")
+        status, changed, _ = call(
+            "PUT", path, {**change, "software_statement": newer}, token=own)
+        self.assertEqual(status, 200, changed)
+        self.assertEqual(changed["redirect_uris"], ["https://maker.example/back"])
+        self.assertEqual(changed["software_statement"], newer)
+        settings(software_statement_issuers=None)
+        status, body, _ = call(
+            "PUT", path, {**change, "software_statement": newer}, token=own)
+        self.assertEqual((status, body["error"]), (400, "unapproved_software_statement"))
+
     def test_a_token_is_good_as_often_as_it_says(self):
         token = registration_token(uses=5)
         answers = together(

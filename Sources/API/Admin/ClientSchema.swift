@@ -72,6 +72,7 @@ enum ClientSchema {
         "client_name": .text(1...200, Names.showable(200)),
         "software_id": .text(1...200, Names.showable(200)),
         "software_version": .text(1...100, Names.showable(100)),
+        "software_statement": .text(1...16_384),
         "contacts": .list(of: .text(1...254, Names.showable(254)), 0...10, unique: true),
         "redirect_uris": .list(
             of: .text(3...2000, Names.redirectURI, format: "uri"), 0...50, unique: true),

@@ -72,15 +72,22 @@ public struct ClientAndApp: Sendable {
             client: try await streams.read(Client.self, client), app: named)
     }
 
-    /// Reads a request's metadata in the light of what is there.
+    /// Reads a request's metadata in the light of what is there. A statement is taken from the client
+    /// itself, which shows it, and kept by all others.
     func metadata(
-        _ members: JSONObject, of clientID: String
+        _ members: JSONObject, of clientID: String, statement: String? = nil
     ) throws(FieldFault) -> ClientMetadata {
         var members = members
         if let named = members.removeValue(forKey: "client_id"), named != .string(clientID) {
             throw FieldFault("client_id", .mismatch)
         }
-        let metadata = try ClientMetadata(members)
+        let statement = statement ?? client.state.metadata?.softwareStatement
+        if let said = members["software_statement"], !said.isNull, said.string != statement {
+            throw FieldFault("software_statement", .reserved)
+        }
+        members["software_statement"] = statement.map { .string($0) }
+        var metadata = try ClientMetadata(members)
+        if client.state.metadata?.isVouchedFor == true { metadata.isVouchedFor = true }
         // Installations register themselves, and in no other way.
         guard !metadata.isInstallation, client.state.metadata?.isInstallation != true else {
             throw FieldFault("grant_types", .reserved)

@@ -22,9 +22,11 @@ public enum ClientEvent: Event {
 
     public static let catalogue = [
         EventShape(
-            "client.registered", open: ["client_id", "secret_digest"] + openMetadata,
+            "client.registered",
+            open: ["client_id", "secret_digest", "vouched_for"] + openMetadata,
             personal: personalMetadata),
-        EventShape("client.updated", open: openMetadata, personal: personalMetadata),
+        EventShape(
+            "client.updated", open: ["vouched_for"] + openMetadata, personal: personalMetadata),
         EventShape("client.secret_rotated", open: ["secret_digest"]),
         EventShape("client.adopted", open: ["onboarding"]),
         EventShape(
@@ -54,7 +56,8 @@ public enum ClientEvent: Event {
     public func subject(in stream: UUID) -> UUID? {
         switch self {
         case .registered(_, let metadata, _), .updated(let metadata):
-            metadata.contacts.isEmpty && metadata.notificationToken == nil ? nil : stream
+            metadata.contacts.isEmpty && metadata.notificationToken == nil
+                && metadata.softwareStatement == nil ? nil : stream
         case .secretRotated, .adopted, .certified, .disabled, .enabled, .deleted: nil
         }
     }
@@ -62,11 +65,11 @@ public enum ClientEvent: Event {
     public var fields: JSONObject {
         switch self {
         case .registered(let clientID, let metadata, let secret):
-            var fields = metadata.members
+            var fields = metadata.recorded
             fields["client_id"] = .string(clientID)
             fields["secret_digest"] = secret.map { .string($0.base64URL) }
             return fields
-        case .updated(let metadata): return metadata.members
+        case .updated(let metadata): return metadata.recorded
         case .secretRotated(let secret): return ["secret_digest": .string(secret.base64URL)]
         case .adopted(let atOnboarding): return ["onboarding": .bool(atOnboarding)]
         case .certified(let certification, let at, let attestation, let notice):

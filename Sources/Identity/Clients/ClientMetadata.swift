@@ -23,6 +23,10 @@ public struct ClientMetadata: Sendable, Equatable {
     public internal(set) var jwksURI: String?
     public internal(set) var softwareID: String?
     public internal(set) var softwareVersion: String?
+    /// What its maker says of it, as the client sent it (RFC 7591 section 2.3).
+    public internal(set) var softwareStatement: String?
+    /// It came by a statement: it is not changed without one, also where that was erased.
+    public internal(set) var isVouchedFor = false
     /// Seconds; nil where the app's or the realm's setting holds.
     public internal(set) var accessTokenLifetime: Int64?
     public internal(set) var refreshTokenLifetime: Int64?
@@ -116,6 +120,7 @@ public struct ClientMetadata: Sendable, Equatable {
                 return nil
             }
         }
+        if fields["vouched_for"]?.bool == true { isVouchedFor = true }
     }
 
     /// Nobody but itself says who it is: so it is with what registered itself, until somebody who
@@ -127,6 +132,13 @@ public struct ClientMetadata: Sendable, Equatable {
         var members: JSONObject = [:]
         for field in MetadataField.all { members[field.name] = field.get(self) }
         return members
+    }
+
+    /// As the log holds it.
+    var recorded: JSONObject {
+        var fields = members
+        if isVouchedFor { fields["vouched_for"] = true }
+        return fields
     }
 
     /// How a request says that the client will show who it is, so that a secret can be made for it

@@ -42,6 +42,7 @@ extension MetadataField {
             .text("software_version", \.softwareVersion, "Which version of the software it is") {
                 text throws(FieldFault.Reason) in try TextRule.label(text, limit: 100)
             },
+            .statement,
             .seconds(
                 "access_token_lifetime", \.accessTokenLifetime,
                 like: SettingCatalogue.accessTokenLifetime,

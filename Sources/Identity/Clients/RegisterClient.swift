@@ -12,6 +12,8 @@ public struct RegisterClient: Command {
     public var metadata: JSONObject
     /// Exactly where the client authenticates by a secret.
     public var secret: SecretDigest?
+    /// Of a client that speaks for itself: the statement that it showed.
+    var statement: String?
 
     public init(
         id: UUID, clientID: String, metadata: JSONObject, secret: SecretDigest? = nil
@@ -45,7 +47,7 @@ public struct RegisterClient: Command {
         }
         let checked: ClientMetadata
         do {
-            checked = try facts.metadata(metadata, of: clientID)
+            checked = try facts.metadata(metadata, of: clientID, statement: statement)
         } catch {
             throw .invalid(error)
         }

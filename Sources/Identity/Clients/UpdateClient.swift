@@ -9,6 +9,8 @@ public struct UpdateClient: Command {
     public var metadata: JSONObject
     /// A new secret. Needed where the client had none and is now to authenticate by one.
     public var secret: SecretDigest?
+    /// Of a client that speaks for itself: the statement that it showed.
+    var statement: String?
 
     public init(id: UUID, metadata: JSONObject, secret: SecretDigest? = nil) {
         self.id = id
@@ -34,7 +36,8 @@ public struct UpdateClient: Command {
         let client = facts.client.state
         let checked: ClientMetadata
         do {
-            checked = try facts.metadata(metadata, of: client.clientID)
+            checked = try facts.metadata(
+                metadata, of: client.clientID, statement: statement)
         } catch {
             throw .invalid(error)
         }

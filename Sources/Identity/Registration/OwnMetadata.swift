@@ -18,6 +18,9 @@ enum OwnMetadata {
         "dpop_bound_access_tokens",
     ]
 
+    /// It is looked at by itself, before anything that is said beside it.
+    private static let statement = "software_statement"
+
     /// How far somebody speaks for the client.
     struct Allowance: Sendable {
         var grants: Set<GrantType> = [.authorizationCode, .refreshToken, .deviceCode]
@@ -30,7 +33,8 @@ enum OwnMetadata {
         _ members: JSONObject, _ allowance: Allowance, keeping current: ClientMetadata? = nil
     ) throws(FieldFault) -> JSONObject {
         var read: JSONObject = [:]
-        for (name, value) in members.sorted(by: { $0.key < $1.key }) where !value.isNull {
+        for (name, value) in members.sorted(by: { $0.key < $1.key })
+        where !value.isNull && name != statement {
             guard let field = MetadataField.find(name) else { continue }
             guard names.contains(name) else {
                 // Whoever sends back what it was told asks for nothing.
@@ -55,6 +59,7 @@ enum OwnMetadata {
                 read[field.name] = field.get(current)
             }
         }
+        read[statement] = nil
         return read
     }
 

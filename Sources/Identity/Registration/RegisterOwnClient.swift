@@ -14,16 +14,15 @@ public struct RegisterOwnClient: Command {
     public var app: UUID?
     /// The token that it showed, which is authentic.
     public var token: UUID?
-    /// What a maker says of it whom the realm trusts, where somebody does: it goes before the
-    /// client's own words.
-    public var statement: JSONObject?
+    /// What its maker says of it, where one does: it goes before the client's own words.
+    public var statement: SoftwareStatement?
     /// What the document of its sector lists; nil where there is none to be had.
     public var sectorPlaces: [String]?
     public var now: Timestamp
 
     public init(
         id: UUID, clientID: String, metadata: JSONObject, secret: SecretDigest? = nil,
-        app: UUID? = nil, token: UUID? = nil, statement: JSONObject? = nil,
+        app: UUID? = nil, token: UUID? = nil, statement: SoftwareStatement? = nil,
         sectorPlaces: [String]? = nil, now: Timestamp
     ) {
         self.sectorPlaces = sectorPlaces
@@ -74,12 +73,11 @@ public struct RegisterOwnClient: Command {
             allowance.scope.formUnion(terms.scope)
             allowance.grants.insert(.clientCredentials)
         }
-        var asked = metadata
+        let asked = SoftwareStatement.lay(statement, over: metadata)
         if let statement {
             // What it says is the maker's word, and so is the scope in it.
-            asked.merge(statement.filter { OwnMetadata.names.contains($0.key) }) { _, said in said }
             allowance.grants.insert(.clientCredentials)
-            let scope = statement["scope"]?.string?.split(separator: " ") ?? []
+            let scope = statement.claims["scope"]?.string?.split(separator: " ") ?? []
             allowance.scope.formUnion(scope.map(String.init))
         }
         var members: JSONObject
@@ -92,8 +90,9 @@ public struct RegisterOwnClient: Command {
         members["app_id"] = app.map { .uuid($0) }
         // Resource servers that never heard of it take its tokens nowhere.
         members["resources_listed_only"] = true
-        let command = RegisterClient(
+        var command = RegisterClient(
             id: id, clientID: clientID, metadata: members, secret: secret)
+        command.statement = statement?.text
         let registered: Decision
         do {
             registered = try command.decide(facts.place)
@@ -119,18 +118,4 @@ public struct RegisterOwnClient: Command {
     }
 
     public func rejection(takenClaim kind: String) -> Rejection { .refused(.clientIDTaken) }
-
-    /// What counts of a member that both may say.
-    public static func said(
-        _ name: String, _ metadata: JSONObject, _ statement: JSONObject?
-    ) -> JSON? { statement?[name] ?? metadata[name] }
-
-    /// How the client says it will show who it is, so that a secret can be made before the command.
-    public static func authenticationMethod(
-        askedFor metadata: JSONObject, _ statement: JSONObject?
-    ) -> AuthenticationMethod? {
-        let name = "token_endpoint_auth_method"
-        let said = Self.said(name, metadata, statement) ?? .null
-        return ClientMetadata.authenticationMethod(askedFor: [name: said])
-    }
 }

@@ -9,22 +9,32 @@ public struct UpdateOwnClient: Command {
     public var id: UUID
     /// As the client sent it.
     public var metadata: JSONObject
+    /// What its maker says of it, where one does: it goes before the client's own words.
+    public var statement: SoftwareStatement?
     /// A new secret, if it comes to need one.
     public var secret: SecretDigest?
     /// What the document of its sector lists; nil where there is none to be had.
     public var sectorPlaces: [String]?
 
     public init(
-        id: UUID, metadata: JSONObject, secret: SecretDigest? = nil,
-        sectorPlaces: [String]? = nil
+        id: UUID, metadata: JSONObject, statement: SoftwareStatement? = nil,
+        secret: SecretDigest? = nil, sectorPlaces: [String]? = nil
     ) {
         self.sectorPlaces = sectorPlaces
         self.id = id
         self.metadata = metadata
+        self.statement = statement
         self.secret = secret
     }
 
-    public typealias Rejection = UpdateClient.Rejection
+    public enum Rejection: Error, Equatable, Sendable {
+        case realmNotFound
+        case realmDisabled
+        case notFound
+        /// It came by a statement, and shows none.
+        case statementNeeded
+        case invalid(FieldFault)
+    }
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> ClientAndApp {
         let client = try await streams.read(Client.self, id)
@@ -35,9 +45,12 @@ public struct UpdateOwnClient: Command {
         try facts.realm.requireOpen(
             missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard let current = facts.client.aliveMetadata else { throw .notFound }
+        if current.isVouchedFor, statement == nil { throw .statementNeeded }
         var members: JSONObject
         do {
-            members = try OwnMetadata.read(metadata, OwnMetadata.Allowance(), keeping: current)
+            members = try OwnMetadata.read(
+                SoftwareStatement.lay(statement, over: metadata), OwnMetadata.Allowance(),
+                keeping: current)
             try SectorRule.check(members, sectorPlaces)
         } catch {
             throw .invalid(error)
@@ -47,6 +60,17 @@ public struct UpdateOwnClient: Command {
         if !places.allSatisfy(current.redirectURIs.contains) {
             members["consent"] = .string(ConsentPolicy.needed.rawValue)
         }
-        return try UpdateClient(id: id, metadata: members, secret: secret).decide(facts)
+        var command = UpdateClient(id: id, metadata: members, secret: secret)
+        command.statement = statement?.text
+        do {
+            return try command.decide(facts)
+        } catch {
+            switch error {
+            case .realmNotFound: throw .realmNotFound
+            case .realmDisabled: throw .realmDisabled
+            case .notFound: throw .notFound
+            case .invalid(let fault): throw .invalid(fault)
+            }
+        }
     }
 }

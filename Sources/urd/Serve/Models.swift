@@ -313,8 +313,11 @@ extension ReadModelQueries {
     }
 
     private func view(_ client: Clients.Entry) -> ClientView {
-        ClientView(
-            id: client.id, clientID: client.clientID, metadata: client.metadata,
+        var metadata = client.metadata
+        // It stands beside the metadata, for the log.
+        metadata["vouched_for"] = nil
+        return ClientView(
+            id: client.id, clientID: client.clientID, metadata: metadata,
             isDisabled: client.isDisabled, issuedAt: client.registeredAt)
     }
 }

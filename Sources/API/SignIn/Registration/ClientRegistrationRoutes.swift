@@ -41,19 +41,17 @@ enum ClientRegistrationRoutes {
         let statement = try await call.softwareStatement(in: metadata)
         let id = call.newID()
         let secret = ClientSecret(call.context.mint.derive("client secret", id.bytes))
-        let method = RegisterOwnClient.authenticationMethod(askedFor: metadata, statement)
+        let asked = SoftwareStatement.lay(statement, over: metadata)
+        let method = ClientMetadata.authenticationMethod(askedFor: asked)
         let command = RegisterOwnClient(
             id: id, clientID: id.description, metadata: metadata,
             secret: method?.usesSecret == true ? secret?.digest : nil,
             app: call.context.place.app, token: token, statement: statement,
-            sectorPlaces: await call.sectorPlaces(
-                RegisterOwnClient.said("sector_identifier_uri", metadata, statement)),
+            sectorPlaces: await call.sectorPlaces(asked["sector_identifier_uri"]),
             now: call.context.clock.now())
         try await call.dispatch(
             command, as: token.map { "registration-token:\($0)" } ?? "client:\(id)")
-        var answer = try await call.registration(of: id, secret)
-        answer["software_statement"] = metadata["software_statement"]
-        return .json(.created, .object(answer))
+        return .json(.created, .object(try await call.registration(of: id, secret)))
     }
 
     private static let get = Route<RealmContext>(
@@ -71,10 +69,15 @@ enum ClientRegistrationRoutes {
         .put, "/connect/register/{client_id}", id: "updateOwnClient",
         tag: "Client registration",
         summary: "Replaces all that a client has said of itself (RFC 7592).",
-        detail: "What an administrator has given it stays.", right: .nothing, dialect: .oauth,
-        parameters: [clientID], body: body,
+        detail: """
+            What an administrator has given it stays. A client that came by a statement of its maker \
+            needs one that is good now, which goes before what it says itself.
+            """,
+        right: .nothing, dialect: .oauth, parameters: [clientID], body: body,
         answer: .ok("The client.", information, example: example),
-        refusals: Place.refusals + faults + [.invalidRequest]
+        refusals: Place.refusals + faults + [
+            .invalidRequest, .invalidSoftwareStatement, .unapprovedSoftwareStatement,
+        ]
     ) { call throws(Problem) in
         let id = try await call.registeredClient()
         let metadata = call.body.object ?? [:]
@@ -91,10 +94,12 @@ enum ClientRegistrationRoutes {
         try call.requireOwnSecret(metadata["client_secret"], of: client.state)
         let secret = ClientSecret(
             call.context.mint.derive("client secret", call.newID().bytes))
+        let statement = try await call.softwareStatement(in: metadata)
+        let asked = SoftwareStatement.lay(statement, over: metadata)
         var command = UpdateOwnClient(
-            id: id, metadata: metadata,
-            sectorPlaces: await call.sectorPlaces(metadata["sector_identifier_uri"]))
-        if ClientMetadata.authenticationMethod(askedFor: metadata)?.usesSecret == true,
+            id: id, metadata: metadata, statement: statement,
+            sectorPlaces: await call.sectorPlaces(asked["sector_identifier_uri"]))
+        if ClientMetadata.authenticationMethod(askedFor: asked)?.usesSecret == true,
             client.state.secret == nil
         {
             command.secret = secret?.digest
@@ -135,8 +140,6 @@ enum ClientRegistrationRoutes {
                     "registration_access_token", .text(50...100),
                     "By which it looks after its registration."),
                 .required("registration_client_uri", .text(1...2048), "And where."),
-                .optional(
-                    "software_statement", .text(1...16_384), "What its maker says of it."),
             ]
                 + MetadataField.all.map {
                     .optional($0.name, ClientSchema.shape(of: $0), $0.about)

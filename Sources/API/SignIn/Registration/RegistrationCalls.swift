@@ -94,7 +94,7 @@ extension Call<RealmContext> {
     }
 
     /// What the client's maker says of it, where one is trusted who does.
-    func softwareStatement(in metadata: JSONObject) async throws(Problem) -> JSONObject? {
+    func softwareStatement(in metadata: JSONObject) async throws(Problem) -> SoftwareStatement? {
         guard let value = metadata["software_statement"], !value.isNull else { return nil }
         guard let text = value.string,
             let issuer = try? SignedStatement.claimedIssuer(in: text)
@@ -106,10 +106,11 @@ extension Call<RealmContext> {
         else { throw Problem(.unapprovedSoftwareStatement) }
         let now = context.clock.now()
         do throws(TokenRejection) {
-            return try await context.remoteKeys.check(source) { keys throws(TokenRejection) in
+            let found = try await context.remoteKeys.check(source) { keys throws(TokenRejection) in
                 try SignedStatement.check(
                     text, of: issuer, keys: keys, algorithms: Set(ClientKeys.algorithms), at: now)
-            }.claims.members
+            }
+            return SoftwareStatement(text, claims: found.claims.members)
         } catch {
             throw Problem(.invalidSoftwareStatement)
         }
@@ -149,6 +150,12 @@ extension FieldFault {
     }
 }
 
+extension Problem {
+    fileprivate static var statementNeeded: Problem {
+        Problem(.invalidSoftwareStatement, "A software statement is needed here.")
+    }
+}
+
 extension RegisterOwnClient.Rejection: OwnClientRefusal {
     var ownProblem: Problem {
         switch self {
@@ -156,8 +163,7 @@ extension RegisterOwnClient.Rejection: OwnClientRefusal {
         case .realmDisabled: Problem(.realmClosed)
         case .closed: Problem(.registrationClosed)
         case .tokenNeeded: Problem(.unauthenticated, "An initial access token is needed here.")
-        case .statementNeeded:
-            Problem(.invalidSoftwareStatement, "A software statement is needed here.")
+        case .statementNeeded: .statementNeeded
         case .invalidToken: Problem(.invalidToken)
         case .refused(.invalid(let fault)): fault.ownProblem
         case .refused(.realmNotFound): Problem(.unknownHost)
@@ -168,12 +174,13 @@ extension RegisterOwnClient.Rejection: OwnClientRefusal {
     }
 }
 
-extension UpdateClient.Rejection: OwnClientRefusal {
+extension UpdateOwnClient.Rejection: OwnClientRefusal {
     var ownProblem: Problem {
         switch self {
         case .realmNotFound: Problem(.unknownHost)
         case .realmDisabled: Problem(.realmClosed)
         case .notFound: Problem(.invalidToken)
+        case .statementNeeded: .statementNeeded
         case .invalid(let fault): fault.ownProblem
         }
     }
