@@ -28,10 +28,11 @@ public struct SignedStatement: Sendable, Hashable {
         }
     }
 
-    /// About a client: it names no reader, and is used as often as the client is installed.
+    /// About a client: it is used as often as the client is installed, and is for everybody where it
+    /// names no reader.
     public static func check(
-        _ text: String, of issuer: String, keys: KeySet, algorithms: Set<Algorithm>,
-        at now: Timestamp, leeway: Int64 = 30
+        _ text: String, of issuer: String, for reader: String, keys: KeySet,
+        algorithms: Set<Algorithm>, at now: Timestamp, leeway: Int64 = 30
     ) throws(TokenRejection) -> SignedStatement {
         let verified = try JWS.verify(
             text, by: keys,
@@ -41,6 +42,10 @@ public struct SignedStatement: Sendable, Hashable {
         let claims = try Claims(payload: verified.payload)
         guard try claims.need(.issuer, claims.issuer).hasSameBytes(as: issuer) else {
             throw .wrongIssuer
+        }
+        // RFC 7519 section 4.1.3.
+        if let audience = claims.audience, !ClaimRules.Audience.includes(reader).accepts(audience) {
+            throw .wrongAudience
         }
         if let expiresAt = claims.expiresAt, now >= expiresAt.adding(seconds: leeway) {
             throw .expired

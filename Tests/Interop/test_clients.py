@@ -262,6 +262,7 @@ class Registration(unittest.TestCase):
         self.assertFalse({"software_statement", "vouched_for", "contacts"} & set(shown), shown)
         change = {**evil, "client_id": client["client_id"]}
         for wrong in ({}, {"software_statement": "garbage"},
+                      {"software_statement": statement(aud="https://other-as.example")},
                       {"software_statement": statement(exp=1)}):
             status, body, _ = call("PUT", path, {**change, **wrong}, token=own)
             self.assertEqual((status, body["error"]), (400, "invalid_software_statement"))

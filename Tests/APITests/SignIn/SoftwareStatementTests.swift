@@ -139,6 +139,22 @@ private let plain: JSONObject = [
         #expect(again.json["error"] == "invalid_software_statement")
     }
 
+    @Test func `is for this server, where it says for whom it is`() async throws {
+        let key = try SigningKey.generate(.es256)
+        let world = try await world("software_statement", key)
+        let (own, other): (JSON, JSON) = ("http://id.acme.example", "https://other-as.example")
+        for (audience, status) in [
+            (own, 201), ([other, own], 201), (other, 400), ([other], 400), ("", 400), ([], 400),
+            (1, 400), (.null, 400), ("http://id.acme.example/", 400),
+        ] as [(JSON, Int)] {
+            let text = try statement(["aud": audience], by: key)
+            let answer = try await world.registerItself(["software_statement": .string(text)])
+            #expect(answer.status.code == status, "\(audience)")
+            guard status == 400 else { continue }
+            #expect(answer.json["error"] == "invalid_software_statement", "\(audience)")
+        }
+    }
+
     @Test func `is checked under keys that its maker publishes`() async throws {
         let key = try SigningKey.generate(.rs256)
         let document = KeySet([key.verificationKey]).document.canonical()

@@ -108,7 +108,8 @@ extension Call<RealmContext> {
         do throws(TokenRejection) {
             let found = try await context.remoteKeys.check(source) { keys throws(TokenRejection) in
                 try SignedStatement.check(
-                    text, of: issuer, keys: keys, algorithms: Set(ClientKeys.algorithms), at: now)
+                    text, of: issuer, for: context.place.issuer, keys: keys,
+                    algorithms: Set(ClientKeys.algorithms), at: now)
             }
             return SoftwareStatement(text, claims: found.claims.members)
         } catch {
