@@ -201,6 +201,30 @@ private func realm(_ posture: String? = nil) -> Scenario {
                 ]), in: client, taking: [claim])
     }
 
+    @Test func `gets no more by its maker's word than by its own`() async throws {
+        for grant in GrantType.allCases
+        where ![.authorizationCode, .refreshToken, .deviceCode].contains(grant) {
+            let asked: JSONObject = ["grant_types": [.string(grant.rawValue)]]
+            let fault = RegisterOwnClient.Rejection.refused(
+                .invalid(FieldFault("grant_types", .reserved, at: 0)))
+            for posture in ["software_statement", "open"] {
+                try await realm(posture).when(register(statement: asked)).thenRejected(fault)
+                try await realm(posture).when(register(asked, statement: [:])).thenRejected(fault)
+            }
+        }
+        let scope: JSONObject = ["scope": "openid jobs"]
+        try await realm("software_statement").when(register(statement: scope))
+            .thenRejected(.refused(.invalid(FieldFault("scope", .reserved, at: 1))))
+        // Somebody who manages the realm gives more, whoever speaks for the client.
+        let withToken = realm("software_statement").given(
+            RegistrationTokenEvent.created(terms(scope: ["jobs"])), in: token)
+        var expected = Decision(RegistrationTokenEvent.used(client: client, at: noon), in: token)
+        expected.append(
+            try made(["scope": "openid jobs", "software_statement": "a.b.c"]), in: client)
+        expected.take(claim, for: client)
+        try await withToken.when(register(token: token, statement: scope)).then(expected)
+    }
+
     @Test func `belongs to the app at whose host it came`() async throws {
         let settings = AppEvent.Change(settings: ["client_registration": "open"])
         let shop = givenRealm().given(

@@ -111,7 +111,8 @@ public enum SettingCatalogue {
         "Which clients may register themselves")
     public static let statementIssuers = Declare.object(
         "software_statement_issuers", .issuers(limit: TrustedIssuer.mostIssuers),
-        "Whose statements about clients are believed: by issuer, with jwks or jwks_uri")
+        "Whose statements about clients are believed: by issuer, with jwks or jwks_uri. They give "
+            + "no right that open registration does not")
 
     public static let resources = Declare.texts(
         "resources", .resources(limit: 100),

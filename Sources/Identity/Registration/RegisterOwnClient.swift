@@ -14,7 +14,8 @@ public struct RegisterOwnClient: Command {
     public var app: UUID?
     /// The token that it showed, which is authentic.
     public var token: UUID?
-    /// What its maker says of it, where one does: it goes before the client's own words.
+    /// What its maker says of it, where one does: it goes before the client's own words, and gives
+    /// it nothing more than they could.
     public var statement: SoftwareStatement?
     /// What the document of its sector lists; nil where there is none to be had.
     public var sectorPlaces: [String]?
@@ -74,12 +75,6 @@ public struct RegisterOwnClient: Command {
             allowance.grants.insert(.clientCredentials)
         }
         let asked = SoftwareStatement.lay(statement, over: metadata)
-        if let statement {
-            // What it says is the maker's word, and so is the scope in it.
-            allowance.grants.insert(.clientCredentials)
-            let scope = statement.claims["scope"]?.string?.split(separator: " ") ?? []
-            allowance.scope.formUnion(scope.map(String.init))
-        }
         var members: JSONObject
         do {
             members = try OwnMetadata.read(asked, allowance)

@@ -155,6 +155,18 @@ private let plain: JSONObject = [
         }
     }
 
+    @Test func `gives no right that its client could not take by itself`() async throws {
+        let key = try SigningKey.generate(.es256)
+        let world = try await world("software_statement", key)
+        for claims in [
+            ["grant_types": ["client_credentials"]], ["scope": "openid invite:write"],
+        ] as [JSONObject] {
+            let text = try statement(claims, by: key)
+            let answer = try await world.registerItself(["software_statement": .string(text)])
+            #expect(answer.json["error"] == "invalid_client_metadata", "\(claims)")
+        }
+    }
+
     @Test func `is checked under keys that its maker publishes`() async throws {
         let key = try SigningKey.generate(.rs256)
         let document = KeySet([key.verificationKey]).document.canonical()
