@@ -254,7 +254,7 @@ import Values
 
     @Test func `are public`() {
         #expect(fault(["keys": [publicKey]]) == nil)
-        #expect(fault(["keys": [["kty": "RSA", "n": "AA", "e": "AQAB"]]]) == nil)
+        #expect(fault(["keys": [rsa(bits: 2048)]]) == nil)
         #expect(fault(["keys": [["kty": "OKP", "crv": "Ed25519", "x": "AA"]]]) == nil)
         for part in ["d", "p", "q", "dp", "dq", "qi", "oth", "k"] {
             var key = publicKey.object ?? [:]
@@ -280,6 +280,59 @@ import Values
         #expect(
             fault(["keys": [["kty": "RSA", "n": .string(long), "e": "AQAB"]]])
                 == .tooLong(limit: 16_384))
+    }
+
+    private func rsa(bits: Int, _ more: JSONObject = [:]) -> JSON {
+        let modulus: [UInt8] = [0x80] + Array(repeating: 1, count: bits / 8 - 1)
+        let key: JSONObject = [
+            "kty": "RSA", "n": .string(Base64URL.encode(modulus)), "e": "AQAB",
+        ]
+        return .object(key.merging(more) { $1 })
+    }
+
+    private func point(_ more: JSONObject) -> JSON {
+        .object((publicKey.object ?? [:]).merging(more) { $1 })
+    }
+
+    @Test func `can verify what the client signs`() throws {
+        let useless: [JSON] = [
+            rsa(bits: 1024), rsa(bits: 2040), rsa(bits: 8200), rsa(bits: 2048, ["alg": "RS512"]),
+            rsa(bits: 2048, ["alg": "RSA-OAEP"]), point(["use": "enc"]), point(["use": 1]),
+            point(["key_ops": ["encrypt"]]), point(["key_ops": []]), point(["alg": "ECDH-ES"]),
+            point(["alg": "ES384"]), point(["alg": "none"]), point(["crv": "P-521"]),
+            point(["crv": "secp256k1"]), point(["kid": ""]), point(["kid": 1]),
+            ["kty": "OKP", "crv": "X25519", "x": "AA"],
+        ]
+        for key in useless {
+            #expect(fault(["keys": [key]]) == .unsupported, "\(key)")
+            // Beside one that can it does no harm.
+            #expect(fault(["keys": [key, point(["kid": "other"])]]) == nil, "\(key)")
+        }
+        #expect(fault(["keys": .array(Array(useless.prefix(10)))]) == .unsupported)
+        for key in [
+            rsa(bits: 4096, ["alg": "PS256", "use": "sig", "x5c": ["AA"], "x5t": "AA"]),
+            rsa(bits: 2048, ["key_ops": ["sign", "verify"], "e": "Aw"]),
+            point(["crv": "P-384", "alg": "ES384"]), point(["alg": "ES256"]),
+            ["kty": "OKP", "crv": "Ed25519", "x": "AA", "alg": "EdDSA"],
+            ["kty": "OKP", "crv": "Ed25519", "x": "AA", "alg": "Ed25519"],
+        ] as [JSON] { #expect(fault(["keys": [key]]) == nil, "\(key)") }
+        // Who shows a secret signs nothing by them.
+        var metadata = webMetadata
+        metadata["jwks"] = ["keys": [point(["use": "enc"])]]
+        #expect(try ClientMetadata(metadata).jwks != nil)
+    }
+
+    @Test func `have names that differ`() {
+        #expect(fault(["keys": [publicKey, publicKey]]) == .duplicate)
+        #expect(fault(["keys": [publicKey, point(["x": "AB", "alg": "ES256"])]]) == .duplicate)
+        // Keys of two kinds may be the same to who signs (RFC 7517 section 4.5), and one of the two
+        // may be for encryption.
+        #expect(fault(["keys": [publicKey, rsa(bits: 2048, ["kid": "1"])]]) == nil)
+        #expect(fault(["keys": [publicKey, point(["use": "enc"])]]) == nil)
+        let nameless: JSON = ["kty": "EC", "crv": "P-256", "x": "AA", "y": "AA"]
+        #expect(fault(["keys": [nameless]]) == nil)
+        #expect(fault(["keys": [nameless, nameless]]) == .unsupported)
+        #expect(fault(["keys": [nameless, nameless, publicKey]]) == nil)
     }
 
     @Test func `stand in one place only`() {

@@ -50,10 +50,13 @@ enum MetadataRules {
                 throw FieldFault("jwks", .needed(by: "token_endpoint_auth_method"))
             }
         }
-        if metadata.authenticationMethod == .privateKeyJWT, metadata.jwks == nil,
-            metadata.jwksURI == nil
-        {
-            throw FieldFault("jwks", .needed(by: "token_endpoint_auth_method"))
+        if metadata.authenticationMethod == .privateKeyJWT {
+            guard metadata.jwks != nil || metadata.jwksURI != nil else {
+                throw FieldFault("jwks", .needed(by: "token_endpoint_auth_method"))
+            }
+            guard metadata.jwks.map(KeySetRule.canVerify) != false else {
+                throw FieldFault("jwks", .unsupported)
+            }
         }
     }
 }
