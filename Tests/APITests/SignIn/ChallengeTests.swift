@@ -145,6 +145,8 @@ private struct OwnApp: Sendable {
             let before = try await app.world.events()
             let answer = try await app.ask([("username", "ann@example.org")])
             #expect(answer.json["error"] == "unauthorized_client", "\(metadata)")
+            let sentence = answer.json["error_description"]?.string ?? ""
+            #expect(sentence.contains("consent") == (metadata["consent"] != nil), "\(sentence)")
             #expect(try await app.world.events() == before)
         }
         let closed = try await OwnApp([:], ["native_grants": false])

@@ -70,8 +70,12 @@ extension Call<RealmContext> {
         }
         let metadata = client.metadata
         guard metadata.grantTypes.contains(.authorizationCode),
-            metadata.grantTypes.contains(where: \.isNative), metadata.consent == .none
+            metadata.grantTypes.contains(where: \.isNative)
         else { throw GrantRefusal.unauthorizedClient.problem }
+        guard metadata.consent == .none else {
+            throw Problem(
+                .unauthorizedClient, "The client must be the realm's own: it needs consent none.")
+        }
     }
 
     func step(of client: PresentClient, key: String?) throws(Problem) -> ChallengeStep {

@@ -15,11 +15,12 @@ enum ChallengeRoutes {
         .post, PathTemplate(stringLiteral: path), id: "challengeAuthorization", tag: "OAuth",
         summary: "Asks an app of the realm's own for what signs somebody in, step by step.",
         detail: """
-            First `username`, for which a code is mailed, then `otp_code`, and `totp_code` where the \
-            account has a second factor, each with the `auth_session` of the answer before; or a \
-            passkey at once, for a ceremony that `/connect/passkey/begin` has begun. The last \
-            answer has a code for the token endpoint, which is redeemed without a redirect URI. What \
-            is answered to a name is the same whether there is such an account or not.
+            For clients whose `consent` is `none`, which only an administrator sets. First `username`, \
+            for which a code is mailed, then `otp_code`, and `totp_code` where the account has a second \
+            factor, each with the `auth_session` of the answer before; or a passkey at once, for a \
+            ceremony that `/connect/passkey/begin` has begun. The last answer has a code for the token \
+            endpoint, which is redeemed without a redirect URI. What is answered to a name is the same \
+            whether there is such an account or not.
             """,
         right: .client, dialect: .oauth,
         body: .form(
