@@ -152,12 +152,44 @@ import Values
             in: session)
     }
 
-    @Test func `may name somebody else who acts, who has shown that`() async throws {
-        let own = SessionTerms(
-            account: nil, stamp: 0, client: gateway, clientID: "gateway", app: nil, scope: [],
-            resources: [], factors: [], openedAt: noon, expiresAt: noon.adding(seconds: 600),
-            isOffline: false, method: .clientCredentials)
-        let known = try realm().given(SessionEvent.opened(own), in: acting)
+    /// Of the client that exchanges: its own, or what somebody signed in to it with.
+    private func acts(_ person: UUID? = nil, of holder: UUID? = nil) -> SessionTerms {
+        SessionTerms(
+            account: person, stamp: 0, client: holder ?? gateway, clientID: "gateway", app: nil,
+            scope: [], resources: [], factors: [], openedAt: noon,
+            expiresAt: noon.adding(seconds: 600), isOffline: false,
+            method: person == nil ? .clientCredentials : .authorizationCode)
+    }
+
+    @Test func `says who acts, where somebody signed in to its client for that`() async throws {
+        let desk = UUID(high: 93, low: 93)
+        let actor = shown(scope: [], audience: [], session: acting)
+        try await realm().given(SessionEvent.opened(acts(desk)), in: acting)
+            .when(redeem(actor: actor)).then(
+                expected(TokenExchange(origin: origin, actors: ["\(desk)"])), in: session)
+    }
+
+    @Test func `names nobody who acts, unless that one did so through its client`() async throws {
+        let bystander = UUID(high: 93, low: 93)
+        var exchanged = acts(bystander)
+        exchanged.exchange = TokenExchange(origin: client, actors: ["gateway"])
+        // Everybody's token may be for what the client speaks for.
+        let actor = shown(scope: [], audience: [here], session: acting)
+        func refused(_ terms: SessionTerms, _ rule: String = "delegation") async throws -> JSON? {
+            let verdict = try await realm(["token_exchange": .string(rule)])
+                .given(SessionEvent.opened(terms), in: acting).when(redeem(actor: actor))
+            guard case .success(let decision) = verdict.result else { return nil }
+            return decision.events.first { $0.name == "session.refused" }?.open["reason"]
+        }
+        for terms in [acts(bystander, of: client), exchanged, acts(account), acts(of: client)] {
+            #expect(try await refused(terms) == "actor_not_allowed")
+        }
+        #expect(try await refused(acts(), "impersonation") == "actor_not_allowed")
+        #expect(try await refused(acts()) == nil)
+    }
+
+    @Test func `may name its client by a token of its own`() async throws {
+        let known = try realm().given(SessionEvent.opened(acts()), in: acting)
         let actor = shown(scope: [], audience: [], session: acting)
         try await known.when(redeem(actor: actor))
             .then(expected(TokenExchange(origin: origin, actors: ["gateway"])), in: session)
@@ -167,7 +199,7 @@ import Values
     }
 
     @Test func `needs the key of every token that is bound to one`() async throws {
-        let known = try realm().given(SessionEvent.opened(terms()), in: acting)
+        let known = try realm().given(SessionEvent.opened(acts()), in: acting)
         var (subject, actor) = (shown(), shown(session: acting))
         subject.key = "a"
         func refused(_ actor: ShownToken?, proving key: String?) async throws -> JSON? {
@@ -183,7 +215,7 @@ import Values
             #expect(try await refused(actor, proving: proved) == "unproven_token")
         }
         actor.key = "a"
-        let exchange = TokenExchange(origin: origin, actors: ["\(account)"])
+        let exchange = TokenExchange(origin: origin, actors: ["gateway"])
         var decision = Decision(expected(exchange), in: session)
         decision.take(Claim("dpop_proof", "a 1", until: noon), for: gateway)
         try await known.when(redeem(subject, actor: actor, proving: "a")).then(decision)

@@ -136,6 +136,8 @@ extension GrantRefusal: Refusal {
                 .invalidRequest, "A token that is bound to a key is exchanged with its proof.")
         case .exchangeNotAllowed:
             Problem(.invalidRequest, "The token is not this client's to exchange.")
+        case .actorNotAllowed:
+            Problem(.invalidRequest, "The actor_token is nobody's who may act through this client.")
         case .invalidDeviceCode: Problem(.invalidGrant, "Invalid or used device code.")
         case .expiredDeviceCode: Problem(.expiredDeviceCode)
         case .authorizationPending: Problem(.authorizationPending)

@@ -33,6 +33,8 @@ public enum GrantRefusal: Error, Equatable, Sendable {
     case unprovenSubjectToken
     /// The token is not this client's to exchange.
     case exchangeNotAllowed
+    /// Whoever is said to act has not shown it to this client, or may not act by it.
+    case actorNotAllowed
     case invalidDeviceCode
     case expiredDeviceCode
     /// Nobody has decided yet.
@@ -86,6 +88,7 @@ extension GrantRefusal {
         case .invalidAssertion: "invalid_assertion"
         case .unknownIdentity: "unknown_identity"
         case .exchangeNotAllowed: "exchange_not_allowed"
+        case .actorNotAllowed: "actor_not_allowed"
         case .unprovenSubjectToken: "unproven_token"
         case .invalidCeremony(let reason), .passkeyRefused(let reason),
             .invalidAuthorizationCode(let reason):

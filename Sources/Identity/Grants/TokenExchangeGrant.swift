@@ -5,7 +5,7 @@ public import Values
 /// the person, whichever it was given the right to. The new one reaches no further and lasts no longer.
 public struct TokenExchangeGrant: Grant {
     public var subject: ShownToken
-    /// Who is to act, where that is not the client itself.
+    /// Who is to act, by a token of the client's own, where that is not the client itself.
     public var actor: ShownToken?
 
     public init(subject: ShownToken, actor: ShownToken? = nil) {
@@ -119,11 +119,7 @@ public struct TokenExchangeGrant: Grant {
         var exchange = TokenExchange(
             origin: facts.session.stream, actors: shown.exchange?.actors ?? [])
         if let actor {
-            guard let acting = facts.actor?.state, let terms = acting.terms, acting.end == nil,
-                desk.request.now < min(terms.expiresAt, actor.expiresAt),
-                isFor(desk, actor, terms)
-            else { throw .invalidSubjectToken }
-            exchange.actors.insert(terms.account?.description ?? terms.clientID, at: 0)
+            exchange.actors.insert(try acting(facts, actor, desk, for: shown), at: 0)
         } else if desk.metadata.exchange == .delegation {
             exchange.actors.insert(desk.request.clientID, at: 0)
         } else {
@@ -133,5 +129,19 @@ public struct TokenExchangeGrant: Grant {
             throw .exchangeNotAllowed
         }
         return exchange
+    }
+
+    /// The name of who acts: the client, or somebody whom it signed in itself. Whose token it was merely shown,
+    /// or got for another one, did nothing; nobody acts for himself; and who acts as the person is not told.
+    private func acting(
+        _ facts: Facts, _ actor: ShownToken, _ desk: GrantDesk, for shown: SessionTerms
+    ) throws(GrantRefusal) -> String {
+        guard let acting = facts.actor?.state, let terms = acting.terms, acting.end == nil,
+            desk.request.now < min(terms.expiresAt, actor.expiresAt)
+        else { throw .invalidSubjectToken }
+        guard desk.metadata.exchange == .delegation, terms.client == desk.request.client,
+            terms.exchange == nil, terms.account == nil || terms.account != shown.account
+        else { throw .actorNotAllowed }
+        return terms.account?.description ?? terms.clientID
     }
 }

@@ -132,6 +132,23 @@ extension Gateway {
         #expect(elsewhere.json["error"] == "invalid_target")
     }
 
+    @Test(arguments: ["reference", "jwt"])
+    func `puts nobody down for it who only showed it a token, nor the person`(
+        _ format: String
+    ) async throws {
+        for rule in ["delegation", "impersonation"] {
+            let gateway = try await Gateway(rule, format: format)
+            let other = try await gateway.world.signIn("app", resource: [here]).json
+            for actor in [gateway.token, other["access_token"]?.string ?? ""] {
+                let answer = try await gateway.exchange([
+                    ("resource", there), ("actor_token", actor), ("actor_token_type", accessType),
+                ])
+                #expect(answer.status == .badRequest && answer.json["error"] == "invalid_request")
+                #expect(answer.json["error_description"]?.string?.contains("actor_token") == true)
+            }
+        }
+    }
+
     @Test func `may act as the person, and stands in the log for it`() async throws {
         let gateway = try await Gateway("impersonation")
         let answer = try await gateway.exchange([("audience", there)])

@@ -7,7 +7,9 @@ extension GrantForm {
     static let tokenExchange = GrantForm([
         .optional("subject_token", .text(1...16_384), "The token to be exchanged (RFC 8693)."),
         .optional("subject_token_type", .text(1...255), "What it is: an access token."),
-        .optional("actor_token", .text(1...16_384), "Who is to act, if it is not the client."),
+        .optional(
+            "actor_token", .text(1...16_384),
+            "Who is to act, by a token that the client was given, if it is not the client."),
         .optional("actor_token_type", .text(1...255), "What that is: an access token."),
         .optional("requested_token_type", .text(1...255), "What is wanted: an access token."),
         .optional(
