@@ -43,11 +43,12 @@ extension Call<RealmContext> {
             guard let read = Form.parse(part, maximumPairs: 64, maximumBytes: 64 << 10) else {
                 throw Problem(.malformedForm)
             }
-            pairs += read
+            // What has no value was not sent (RFC 6749 section 3.2).
+            pairs += read.filter { !$0.value.isEmpty }
         }
         let clientID: String
-        if let named = pairs.first(where: { $0.name == "client_id" })?.value {
-            clientID = named
+        if let shown = try shownClient(pairs) {
+            clientID = shown
         } else {
             clientID = try await holder(
                 of: pairs.first { $0.name == "refresh_token" }?.value ?? "")
@@ -62,6 +63,21 @@ extension Call<RealmContext> {
         inner.headers["Content-Type"] = "application/x-www-form-urlencoded"
         inner.body = Array(Form.encode(pairs).utf8)
         return inner
+    }
+
+    /// Whoever authenticates needs no `client_id` beside it (RFC 6749 section 4.1.3).
+    private func shownClient(_ pairs: [Form.Pair]) throws(Problem) -> String? {
+        var named: JSONObject = [:]
+        for pair in pairs { named[pair.name] = .string(pair.value) }
+        guard
+            request.headers["Authorization"] != nil || named["client_id"] != nil
+                || named["client_assertion"] != nil
+        else { return nil }
+        let credentials = try ClientCredentials(request, body: .object(named))
+        guard let clientID = try context.name(of: credentials) else {
+            throw Problem(.invalidClient)
+        }
+        return clientID
     }
 
     /// The client that a refresh token was given to. Whether it is good is for the grant to say.

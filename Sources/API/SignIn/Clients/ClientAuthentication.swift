@@ -55,7 +55,7 @@ extension RealmContext {
     }
 
     /// An assertion names its client by itself; who is named beside it must be the same.
-    private func name(of credentials: ClientCredentials) throws(Problem) -> String? {
+    func name(of credentials: ClientCredentials) throws(Problem) -> String? {
         guard case .assertion(_, let text) = credentials.proof else { return credentials.clientID }
         guard let claimed = try? ClientAssertion.claimedClient(in: text) else {
             throw Problem(.invalidClient)
