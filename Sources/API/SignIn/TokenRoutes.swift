@@ -13,7 +13,12 @@ enum TokenRoutes {
 
     /// Whether what was known of a client a moment ago is enough to begin with: what is done there makes
     /// sure of it.
-    static func asksAgain(_ path: String) -> Bool { path == tokenPath || path == introspectionPath }
+    static func asksAgain(_ path: String) -> Bool { grants(path) || path == introspectionPath }
+
+    /// Where what is granted uses up in the same breath what the client shows itself by.
+    static func grants(_ path: String) -> Bool {
+        path == tokenPath || path == VooRoutes.tokenPath || path == VooRoutes.capitalTokenPath
+    }
 
     static let token = Route<RealmContext>(
         .post, PathTemplate(stringLiteral: tokenPath), id: "getToken", tag: "OAuth",

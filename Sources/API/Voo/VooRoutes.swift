@@ -9,16 +9,20 @@ enum VooRoutes {
     static let table: [Route<RealmContext>] = [
         AuthorizeRoutes.authorize(.get, "/authorize", id: "vooAuthorize"),
         AuthorizeRoutes.authorize(.post, "/authorize", id: "vooAuthorizeByForm"),
-        token("/token", id: "vooToken"), token("/Token", id: "vooTokenCapital"),
+        token(tokenPath, id: "vooToken"), token(capitalTokenPath, id: "vooTokenCapital"),
         ResourceGuard.route,
     ]
 
-    private static func token(_ path: PathTemplate, id: String) -> Route<RealmContext> {
+    static let tokenPath = "/token"
+    static let capitalTokenPath = "/Token"
+
+    private static func token(_ path: String, id: String) -> Route<RealmContext> {
         Route(
-            .post, path, id: id, tag: "Voo", summary: "Tokens for apps of the voo profile.",
+            .post, PathTemplate(stringLiteral: path), id: id, tag: "Voo",
+            summary: "Tokens for apps of the voo profile.",
             detail: """
                 As `/connect/token`, with the parameters in the query or a form. A public client \
-                need not name itself to refresh.
+                need not name itself to refresh. Proofs of keys are for the address that is called.
                 """,
             right: .nothing, dialect: .oauth,
             answer: .ok("The tokens.", .openObject, example: [:]),
@@ -57,8 +61,8 @@ extension Call<RealmContext> {
         guard let known = try await known(clientID), known.metadata.profile == .voo else {
             throw Problem(.invalidClient)
         }
+        // Its address stays what was called: proofs of keys are for that one (RFC 9449 section 4.3).
         var inner = request
-        inner.path = TokenRoutes.tokenPath
         inner.query = nil
         inner.headers["Content-Type"] = "application/x-www-form-urlencoded"
         inner.body = Array(Form.encode(pairs).utf8)

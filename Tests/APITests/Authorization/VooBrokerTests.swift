@@ -48,6 +48,18 @@ extension `An app of the voo profile` {
         ]
     }
 
+    private func send(
+        _ world: AuthorizeWorld, _ path: String, _ form: Pairs, proof: String
+    ) async throws -> Answered {
+        try await world.world.send(
+            Request(
+                method: .post, path: path, query: nil,
+                headers: [
+                    "Host": "id.acme.example", "DPoP": proof,
+                    "Content-Type": "application/x-www-form-urlencoded",
+                ], body: Array(Form.encode(form).utf8), source: "203.0.113.9", id: "request-5"))
+    }
+
     @Test(arguments: ["/token", "/Token"])
     func `RFC 6749: is known by its secret in the header alone`(_ path: String) async throws {
         let world = try await brokered([:], secret: "hush")
@@ -106,5 +118,33 @@ extension `An app of the voo profile` {
         #expect(again.json["error"] == "invalid_client")
         let next = try await world.world.post(path, form: Self.refreshing(first) + (try shown()))
         #expect(next.status == .ok)
+    }
+
+    @Test(arguments: ["/token", "/Token"])
+    func `RFC 9449: proves its key for the address that it called`(_ path: String) async throws {
+        let world = try await brokered(["token_endpoint_auth_method": "none"])
+        let key = try ProofKey()
+        func proof(_ path: String) throws -> String {
+            try key.proof([
+                "jti": .string("\(UUID.random())"), "htm": "POST",
+                "htu": .string(Site.issuer + path),
+                "iat": .integer(world.world.clock.next().seconds),
+            ])
+        }
+        let form =
+            Self.redeeming(try await brokersCode(world))
+            + [(name: "client_id", value: "broker")]
+        for wrong in ["/connect/token", path == "/token" ? "/Token" : "/token"] {
+            let refused = try await send(world, path, form, proof: try proof(wrong))
+            #expect(refused.status == .badRequest)
+            #expect(refused.json["error"] == "invalid_dpop_proof")
+        }
+        let first = try await send(world, path, form, proof: try proof(path))
+        #expect(first.status == .ok && first.json["token_type"] == "DPoP")
+        let wrong = try await send(
+            world, path, Self.refreshing(first), proof: try proof("/connect/token"))
+        #expect(wrong.json["error"] == "invalid_dpop_proof")
+        let next = try await send(world, path, Self.refreshing(first), proof: try proof(path))
+        #expect(next.status == .ok && next.json["token_type"] == "DPoP")
     }
 }

@@ -10,9 +10,7 @@ internal import Values
 struct SignedAssertion: ClientWay {
     let mayBeOld = false
 
-    private static let granting = [
-        TokenRoutes.tokenPath, DeviceRoutes.path, DeviceRoutes.longPath,
-    ]
+    private static let asking = [DeviceRoutes.path, DeviceRoutes.longPath]
 
     private static let type = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 
@@ -41,7 +39,8 @@ struct SignedAssertion: ClientWay {
         let used = UsedAssertion(id: assertion.id, until: rules.lastUse(of: assertion))
         // What is granted uses the assertion up in the same breath, so that a failure in between costs
         // nobody one. Elsewhere it is used up here: in the log, so that every node knows of it.
-        if !Self.granting.contains(claim.request.path) {
+        let path = claim.request.path
+        if !TokenRoutes.grants(path), !Self.asking.contains(path) {
             try await context.use(used, of: claim.clientID)
         }
         return .assertion(used)
