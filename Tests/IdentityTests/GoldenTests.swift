@@ -80,6 +80,7 @@ private func signInSamples() throws -> [any Event] {
     terms.sector = "web.example.org"
     terms.claims = ["email"]
     terms.issuer = "https://id.example.org"
+    terms.assertionIssuer = "https://a.example"
     terms.webApp = app
     let agreed = Agreement(scope: ["openid"], resources: ["https://api.example.org"])
     let refused = RefusedSignIn(

@@ -33,13 +33,12 @@ import Values
         "trusted_assertion", "17 https://a.example j1", until: noon.adding(seconds: 60))
 
     private var opened: Decision {
-        var decision = Decision(
-            SessionEvent.opened(
-                SessionTerms(
-                    account: account, stamp: 0, client: client, clientID: "web", app: nil,
-                    scope: ["openid"], resources: [], factors: [], openedAt: noon,
-                    expiresAt: noon.adding(seconds: 365 * 86_400), isOffline: false,
-                    method: .jwtBearer)), in: session)
+        var terms = SessionTerms(
+            account: account, stamp: 0, client: client, clientID: "web", app: nil,
+            scope: ["openid"], resources: [], factors: [], openedAt: noon,
+            expiresAt: noon.adding(seconds: 365 * 86_400), isOffline: false, method: .jwtBearer)
+        terms.assertionIssuer = "https://a.example"
+        var decision = Decision(SessionEvent.opened(terms), in: session)
         decision.take(claim, for: account)
         return decision
     }

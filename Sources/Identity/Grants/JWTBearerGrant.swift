@@ -59,7 +59,8 @@ public struct JWTBearerGrant: Grant {
         // What the person has shown is known to the issuer alone.
         return desk.open(
             after: decision, account: (account.stream, account.state.stamp), scope: scope,
-            factors: [])
+            factors: []
+        ) { $0.assertionIssuer = issuer }
     }
 
     /// The issuer's length in front keeps two that run into each other apart.

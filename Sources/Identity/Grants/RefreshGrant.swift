@@ -49,6 +49,7 @@ public struct RefreshGrant: Grant {
                 Decision(SessionEvent.ended(.reuse), in: session.stream, of: terms.account),
                 .failure(.invalidRefreshToken))
         }
+        guard isTrusted(terms, desk) else { throw .invalidRefreshToken }
         if desk.wantsMore(terms.factors, by: terms.method) { throw .strongerSignInNow }
         let scope = try narrowed(desk, terms)
         let resources = try resources(desk, terms)
@@ -62,6 +63,12 @@ public struct RefreshGrant: Grant {
         return Settled(
             Decision(SessionEvent.refreshed(generation: next, at: now), in: session.stream),
             .success(granted))
+    }
+
+    /// What somebody's word has opened ends with the trust in it: a key of his may have been stolen.
+    private func isTrusted(_ terms: SessionTerms, _ desk: GrantDesk) -> Bool {
+        guard let issuer = terms.assertionIssuer else { return true }
+        return TrustedIssuer(issuer, in: desk.settings[SettingCatalogue.assertionIssuers]) != nil
     }
 
     /// The token before the last one, by a client that lost the answer.

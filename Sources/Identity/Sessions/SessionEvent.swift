@@ -54,6 +54,8 @@ public struct SessionTerms: Sendable, Equatable {
     /// What named the realm in its tokens, where its client wants to hear of its end: whoever ends it
     /// from elsewhere does not know the host that it was opened at.
     public var issuer: String?
+    /// Whose word opened it, where nobody signed in (RFC 7523): it goes on while he is trusted.
+    public var assertionIssuer: String?
     /// The web app or konnector that its tokens are for, which an installation opened.
     public var webApp: UUID?
 
@@ -138,7 +140,7 @@ public enum SessionEvent: Event {
                 "account", "stamp", "client", "client_id", "app", "scope", "resources", "amr",
                 "opened_at", "expires_at", "offline", "source", "device", "method", "key",
                 "exchanged", "actors", "impersonator",
-                "auth_time", "browser", "sector", "claims", "issuer", "web_app",
+                "auth_time", "browser", "sector", "claims", "issuer", "assertion_issuer", "web_app",
             ]),
         EventShape("session.refreshed", open: ["generation", "refreshed_at"]),
         EventShape("session.ended", open: ["reason", "notice", "issuer"]),
@@ -231,6 +233,7 @@ extension SessionTerms {
         fields["sector"] = sector.map { .string($0) }
         if !claims.isEmpty { fields["claims"] = .texts(claims) }
         fields["issuer"] = issuer.map { .string($0) }
+        fields["assertion_issuer"] = assertionIssuer.map { .string($0) }
         fields["web_app"] = webApp.map { .uuid($0) }
         return fields.merging(from.fields) { own, _ in own }
     }
@@ -261,6 +264,7 @@ extension SessionTerms {
         sector = fields["sector"]?.string
         claims = fields.texts("claims") ?? []
         issuer = fields["issuer"]?.string
+        assertionIssuer = fields["assertion_issuer"]?.string
         webApp = fields.uuid("web_app")
     }
 }

@@ -15,17 +15,20 @@ private let us = "http://id.acme.example"
 private struct Partner: Sendable {
     let world: SignInWorld
     let key: SigningKey
+    let trusted: JSON
     let account: String
 
     init(subject: String? = nil) async throws {
         key = try SigningKey.generate(.es256)
         var trusted: JSONObject = ["jwks": KeySet([key.verificationKey]).document]
         trusted["subject"] = subject.map { .string($0) }
+        self.trusted = .object(trusted)
         world = try await SignInWorld([
             "registration": "jit_on_otp", "assertion_issuers": [issuer: .object(trusted)],
         ])
         try await world.registerPhone(
-            "app", ["grant_types": ["urn:cocoar:otp", .string(bearerGrant)]])
+            "app",
+            ["grant_types": ["urn:cocoar:otp", .string(bearerGrant), "refresh_token"]])
         let token = try await world.signIn("app", scope: "openid").json["access_token"]?.string
         account = try #require(try await world.userInfo(token ?? "").json["sub"]?.string)
     }
@@ -109,6 +112,27 @@ private struct Partner: Sendable {
                 ("assertion", try partner.assertion()),
             ])
         #expect(closed.json["error"] == "invalid_grant", "Nobody is trusted there.")
+    }
+
+    @Test func `is trusted no more, and what came of his word is not refreshed`() async throws {
+        let partner = try await Partner()
+        let world = partner.world
+        let offline = "openid offline_access"
+        var tokens = try await partner.redeem(try partner.assertion(), scope: offline).json
+        let own = try await world.signIn("app", scope: offline).json
+        func trust(_ issuers: JSONObject) async throws {
+            try await world.carryOut(SetRealmSettings(["assertion_issuers": .object(issuers)]))
+        }
+        try await trust([issuer: partner.trusted, "https://other.example": partner.trusted])
+        let good = try await world.refresh(tokens, "app")
+        #expect(good.status == .ok)
+        tokens = good.json
+        try await trust(["https://other.example": partner.trusted])
+        let refused = try await world.refresh(tokens, "app")
+        #expect(refused.status == .badRequest && refused.json["error"] == "invalid_grant")
+        #expect(try await world.refresh(own, "app").status == .ok, "She signed in herself.")
+        try await trust([issuer: partner.trusted])
+        #expect(try await world.refresh(tokens, "app").status == .ok)
     }
 
     @Test func `may name people by an address that they have proved`() async throws {
