@@ -49,7 +49,7 @@ public struct RefreshGrant: Grant {
                 Decision(SessionEvent.ended(.reuse), in: session.stream, of: terms.account),
                 .failure(.invalidRefreshToken))
         }
-        guard isTrusted(terms, desk) else { throw .invalidRefreshToken }
+        guard isTrusted(terms, desk), mayGoOn(terms, desk) else { throw .invalidRefreshToken }
         if desk.wantsMore(terms.factors, by: terms.method) { throw .strongerSignInNow }
         let scope = try narrowed(desk, terms)
         let resources = try resources(desk, terms)
@@ -63,6 +63,13 @@ public struct RefreshGrant: Grant {
         return Settled(
             Decision(SessionEvent.refreshed(generation: next, at: now), in: session.stream),
             .success(granted))
+    }
+
+    /// A session that may be refreshed for its `offline_access` has no next token once that was taken away from
+    /// the client. Others were opened without it, as those of the voo profile and of installations are.
+    private func mayGoOn(_ terms: SessionTerms, _ desk: GrantDesk) -> Bool {
+        let isAsked = terms.scope.contains("offline_access") && desk.metadata.profile != .voo
+        return !isAsked || Scope.allowed(to: desk.metadata).contains("offline_access")
     }
 
     /// What somebody's word has opened ends with the trust in it: a key of his may have been stolen.

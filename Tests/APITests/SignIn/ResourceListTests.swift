@@ -146,6 +146,38 @@ private func list(_ resources: String...) -> JSON { .array(resources.map { .stri
         #expect(back.json["scope"] == "openid email orders offline_access")
     }
 
+    @Test func `counts at each refresh for offline_access, without which there is none`()
+        async throws
+    {
+        let world = try await SignInWorld()
+        let id = UUID.random()
+        func metadata(_ scope: String) -> JSONObject {
+            [
+                "token_endpoint_auth_method": "none", "application_type": "native",
+                "grant_types": ["urn:cocoar:otp", "refresh_token"], "scope": .string(scope),
+            ]
+        }
+        try await world.carryOut(
+            RegisterClient(
+                id: id, clientID: "app", metadata: metadata("openid offline_access"), secret: nil))
+        let tokens = try await world.signIn("app", scope: "openid offline_access")
+        try await world.carryOut(UpdateClient(id: id, metadata: metadata("openid")))
+        for more in [[], [("scope", "openid")]] as [Pairs] {
+            let refused = try await world.refresh(tokens.json, "app", more)
+            #expect(refused.status == .badRequest && refused.json["error"] == "invalid_grant")
+        }
+        // A client without a list may ask for it, and one that is given it back has it.
+        try await world.carryOut(UpdateClient(id: id, metadata: metadata("")))
+        let next = try await world.refresh(tokens.json, "app")
+        #expect(next.status == .ok)
+        // What was used before ends the family in spite of it.
+        try await world.carryOut(UpdateClient(id: id, metadata: metadata("openid")))
+        world.clock.advance(seconds: 60)
+        #expect(try await world.refresh(tokens.json, "app").json["error"] == "invalid_grant")
+        try await world.carryOut(UpdateClient(id: id, metadata: metadata("openid offline_access")))
+        #expect(try await world.refresh(next.json, "app").json["error"] == "invalid_grant")
+    }
+
     @Test func `is nowhere for a client that registered itself, until somebody says so`()
         async throws
     {
