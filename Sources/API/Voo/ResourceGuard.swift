@@ -15,7 +15,8 @@ enum ResourceGuard {
             Tokens of the named client count, unless they are for somebody else's resource; with \
             `resource` those of every client that are for it. Tokens that are bound to a key count \
             with `origin`. 401 has the login page of the client in `Location` and in \
-            `redirect_url`; 403 says that the token does not reach that far.
+            `redirect_url`, but where there is no such client; 403 says that the token does not \
+            reach that far.
             """,
         right: .nothing, dialect: .oauth,
         parameters: [
@@ -54,8 +55,9 @@ enum ResourceGuard {
 extension Call<RealmContext> {
     fileprivate func guardResource() async throws(Problem) -> Response {
         let clientID = try required("client_id")
-        guard let known = try await known(clientID), !known.isDisabled else {
-            throw Problem(.invalidRequest, "There is no such client.")
+        // Proxies make a fault of their own of all but 401 and 403: a client may be gone tomorrow.
+        guard let known = try await known(clientID) else {
+            throw Problem(.invalidToken, "There is no such client.")
         }
         let token: PresentedToken
         let account: UUID
@@ -92,7 +94,7 @@ extension Call<RealmContext> {
     ) async throws(Problem) -> (PresentedToken, account: UUID) {
         let lines = request.headers.all("Authorization")
         guard let line = lines.first else { throw Problem(.unauthenticated) }
-        guard lines.count == 1, let (scheme, text) = TokenScheme.read(line),
+        guard !known.isDisabled, lines.count == 1, let (scheme, text) = TokenScheme.read(line),
             let token = try await context.present(text), let account = token.session.terms.account,
             token.session.terms.client == known.id || self.text("resource") != nil
         else { throw Problem(.invalidToken) }

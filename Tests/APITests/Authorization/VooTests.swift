@@ -240,6 +240,32 @@ private typealias Site = AuthorizeWorld
         #expect(try await data(world, token).status == .unauthorized)
     }
 
+    @Test func `VOO-08: has to log in, and nothing else, once it is disabled or gone`()
+        async throws
+    {
+        let world = try await world()
+        let token = try await tokens(world).access
+        let queries = FoldedQueries(log: world.world.log)
+        let client = try #require(try await queries.knownClient("ates", in: world.world.realm)).id
+        try await world.world.carryOut(DisableClient(id: client))
+        for shown in [token, "x", nil] {
+            for scope in [nil, "other"] {
+                let answer = try await data(world, shown, scope: scope)
+                #expect(answer.status == .unauthorized)
+                #expect(try world.sent(answer).to == Site.issuer + "/authorize")
+                let error = answer.json["error"]
+                #expect(error == (shown == nil ? "login_required" : "invalid_token"))
+            }
+        }
+        try await world.world.carryOut(EnableClient(id: client))
+        #expect(try await data(world, token).status == .ok)
+        try await world.world.carryOut(DeleteClient(id: client))
+        for shown in [token, nil] {
+            let answer = try await data(world, shown)
+            #expect(answer.status == .unauthorized && answer.response.headers["Location"] == nil)
+        }
+    }
+
     @Test(arguments: ["reference", "jwt"])
     func `VOO-08: of other clients only what is meant for the resource counts there`(
         format: String
