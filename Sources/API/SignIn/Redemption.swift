@@ -58,8 +58,11 @@ extension Call<RealmContext> {
             "access_token": .string(accessToken),
             "token_type": granted.key == nil ? "Bearer" : "DPoP",
             "expires_in": .integer(granted.lifetime),
-            "scope": .string(granted.scope.joined(separator: " ")),
         ]
+        // RFC 6749 section 3.3: a scope has one name at least.
+        if !granted.scope.isEmpty {
+            members["scope"] = .string(granted.scope.joined(separator: " "))
+        }
         if granted.terms.exchange != nil {
             members["issued_token_type"] = .string(TokenKind.access)
         }

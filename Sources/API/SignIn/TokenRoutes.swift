@@ -135,7 +135,7 @@ enum TokenRoutes {
         .required("expires_in", .integer(0...(1 << 40)), "Seconds."),
         .optional("refresh_token", .text(1...4096), "With `offline_access`."),
         .optional("issued_token_type", .text(1...255), "Of an exchange (RFC 8693)."),
-        .required("scope", .text(0...2048), "What was given, by spaces."),
+        .optional("scope", .text(1...2048), "What was given, by spaces, if anything."),
         .optional("id_token", .text(1...16384), "With `openid`: who signed in, and how."))
     private static let exampleTokens: JSON = [
         "access_token": "urd_at_…", "token_type": "Bearer", "expires_in": 900, "scope": "openid",

@@ -164,6 +164,26 @@ private typealias Site = AuthorizeWorld
         }
     }
 
+    @Test func `RFC 6749: hears of a scope where it has one, and else of none`() async throws {
+        let world = try await world(["scope": ""])
+        let code = try await code(world)
+        let first = try await post(
+            world, "/token",
+            query: [
+                ("client_id", "ates"), ("grant_type", "authorization_code"), ("code", code),
+                ("verifier", Site.verifier),
+            ])
+        let next = try await post(
+            world, "/Token",
+            query: [
+                ("grant_type", "refresh_token"),
+                ("refresh_token", first.json["refresh_token"]?.string ?? ""),
+            ])
+        for answer in [first, next] {
+            #expect(answer.status == .ok && answer.json["scope"] == nil)
+        }
+    }
+
     @Test func `VOO-05: is the only kind of client that may`() async throws {
         let world = try await world()
         try await world.signIn()
