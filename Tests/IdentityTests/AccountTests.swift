@@ -40,6 +40,23 @@ func givenAccount(_ events: AccountEvent...) -> Scenario {
             .thenRejected(.invalid(FieldFault("first_name", .malformed)))
     }
 
+    @Test func `has a number that can stand in a header, unless it had another one before`()
+        async throws
+    {
+        var numbered = register
+        for number in ["A B", "B\u{FC}", "4711\t", " "] {
+            numbered.person.externalID = number
+            try await givenRealm().when(numbered)
+                .thenRejected(.invalid(FieldFault("external_id", .malformed)))
+        }
+        let known = Person(email: "ann@example.org", firstName: "Ann", externalID: "A B")
+        try await givenAccount().when(
+            ChangePerson(
+                account: account, person: known, mailbox: mailbox, isConfirmed: false,
+                nextSubject: client)
+        ).then(AccountEvent.personChanged(known), in: account)
+    }
+
     @Test func `ends all its sessions when its stamp is rotated`() async throws {
         try await givenAccount().when(RotateSecurityStamp(account: account))
             .then(AccountEvent.stampRotated(), in: account)

@@ -64,6 +64,10 @@ extension AccountView {
         0x2D...0x2E, 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0xA1...0xD7FF, 0xE000...0x10FFFF,
     ]
     static let name = Schema.text(1...100, Names.showable(100))
+    /// It stands in headers of ours: see `/connect/guard`.
+    static let number = Schema.text(
+        1...100,
+        .said("a name of plain letters, digits and signs", .some(Characters(0x21...0x7E), 1...100)))
 
     static let schema = Schema.named(
         "Account",

@@ -30,7 +30,7 @@ enum AccountRoutes {
                     .required("email", AccountView.email, "The mail address."),
                     .optional("first_name", AccountView.name, "The first name."),
                     .optional(
-                        "external_id", AccountView.name, "What other systems know them by."),
+                        "external_id", AccountView.number, "What other systems know them by."),
                     .optional("last_name", AccountView.name, "The last name."),
                     .optional(
                         "confirmed", .boolean, "Whether you answer for the mail address."))),
@@ -121,7 +121,7 @@ enum AccountRoutes {
                     .optional("email", AccountView.email, "The mail address."),
                     .optional("first_name", .nullable(AccountView.name), "The first name."),
                     .optional(
-                        "external_id", .nullable(AccountView.name),
+                        "external_id", .nullable(AccountView.number),
                         "What other systems know them by."),
                     .optional("last_name", .nullable(AccountView.name), "The last name."),
                     .optional(

@@ -67,4 +67,14 @@ extension Person {
             throw FieldFault("email", error)
         }
     }
+
+    /// The same of somebody who is new, whose number has to stand in a header: see `/connect/guard`. Who was
+    /// here before there was this rule keeps what was given.
+    func checkNew() throws(FieldFault) {
+        try check()
+        guard let externalID else { return }
+        guard externalID.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw FieldFault("external_id", .malformed)
+        }
+    }
 }

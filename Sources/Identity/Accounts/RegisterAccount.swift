@@ -41,7 +41,7 @@ public struct RegisterAccount: Command {
             missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard !facts.inRealm.thing.exists else { throw .idTaken }
         do {
-            try person.check()
+            try person.checkNew()
         } catch {
             throw .invalid(error)
         }

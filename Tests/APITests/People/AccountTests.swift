@@ -113,6 +113,26 @@ extension World {
         #expect(closed.problem == .realmDisabled)
     }
 
+    @Test func `has a number for other systems that can stand in a header`() async throws {
+        let world = try await World()
+        for number in ["A B", "B\u{FC}", "4711 ", "\u{200B}"] {
+            let made = try await world.send(
+                .post, accounts,
+                body: ["email": "ada@example.org", "external_id": .string(number)])
+            #expect(made.problem == .invalidField && made.field == "external_id")
+        }
+        let made = try await world.make(
+            accounts, ["email": "ada@example.org", "external_id": "BP/4711-~"])
+        let id = try #require(made.json["id"]?.string)
+        let path = "\(accounts)/\(id)"
+        let refused = try await world.send(.patch, path, body: ["external_id": "A B"])
+        #expect(refused.problem == .invalidField && refused.field == "external_id")
+        for number in ["BP=\"1\"", .null] as [JSON] {
+            let set = try await world.send(.patch, path, body: ["external_id": number])
+            #expect(set.status == .ok)
+        }
+    }
+
     @Test func `is changed member by member`() async throws {
         let world = try await World()
         let id = try await world.person("ada@example.org")
