@@ -56,7 +56,8 @@ extension Call<RealmContext> {
         }
         additional["sid"] = .string(granted.session.description)
         let token = IDToken(
-            issuer: context.place.issuer, subject: context.mint.subject(of: terms),
+            // The same at each refresh (OpenID Connect Core section 12.2), whichever host is asked for it.
+            issuer: terms.issuer ?? context.place.issuer, subject: context.mint.subject(of: terms),
             clientID: terms.clientID, issuedAt: now,
             expiresAt: now.adding(seconds: granted.lifetime), nonce: granted.nonce,
             authenticatedAt: terms.toldSignIn, authenticationContext: terms.authenticationContext,

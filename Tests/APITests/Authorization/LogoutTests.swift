@@ -57,6 +57,29 @@ private typealias Site = AuthorizeWorld
         try await world.world.introspect(token)["active"] == true
     }
 
+    @Test func `keeps the issuer that its session began with, whichever host refreshes it`()
+        async throws
+    {
+        let world = try await world()
+        world.world.directory.add(
+            world.world.realm, hosts: ["shop.acme.example"], ["native_grants": true])
+        let first = try await world.redeem(try await world.code())
+        let form: Pairs = [
+            ("grant_type", "refresh_token"), ("client_id", "web"),
+            ("client_secret", SignInWorld.secret),
+            ("refresh_token", first.json["refresh_token"]?.string ?? ""),
+        ]
+        let next = try await world.world.send(
+            Request(
+                method: .post, path: "/connect/token", query: nil,
+                headers: [
+                    "Host": "shop.acme.example",
+                    "Content-Type": "application/x-www-form-urlencoded",
+                ], body: Array(Form.encode(form).utf8), source: "203.0.113.9", id: "request-8"))
+        #expect(next.status == .ok)
+        #expect(try await world.idToken(next, nonce: nil).issuer == Site.issuer)
+    }
+
     @Test(arguments: [HTTP.Method.get, .post])
     func `ends the browser's session and what came of it, and goes back`(
         method: HTTP.Method
