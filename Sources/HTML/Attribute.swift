@@ -78,6 +78,8 @@ public struct Attribute: Sendable, Equatable {
     public static func moment(_ value: String) -> Attribute { Attribute("datetime", value) }
     public static let hidden = Attribute("hidden")
     public static let invalid = Attribute("aria-invalid", "true")
+    /// Of `details`: what is in there is shown at once.
+    public static let open = Attribute("open")
 
     // Places.
     public static func href(_ place: String) -> Attribute { Attribute("href", safe(place)) }

@@ -4,6 +4,8 @@ internal import HTML
 /// listens to the page.
 struct Field: Sendable {
     var name: String
+    /// What tells it from others of its name on the page.
+    var id: String?
     var label: String
     var type = "text"
     var value = ""
@@ -11,6 +13,8 @@ struct Field: Sendable {
     var isCode = false
     var isRequired = true
     var isFocused = false
+    /// The focus is at another one, which stands before it and is wrong as well.
+    var yieldsFocus = false
     var limit = 320
     var hint: String?
     var wrong: String?
@@ -21,26 +25,29 @@ struct Field: Sendable {
 
     var html: HTML {
         HTML.element(.div, .class("field")) {
-            HTML.element(.label, .for(name)) { label }
+            HTML.element(.label, .for(key)) { label }
             HTML.element(
-                .input, .id(name), .name(name), .type(type), .when(!value.isEmpty, .value(value)),
+                .input, .id(key), .name(name), .type(type), .when(!value.isEmpty, .value(value)),
                 .autocomplete(autocomplete), .maximumLength(limit),
                 .when(isCode, .class("code")), .when(isCode, .inputMode("numeric")),
-                .when(isRequired, .required), .when(isFocused || wrong != nil, .autofocus),
+                .when(isRequired, .required),
+                .when((isFocused || wrong != nil) && !yieldsFocus, .autofocus),
                 .when(wrong != nil, .invalid),
                 .when(described != nil, .describedBy(described ?? "")),
                 .when(
                     type == "email" || type == "password" || isCode, .fixed("spellcheck", "false"))
             )
             if let wrong {
-                HTML.element(.p, .class("wrong"), .id("\(name)-wrong"), .role("alert")) { wrong }
+                HTML.element(.p, .class("wrong"), .id("\(key)-wrong"), .role("alert")) { wrong }
             }
-            if let hint { HTML.element(.p, .class("hint"), .id("\(name)-hint")) { hint } }
+            if let hint { HTML.element(.p, .class("hint"), .id("\(key)-hint")) { hint } }
         }
     }
 
+    private var key: String { id ?? name }
+
     private var described: String? {
-        let names = [wrong.map { _ in "\(name)-wrong" }, hint.map { _ in "\(name)-hint" }]
+        let names = [wrong.map { _ in "\(key)-wrong" }, hint.map { _ in "\(key)-hint" }]
             .compactMap { $0 }
         return names.isEmpty ? nil : names.joined(separator: " ")
     }

@@ -47,6 +47,11 @@ public struct Person: Sendable, Equatable {
 }
 
 extension Person {
+    /// Whether somebody can be called that.
+    public static func canBeCalled(_ name: String) -> Bool {
+        (try? TextRule.label(name, limit: 100)) != nil
+    }
+
     /// Names are short and harmless, and the address is one.
     func check() throws(FieldFault) {
         let names = [

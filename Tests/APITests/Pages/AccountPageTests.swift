@@ -109,8 +109,20 @@ import Values
             "/account/passkeys/rename", [("passkey", id), ("name", " <b>Phone</b> ")])
         try await browser.follow()
         #expect(browser.shows("&lt;b&gt;Phone&lt;/b&gt;") && !browser.shows("<b>Phone"))
-        try await browser.submit("/account/passkeys/rename", [("passkey", id), ("name", " ")])
-        #expect(browser.answer?.status == .badRequest)
+        for (typed, said) in [(" ", "Enter a name."), ("A\u{202E}B", "Use 100 characters at most")]
+        {
+            try await browser.get("/account/security")
+            try await browser.submit(
+                "/account/passkeys/rename", [("passkey", id), ("name", typed)])
+            #expect(browser.answer?.status == .badRequest)
+            #expect(browser.shows("<details open>"))
+            #expect(browser.shows("id=\"name-\(id)-wrong\" role=\"alert\">\(said)"))
+            let field = try #require(
+                browser.page.matches(of: #/<input id="name-[^>]*>/#).first
+            ).0
+            #expect(field.contains(" autofocus aria-invalid=\"true\""))
+            #expect(typed == " " || field.contains("value=\"A\u{FFFD}B\""))
+        }
         // Somebody else's is not there.
         let other = PageBrowser(world)
         try await other.signIn("eve@example.org")

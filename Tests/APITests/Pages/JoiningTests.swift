@@ -65,6 +65,45 @@ import Values
         #expect(browser.place == "/account")
     }
 
+    @Test func `says at each field what is wrong with it, and keeps what was typed`() async throws {
+        let browser = PageBrowser(
+            try await SignInWorld([
+                "registration": "invite_code", "registration_first_name": "required",
+            ]))
+        func input(_ name: String) throws -> String {
+            let inputs = browser.page.matches(of: #/<input id="[^>]*>/#).map { String($0.0) }
+            return try #require(inputs.first { $0.contains("id=\"\(name)\"") })
+        }
+        func expectWrong(_ name: String, _ words: String, value: String?) throws {
+            let input = try input(name)
+            #expect(input.contains("aria-invalid=\"true\" aria-describedby=\"\(name)-wrong"))
+            #expect(
+                browser.shows("id=\"\(name)-wrong\" role=\"alert\">\(words)"), "\(browser.page)")
+            #expect(value.map { input.contains("value=\"\($0)\"") } ?? !input.contains("value="))
+        }
+        try await register(
+            browser,
+            [
+                ("email", "anna@localhost"), ("first_name", "  "), ("last_name", "Lee\u{202E}x"),
+                ("invite", "nonsense"),
+            ])
+        #expect(browser.answer?.status == .badRequest)
+        try expectWrong("email", "Enter a whole mail address", value: "anna@localhost")
+        try expectWrong("first_name", "Enter your first name.", value: nil)
+        try expectWrong("last_name", "Use 100 characters at most", value: "Lee\u{FFFD}x")
+        try expectWrong("invite", "That is no invite code.", value: "nonsense")
+        #expect(try input("email").contains(" autofocus"))
+        try await register(
+            browser, [("email", "ann@example.org"), ("first_name", "Ann"), ("invite", "")])
+        #expect(try !input("email").contains("aria-invalid"))
+        try expectWrong("invite", "Enter your invite code.", value: nil)
+        #expect(try input("invite").contains(" autofocus") && !input("email").contains("autofocus"))
+        browser.headers["Accept-Language"] = "de"
+        try await register(browser, [("email", "ann@example.org"), ("first_name", "")])
+        #expect(browser.shows("Geben Sie Ihren Vornamen ein."))
+        #expect(try await !browser.world.events().contains("otp.issued"))
+    }
+
     @Test func `has nothing run that was echoed`() async throws {
         let marker = #""'><script>alert(1)</script>"#
         let browser = PageBrowser(try await SignInWorld(["registration": "invite_code"]))

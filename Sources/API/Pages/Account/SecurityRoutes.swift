@@ -17,6 +17,8 @@ enum SecurityRoutes {
     /// What did not work, said where it was tried.
     enum Wrong {
         case passkey(String)
+        /// Another name for one of them.
+        case name(of: UUID, typed: String, String)
         case authenticator(String)
         case passphrase(String)
     }
@@ -52,7 +54,7 @@ enum SecurityRoutes {
                     )
                 }
                 HTML.element(.ul, .class("items")) {
-                    for passkey in listed { line(passkey.view, passkey.name, frame) }
+                    for passkey in listed { line(passkey.view, passkey.name, frame, wrong) }
                 }
                 if party != nil { enrol(frame) }
             }
@@ -65,10 +67,17 @@ enum SecurityRoutes {
     }
 
     private static func line(
-        _ passkey: PasskeyView, _ name: String, _ frame: AccountFrame
+        _ passkey: PasskeyView, _ name: String, _ frame: AccountFrame, _ wrong: Wrong?
     ) -> HTML {
         let say = frame.say
         let id = passkey.id.description
+        var field = Field(
+            name: "name", id: "name-\(id)", label: say("New name", "Neuer Name"), value: name,
+            limit: 100)
+        if case .name(of: passkey.id, let typed, let fault) = wrong {
+            (field.value, field.wrong) = (typed, fault)
+        }
+        let shown = field
         return HTML.element(.li) {
             HTML.element(.div, .class("what")) {
                 HTML.element(.strong) { name }
@@ -82,18 +91,13 @@ enum SecurityRoutes {
                     }
                 }
             }
-            HTML.element(.details) {
+            HTML.element(.details, .when(shown.wrong != nil, .open)) {
                 HTML.element(.summary) {
                     say("Rename", "Umbenennen")
                 }
                 frame.visit.form("/account/passkeys/rename", .class("row")) {
                     Parts.hidden("passkey", id)
-                    HTML.element(.div, .class("field")) {
-                        HTML.element(.label, .for("name-\(id)")) { say("New name", "Neuer Name") }
-                        HTML.element(
-                            .input, .id("name-\(id)"), .name("name"), .type("text"),
-                            .autocomplete("off"), .maximumLength(100), .required, .value(name))
-                    }
+                    shown.html
                     Parts.button(say("Save", "Speichern"), look: "second")
                 }
             }
@@ -215,16 +219,17 @@ enum SecurityRoutes {
         guard let passkey = call.body["passkey"]?.string.flatMap({ UUID($0) }) else {
             throw Problem(.noSuchPasskey)
         }
+        let name = trimmed(call.body["name"]?.string ?? "")
         let rejection = try await call.attempt(
-            RenamePasskey(
-                passkey: passkey, account: frame.account,
-                name: trimmed(call.body["name"]?.string ?? "")), for: frame.browser)
+            RenamePasskey(passkey: passkey, account: frame.account, name: name),
+            for: frame.browser)
         guard let rejection else { return .seeOther(.security, .passkeyRenamed) }
         guard case .invalid = rejection else { throw rejection.problem }
-        let wrong = frame.say(
-            "That name cannot be used: it is empty or too long.",
-            "Dieser Name geht nicht: Er ist leer oder zu lang.")
-        return try await page(call, frame, wrong: .passkey(wrong))
+        let say = frame.say
+        let wrong =
+            name.isEmpty ? say("Enter a name.", "Geben Sie einen Namen ein.") : say.unfitName
+        return try await page(
+            call, frame, wrong: .name(of: passkey, typed: name, wrong))
     }
 
     private static let remove = AccountRoute.change(

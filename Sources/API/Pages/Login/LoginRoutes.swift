@@ -57,9 +57,7 @@ enum LoginRoutes {
         var page = LoginPage(call, visit, onward)
         page.email = trimmed(call.body["email"]?.string ?? "")
         guard let address = call.typedAddress() else {
-            page.wrongEmail = visit.say(
-                "Enter a whole mail address, such as ann@example.org.",
-                "Geben Sie eine vollständige E-Mail-Adresse ein, etwa anna@example.org.")
+            page.wrongEmail = visit.say.wholeAddress
             return page.response(.badRequest)
         }
         let method = call.chosenMethod

@@ -34,10 +34,9 @@ enum RegisterRoutes {
         let visit = try await call.submission()
         var page = try RegisterPage(call, visit)
         page.read(call)
-        guard let address = call.typedAddress(), page.isWhole else {
-            page.isIncomplete = true
-            return page.response(.badRequest)
-        }
+        let typed = call.typedAddress()
+        page.look(at: typed)
+        guard let address = typed, page.isWhole else { return page.response(.badRequest) }
         async let pause: Void = call.context.hesitate()
         try call.count(.nativeOTP, target: call.context.mint.mailbox(address).description)
         let person = Person(
@@ -48,8 +47,10 @@ enum RegisterRoutes {
                 page.posture == .explicitEndpoint ? .registration : .signIn, person,
                 invite: InviteCode(typed: page.invite), mayJoin: true)
         } catch {
-            guard error.kind == .invalidField else { throw error }
-            page.isIncomplete = true
+            guard error.kind == .invalidField, let field = error.field,
+                let input = RegisterPage.Input(rawValue: field)
+            else { throw error }
+            page.faults[input] = .unfit
             return page.response(.badRequest)
         }
         await pause
@@ -60,6 +61,16 @@ enum RegisterRoutes {
 }
 
 struct RegisterPage {
+    /// Its fields, in their order.
+    enum Input: String, CaseIterable {
+        case email
+        case firstName = "first_name"
+        case lastName = "last_name"
+        case invite
+    }
+
+    enum Fault { case missing, unfit }
+
     let visit: Visit
     let onward: Onward
     let posture: RegistrationPosture
@@ -69,7 +80,7 @@ struct RegisterPage {
     private(set) var firstName: String?
     private(set) var lastName: String?
     private(set) var invite = ""
-    var isIncomplete = false
+    var faults: [Input: Fault] = [:]
 
     /// Throws where nobody joins on a page.
     init(_ call: Call<RealmContext>, _ visit: Visit) throws(Problem) {
@@ -92,11 +103,52 @@ struct RegisterPage {
         invite = posture == .inviteCode ? text("invite") ?? "" : ""
     }
 
+    /// Finds what is missing or cannot be right, all of it at once.
+    mutating func look(at address: String?) {
+        if address == nil { faults[.email] = email.isEmpty ? .missing : .unfit }
+        let names = [
+            (Input.firstName, firstName, firstDemand), (.lastName, lastName, lastDemand),
+        ]
+        for (input, name, demand) in names {
+            guard let name else {
+                if demand == .required { faults[input] = .missing }
+                continue
+            }
+            if !Person.canBeCalled(name) { faults[input] = .unfit }
+        }
+        if posture == .inviteCode, InviteCode(typed: invite) == nil {
+            faults[.invite] = invite.isEmpty ? .missing : .unfit
+        }
+    }
+
     /// Whether all is there that is asked for.
-    var isWhole: Bool {
-        (firstDemand != .required || firstName != nil)
-            && (lastDemand != .required || lastName != nil)
-            && (posture != .inviteCode || InviteCode(typed: invite) != nil)
+    var isWhole: Bool { faults.isEmpty }
+
+    private func said(of input: Input) -> String? {
+        let say = visit.say
+        switch (input, faults[input]) {
+        case (_, nil): return nil
+        case (.email, _): return say.wholeAddress
+        case (.firstName, .missing):
+            return say("Enter your first name.", "Geben Sie Ihren Vornamen ein.")
+        case (.lastName, .missing):
+            return say("Enter your last name.", "Geben Sie Ihren Nachnamen ein.")
+        case (.firstName, .unfit), (.lastName, .unfit): return say.unfitName
+        case (.invite, .missing):
+            return say("Enter your invite code.", "Geben Sie Ihren Einladungscode ein.")
+        case (.invite, .unfit):
+            return say(
+                "That is no invite code. Please compare it with your invitation.",
+                "Das ist kein Einladungscode. Bitte vergleichen Sie ihn mit Ihrer Einladung.")
+        }
+    }
+
+    /// With what is wrong with it, and with the focus where it is the first of which that is to be said.
+    private func looked(at input: Input, _ field: Field) -> HTML {
+        var field = field
+        field.wrong = said(of: input)
+        field.yieldsFocus = input != (Input.allCases.first { faults[$0] != nil } ?? .email)
+        return field.html
     }
 
     func response(_ status: Status = .ok) -> Response {
@@ -107,29 +159,24 @@ struct RegisterPage {
         ) {
             Page.card {
                 HTML.element(.h1) { say("Create an account", "Konto anlegen") }
-                Parts.note(
-                    .bad,
-                    isIncomplete
-                        ? say(
-                            "Something is missing or cannot be right. Please look again.",
-                            "Etwas fehlt oder kann nicht stimmen. Bitte sehen Sie noch einmal nach."
-                        )
-                        : nil)
                 visit.form(onward.link("/register")) {
                     onward.fields
-                    Field(
-                        name: "email", label: say("E-mail address", "E-Mail-Adresse"),
-                        type: "email", value: email, autocomplete: "email", isFocused: true
-                    ).html
-                    name("first_name", say("First name", "Vorname"), firstName, firstDemand)
-                    name("last_name", say("Last name", "Nachname"), lastName, lastDemand)
-                    if posture == .inviteCode {
+                    looked(
+                        at: .email,
                         Field(
-                            name: "invite", label: say("Invite code", "Einladungscode"),
-                            value: invite, limit: 40,
-                            hint: say(
-                                "It stands in your invitation.", "Er steht in Ihrer Einladung.")
-                        ).html
+                            name: "email", label: say("E-mail address", "E-Mail-Adresse"),
+                            type: "email", value: email, autocomplete: "email", isFocused: true))
+                    name(.firstName, say("First name", "Vorname"), firstName, firstDemand)
+                    name(.lastName, say("Last name", "Nachname"), lastName, lastDemand)
+                    if posture == .inviteCode {
+                        looked(
+                            at: .invite,
+                            Field(
+                                name: "invite", label: say("Invite code", "Einladungscode"),
+                                value: invite, limit: 40,
+                                hint: say(
+                                    "It stands in your invitation.",
+                                    "Er steht in Ihrer Einladung.")))
                     }
                     Parts.button(say("Continue", "Weiter"))
                 }
@@ -144,15 +191,17 @@ struct RegisterPage {
     }
 
     private func name(
-        _ name: String, _ label: String, _ value: String?, _ demand: FieldDemand
+        _ input: Input, _ label: String, _ value: String?, _ demand: FieldDemand
     ) -> HTML? {
         guard demand != .off else { return nil }
-        return Field(
-            name: name,
-            label: demand == .required ? label : label + visit.say(" (optional)", " (freiwillig)"),
-            value: value ?? "",
-            autocomplete: name == "first_name" ? "given-name" : "family-name",
-            isRequired: demand == .required, limit: 100
-        ).html
+        return looked(
+            at: input,
+            Field(
+                name: input.rawValue,
+                label: demand == .required
+                    ? label : label + visit.say(" (optional)", " (freiwillig)"),
+                value: value ?? "",
+                autocomplete: input == .firstName ? "given-name" : "family-name",
+                isRequired: demand == .required, limit: 100))
     }
 }

@@ -45,14 +45,12 @@ enum ResetRoutes {
         answer: .page, refusals: LoginRoutes.refusals
     ) { call throws(Problem) in
         let visit = try await call.submission()
-        let (say, onward) = (visit.say, Onward(call))
+        let onward = Onward(call)
         try call.requirePassphrases()
         guard let address = call.typedAddress() else {
             return page(
                 visit, onward, trimmed(call.body["email"]?.string ?? ""),
-                wrong: say(
-                    "Enter a whole mail address, such as ann@example.org.",
-                    "Geben Sie eine vollständige E-Mail-Adresse ein, etwa anna@example.org."))
+                wrong: visit.say.wholeAddress)
         }
         async let pause: Void = call.context.hesitate()
         let mailbox = call.context.mint.mailbox(address)
