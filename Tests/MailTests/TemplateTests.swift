@@ -70,6 +70,22 @@ private func all() throws -> [MailKind] {
         #expect(once.text.contains("1 Minute "))
     }
 
+    @Test func `promises nobody to keep an account that only others can keep`() throws {
+        let templates = MailTemplates(branding: branding)
+        let english = templates.content(of: .accountDeletion(at: moment), in: .english)
+        #expect(english.text.contains("Only those who run Acme & Söhne can call it off."))
+        #expect(!english.html.contains("change your mind"))
+        let german = templates.content(of: .accountDeletion(at: moment), in: .german)
+        #expect(german.text.contains("wenden Sie sich vorher dorthin"))
+        for word in ["rückgängig", "anders überlegen", "melden Sie sich bald"] {
+            #expect(!german.html.contains(word), "\(word)")
+        }
+        // Who asked for it himself has a link for that.
+        let link = try #require(MailLink("https://login.example.org/account/keep?token=a"))
+        let own = templates.content(of: .accountDeletionAsked(link, at: moment), in: .english)
+        #expect(own.html.contains("change your mind") && own.text.contains(link.url))
+    }
+
     @Test func `leads where it was told to`() throws {
         let url = "https://login.example.org/magic-login?userId=1&token=%2B"
         let link = try #require(MailLink(url))

@@ -61,10 +61,12 @@ extension MailText {
     static let englishDeletion =
         MailText(
             subject: "Your {product} account will be deleted",
-            preview: "Until {time} you can change your mind.",
+            preview: "On {time}, unless it is called off.",
             heading: "Your account will be deleted",
-            introduction: "Your {product} account and all in it will be deleted on {time}.",
-            closing: "Until then you can change your mind. If this was not you, tell us.")
+            introduction: "Your {product} account and all in it will be deleted on {time}. Until "
+                + "then nobody can sign in to it.",
+            closing: "Only those who run {product} can call it off. If you did not expect this, or "
+                + "want to keep the account, ask them before then.")
 
     static let englishDeletionAsked =
         MailText(

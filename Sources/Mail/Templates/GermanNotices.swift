@@ -66,10 +66,12 @@ extension MailText {
     static let germanDeletion =
         MailText(
             subject: "Ihr Konto bei {product} wird gelöscht",
-            preview: "Bis zum {time} können Sie es sich anders überlegen.",
+            preview: "Am {time}, wenn es nicht zurückgenommen wird.",
             heading: "Ihr Konto wird gelöscht",
-            introduction: "Am {time} wird Ihr Konto bei {product} mit allem darin gelöscht.",
-            closing: "Bis dahin können Sie es rückgängig machen. Sonst melden Sie sich bald.")
+            introduction: "Am {time} wird Ihr Konto bei {product} mit allem darin gelöscht. Bis "
+                + "dahin kann sich niemand mehr damit anmelden.",
+            closing: "Nur wer {product} betreibt, kann das zurücknehmen. Kommt es unerwartet, oder "
+                + "möchten Sie das Konto behalten, wenden Sie sich vorher dorthin.")
 
     static let germanDeletionAsked =
         MailText(

@@ -35,7 +35,7 @@ public enum MailKind: Sendable, Hashable {
     case addressChanged(at: Timestamp)
     case signedOutEverywhere(at: Timestamp)
     case accountDisabled(at: Timestamp)
-    /// The account is to be deleted; until then whoever decided it can change his mind.
+    /// The account is to be deleted, and only an administrator can call it off: mostly he has ordered it.
     case accountDeletion(at: Timestamp)
     /// The same where its owner asked for it: by the link he keeps it.
     case accountDeletionAsked(MailLink, at: Timestamp)
