@@ -37,6 +37,16 @@ extension FoldedQueries {
         var views = try await MemoryQueries(log: log).loginHistory(
             of: realm, selection, after: place, limit: limit)
         for recorded in try await log.events(from: 1, limit: .max, in: realm) {
+            if case .refused(let attempt) = BrowserSessionEvent(recorded),
+                attempt.account == selection.account
+            {
+                views.insert(
+                    LoginView(
+                        position: recorded.position, at: recorded.at, account: attempt.account,
+                        app: attempt.app, clientID: nil, method: attempt.method.rawValue,
+                        isRefused: true, reason: attempt.reason, session: nil,
+                        source: attempt.from.source, device: attempt.from.device), at: 0)
+            }
             guard case .opened(let terms) = BrowserSessionEvent(recorded),
                 terms.account == selection.account
             else { continue }

@@ -108,6 +108,9 @@ enum OverviewRoutes {
                     }
                     say.moment(attempt.at)
                 }
+                if attempt.isRefused, let why = say.refusal(attempt) {
+                    HTML.element(.span, .class("small")) { why }
+                }
             }
             if attempt.isRefused {
                 HTML.element(.span, .class("badge bad")) { say("Refused", "Abgelehnt") }

@@ -1,0 +1,40 @@
+/// Why somebody was not signed in, for the one whose account it is: what others learn by guessing stays
+/// with him.
+extension Words {
+    /// Nil for what only those who look after the server make sense of.
+    func refusal(_ attempt: LoginView) -> String? {
+        let isPassphrase = ["passphrase", "owner_passphrase"].contains(attempt.method)
+        return switch attempt.reason {
+        case "second_factor_required":
+            isPassphrase
+                ? self(
+                    "Right passphrase, second step missing",
+                    "Richtige Passphrase, zweiter Schritt fehlt")
+                : self(
+                    "First step right, second step missing",
+                    "Erster Schritt richtig, zweiter fehlt")
+        // Of owners it is a mailed code.
+        case "invalid_second_factor":
+            attempt.method == "owner_passphrase"
+                ? self(
+                    "Right passphrase, wrong second code",
+                    "Richtige Passphrase, falscher zweiter Code")
+                : self(
+                    "Wrong authenticator code, or too many tries",
+                    "Falscher Code der Authenticator-App, oder zu viele Versuche")
+        case "invalid_passphrase":
+            self(
+                "Wrong passphrase, or too many tries",
+                "Falsche Passphrase, oder zu viele Versuche")
+        case "invalid_code":
+            self("Wrong code, or one that is over", "Falscher oder abgelaufener Code")
+        case "invalid_link":
+            self("Link that is over", "Abgelaufener Link")
+        case "unknown_passkey":
+            self("Passkey that is not known here", "Passkey, der hier nicht bekannt ist")
+        case "account_blocked":
+            self("The account was blocked", "Das Konto war gesperrt")
+        default: nil
+        }
+    }
+}
