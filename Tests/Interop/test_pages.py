@@ -195,6 +195,25 @@ class Pages(unittest.TestCase):
         reader.go("/device/nothing")
         reader.language("en")
 
+    def test_fits_on_the_narrowest_phone_whatever_a_heading_says(self):
+        reader = self.reader
+        self.sign_in()
+        reader.language("de")
+        for name in ("account", "security", "activity", "data"):
+            reader.go("/account" if name == "account" else f"/account/{name}")
+            for width in (320, 375, 640):
+                reader.size((width, 700))
+                self.assertEqual(reader.browser.run("""() => {
+                    document.querySelector("h1").textContent = "Hallo, " + "Anna".repeat(12);
+                    const wide = () => document.documentElement.scrollWidth
+                        > document.documentElement.clientWidth || [...document.querySelectorAll("h1")]
+                        .some((heading) => heading.scrollWidth > heading.clientWidth);
+                    const first = wide();
+                    document.querySelector("h1").textContent = "Ihre Wiederherstellungscodes";
+                    return [first, wide()];
+                }"""), [False, False], (name, width))
+        reader.language("en")
+
     def test_runs_and_shows_nothing_that_is_not_its_own(self):
         reader = self.reader
         reader.go("/login")

@@ -15,7 +15,8 @@ enum StyleSheet {
         html{-webkit-text-size-adjust:100%}
         body{margin:0;min-height:100vh;min-height:100dvh;display:flex;flex-direction:column;
         background:var(--bg);color:var(--ink);font:1rem/1.5 system-ui,-apple-system,"Segoe UI",
-        Roboto,"Noto Sans",sans-serif}
+        Roboto,"Noto Sans",sans-serif;overflow-wrap:break-word}
+        h1,h2,h3{overflow-wrap:anywhere;-webkit-hyphens:auto;hyphens:auto}
         h1{font-size:1.5rem;line-height:1.25;letter-spacing:-.01em;margin:0 0 .5rem}
         h2{font-size:1.125rem;line-height:1.3;margin:0 0 .25rem}
         h3{font-size:1rem;margin:1rem 0 .25rem}
