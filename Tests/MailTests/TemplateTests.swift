@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import Values
 
@@ -84,6 +85,29 @@ private func all() throws -> [MailKind] {
         let link = try #require(MailLink("https://login.example.org/account/keep?token=a"))
         let own = templates.content(of: .accountDeletionAsked(link, at: moment), in: .english)
         #expect(own.html.contains("change your mind") && own.text.contains(link.url))
+    }
+
+    /// WCAG 2.2, section 1.4.3.
+    @Test func `can be read down to its last line`() throws {
+        func luminance(_ digits: Substring) throws -> Double {
+            let value = try #require(Int(digits, radix: 16))
+            let parts = [value >> 16, value >> 8 & 0xFF, value & 0xFF].map { byte in
+                let part = Double(byte) / 255
+                return part <= 0.04045 ? part / 12.92 : pow((part + 0.055) / 1.055, 2.4)
+            }
+            return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+        }
+        let html = MailTemplates(branding: branding).content(
+            of: .passphraseSet(at: moment), in: .english
+        ).html
+        let ground = try #require(
+            html.firstMatch(of: #/class="page" style="[^"]*background:#([0-9a-f]{6})/#)
+        ).1
+        let footer = try #require(
+            html.firstMatch(of: #/font-size:12px[^"]*;color:#([0-9a-f]{6})/#)
+        ).1
+        let contrast = (try luminance(ground) + 0.05) / (try luminance(footer) + 0.05)
+        #expect(contrast >= 4.5, "\(contrast)")
     }
 
     @Test func `leads where it was told to`() throws {

@@ -168,7 +168,7 @@ enum MailStyle {
     static let buttonPlace = Attribute.style("margin:24px 0")
     static let link = Attribute.style("color:#1d4ed8;word-break:break-all")
     static let footer = Attribute.style(
-        "max-width:480px;margin:20px auto 0;font-size:12px;line-height:1.5;color:#6b7280")
+        "max-width:480px;margin:20px auto 0;font-size:12px;line-height:1.5;color:#4b5563")
 
     static func button(_ accent: Colour) -> Attribute {
         .style(
