@@ -188,6 +188,21 @@ extension PassphraseWork {
         #expect(!stranger.shows("something else entirely"))
     }
 
+    @Test func `is refused during its lock in the words that a wrong one hears`() async throws {
+        let (world, browser) = try await world(
+            (["login_passphrase": true] as JSONObject).merging(PageBrowser.unlimited) { $1 })
+        try await set(Self.chosen, browser)
+        let other = PageBrowser(world)
+        try await signIn("something else entirely", other)
+        let wrong = other.pageUnsealed
+        #expect(other.shows("do not fit together, or there were too many tries: then wait a while"))
+        for _ in 0..<12 { try await signIn("something else entirely", other) }
+        try await signIn(Self.chosen, other)
+        #expect(other.answer?.status == .badRequest && other.pageUnsealed == wrong)
+        try await signIn(Self.chosen, other, "nobody@example.org")
+        #expect(other.pageUnsealed.replacing("nobody@", with: "ann@") == wrong)
+    }
+
     @Test func `is nowhere where it is off`() async throws {
         let (_, browser) = try await world([:])
         try await browser.get("/account/security")

@@ -67,6 +67,7 @@ private let strong = "urn:modgud:acr:multi"
         #expect(browser.shows("https://web.example/terms"))
         try await browser.submit("/login/step-up", browser.onward + [("totp", "000000x")])
         #expect(browser.answer?.status == .badRequest && browser.shows("That code is not valid"))
+        #expect(browser.shows("or there were too many tries"))
         #expect(browser.cookies["__Host-urd"] == cookie)
         try await browser.submit(
             "/login/step-up", browser.onward + [("totp", try app.code(at: world.clock))])

@@ -213,7 +213,8 @@ enum TOTPPageRoutes {
             call, frame,
             wrong: .authenticator(
                 frame.say(
-                    "That authenticator code is not valid.",
-                    "Dieser Code der Authenticator-App gilt nicht.")))
+                    "That authenticator code is not valid, or there were too many tries: then wait a while.",
+                    "Dieser Code der Authenticator-App gilt nicht, oder es waren zu viele Versuche: Dann warten Sie eine Weile."
+                )))
     }
 }

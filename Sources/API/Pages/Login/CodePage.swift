@@ -122,8 +122,8 @@ struct CodePage {
             ),
             wrong: isWrong
                 ? say(
-                    "That code is not valid. Wait for the next one and try again.",
-                    "Dieser Code gilt nicht. Warten Sie auf den nächsten und versuchen Sie es noch einmal."
+                    "That code is not valid, or there were too many tries. Wait for the next one; if that is refused as well, wait a while.",
+                    "Dieser Code gilt nicht, oder es waren zu viele Versuche. Warten Sie auf den nächsten; geht auch der nicht, warten Sie eine Weile."
                 )
                 : nil)
     }

@@ -30,11 +30,13 @@ enum PassphraseLogin {
                 mailbox, hash, form: page.visit.formName,
                 until: call.context.clock.now().adding(seconds: patience))
             return secondPage(page.visit, page.onward, address, ticket, isWrong: false)
+        // During its lock the right one is told nothing else: who guesses would learn that it is right.
         case .refused:
             var page = page
             page.wrongPassphrase = page.visit.say(
-                "That address and passphrase do not fit together.",
-                "Adresse und Passphrase passen nicht zusammen.")
+                "That address and passphrase do not fit together, or there were too many tries: then wait a while.",
+                "Adresse und Passphrase passen nicht zusammen, oder es waren zu viele Versuche: Dann warten Sie eine Weile."
+            )
             return page.response(.badRequest)
         }
     }
