@@ -181,9 +181,9 @@ extension PassphraseWork {
         try await signIn("something else entirely", stranger, "nobody@example.org")
         #expect(stranger.answer?.status == .badRequest)
         #expect(stranger.shows("do not fit together"))
-        let page = stranger.page.replacing("nobody@", with: "ann@")
+        let page = stranger.pageUnsealed.replacing("nobody@", with: "ann@")
         try await signIn("something else entirely", stranger)
-        #expect(stranger.page == page)
+        #expect(stranger.pageUnsealed == page)
         // It is never sent back.
         #expect(!stranger.shows("something else entirely"))
     }

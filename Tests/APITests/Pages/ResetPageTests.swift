@@ -41,6 +41,30 @@ import Values
             "/passphrase/reset", [("token", token), ("passphrase", text)])
     }
 
+    @Test func `types no address again that was typed at the login`() async throws {
+        let (world, _) = try await world()
+        let browser = PageBrowser(world)
+        try await browser.get("/login?next=%2Faccount%2Fsecurity")
+        try await browser.submit(
+            "/login",
+            browser.onward + [
+                ("email", "ann@example.org"), ("passphrase", "not mine at all"),
+                ("by", "passphrase"),
+            ])
+        let link = try #require(
+            browser.page.firstMatch(of: #/href="(\/passphrase\/forgotten[^"]*)"/#))
+        let place = String(link.1).replacing("&amp;", with: "&")
+        #expect(place.contains("next=%2Faccount%2Fsecurity") && !place.contains("ann"))
+        try await browser.get(place)
+        #expect(browser.shows("value=\"ann@example.org\""))
+        // Nobody else reads it, and none is made elsewhere.
+        let stranger = PageBrowser(world)
+        for place in [place, "/passphrase/forgotten?to=ann@example.org"] {
+            try await stranger.get(place)
+            #expect(stranger.answer?.status == .ok && !stranger.shows("ann@example.org"))
+        }
+    }
+
     @Test func `chooses another by a mailed link, and is signed out everywhere`() async throws {
         let (world, signedIn) = try await world()
         let browser = PageBrowser(world)

@@ -4,12 +4,14 @@ internal import Values
 
 /// The mail address that a code went to, as it stands in the address of the page on which the code is
 /// typed: sealed, and good in the browser alone that asked for the code. So the page can be opened again,
-/// by a reload or after a phone dropped it, and nothing is mailed once more.
+/// by a reload or after a phone dropped it, and nothing is mailed once more. Other pages are handed what
+/// somebody typed in the same way: nobody else makes such an address, and no log has what is in it.
 struct CodeAddress {
-    /// The pages on which one is typed.
+    /// The pages on which one is typed, and those that go on with an address.
     enum Page: String {
         case login = "/login/code"
         case newAddress = "/account/email/confirm"
+        case forgotten = "/passphrase/forgotten"
     }
 
     let email: String
@@ -18,7 +20,7 @@ struct CodeAddress {
     var canResend = true
 
     static let parameter = Parameter(
-        "to", in: .query, .text(0...2048), "Where the code went to, sealed.")
+        "to", in: .query, .text(0...2048), "A mail address, sealed.")
 
     /// Seconds that somebody has to look into his mail.
     fileprivate static let patience: Int64 = 3600

@@ -19,6 +19,8 @@ struct LoginPage {
     /// Who is signed in, where he is to sign in once more.
     var signedInAs: String?
     var wrongPassphrase: String?
+    /// Where somebody goes on who forgot his, with the address that he typed.
+    var forgotten: String?
     /// What went wrong elsewhere, and led back here.
     var notice: String?
 
@@ -156,7 +158,7 @@ struct LoginPage {
             HTML.element(.p, .class("links")) {
                 Parts.link(
                     say("Forgotten your passphrase?", "Passphrase vergessen?"),
-                    to: onward.link(ResetRoutes.path))
+                    to: forgotten ?? onward.link(ResetRoutes.path))
             }
         }
     }

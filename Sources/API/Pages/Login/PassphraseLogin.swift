@@ -37,6 +37,8 @@ enum PassphraseLogin {
                 "That address and passphrase do not fit together, or there were too many tries: then wait a while.",
                 "Adresse und Passphrase passen nicht zusammen, oder es waren zu viele Versuche: Dann warten Sie eine Weile."
             )
+            page.forgotten = try call.place(
+                of: CodeAddress(email: address, page: .forgotten), page.visit, page.onward)
             return page.response(.badRequest)
         }
     }

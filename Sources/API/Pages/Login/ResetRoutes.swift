@@ -10,7 +10,7 @@ internal import Values
 enum ResetRoutes {
     static let table: [Route<RealmContext>] = [show, request, choose, set, wellKnown]
 
-    static let path = "/passphrase/forgotten"
+    static let path = CodeAddress.Page.forgotten.rawValue
     private static let resetPath: PathTemplate = "/passphrase/reset"
 
     /// Where password managers lead people who want another one (W3C: A Well-Known URL for Changing
@@ -31,10 +31,13 @@ enum ResetRoutes {
     private static let show = Route<RealmContext>(
         .get, PathTemplate(stringLiteral: path), id: "showReset", tag: "Pages",
         summary: "The page of somebody who forgot his passphrase.", right: .nothing,
-        dialect: .page, parameters: Onward.parameters, answer: .page, refusals: Place.refusals
+        dialect: .page, parameters: Onward.parameters + [CodeAddress.parameter], answer: .page,
+        refusals: Place.refusals
     ) { call throws(Problem) in
         try call.requirePassphrases()
-        return page(try await call.visit(), Onward(call), "", wrong: nil)
+        let visit = try await call.visit()
+        let typed = call.codeAddress(visit, at: .forgotten)?.email
+        return page(visit, Onward(call), typed ?? "", wrong: nil)
     }
 
     private static let request = Route<RealmContext>(
