@@ -52,7 +52,7 @@ enum StyleSheet {
         .foot{padding:1.5rem 1rem 2rem;text-align:center;color:var(--soft);font-size:.875rem}
         .note{border-radius:.625rem;padding:.75rem 1rem;margin:0 0 1rem;
         border-left:4px solid currentColor}
-        .note p:last-child{margin:0}
+        .note p:last-child{margin:0;overflow-wrap:anywhere}
         .note.bad{background:var(--bad-bg);color:var(--bad)}
         .note.good{background:var(--good-bg);color:var(--good)}
 

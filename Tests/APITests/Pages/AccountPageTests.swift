@@ -292,10 +292,40 @@ import Values
         #expect(try await world.events().filter { $0 == "account.mailbox_changed" }.count == 1)
         #expect(answers.contains(.seeOther))
         world.clock.advance(seconds: 200)
+        try await browser.get("/login")
+        #expect(!browser.shows("Your address is now"))
         try await browser.signIn("anna@example.org")
         try await browser.get("/account")
         #expect(browser.shows("anna@example.org"))
         #expect(try await world.events().filter { $0 == "account.registered" }.count == 2)
+    }
+
+    @Test func `say which address to sign in with after it was changed`() async throws {
+        let (browser, world) = try await signedIn()
+        world.clock.advance(seconds: 200)
+        try await browser.get("/account/data")
+        try await browser.submit("/account/email", [("email", "anna@example.org")])
+        let asked = try #require(browser.place)
+        try await browser.follow()
+        try await browser.submit(
+            asked, [("email", "anna@example.org"), ("code", try await browser.code())])
+        let place = try #require(browser.place)
+        #expect(place.hasPrefix("/login?next=%2Faccount%2Fdata&to=") && !place.contains("anna"))
+        try await browser.follow()
+        #expect(browser.shows("Your address is now anna@example.org. Sign in with it."))
+        #expect(browser.shows("role=\"status\"") && browser.shows("value=\"anna@example.org\""))
+        // No link from elsewhere says so, nor one that is for another page.
+        let sealed = try #require(asked.split(separator: "to=").last)
+        for place in ["/login?to=anna@example.org", "/login?next=%2Faccount&to=\(sealed)"] {
+            try await browser.get(place)
+            #expect(browser.answer?.status == .ok && !browser.shows("Your address is now"))
+        }
+        let stranger = PageBrowser(world)
+        try await stranger.get(place)
+        #expect(stranger.answer?.status == .ok && !stranger.shows("anna@example.org"))
+        world.clock.advance(seconds: 200)
+        try await browser.signIn("anna@example.org")
+        #expect(browser.place == "/account")
     }
 
     @Test func `delete the account`() async throws {

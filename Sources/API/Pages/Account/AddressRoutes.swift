@@ -114,7 +114,10 @@ enum AddressRoutes {
                 nextSubject: call.newID(), mail: call.newID(), now: call.context.clock.now()),
             as: "user:\(frame.account)")
         guard isMoved else { return try codePage(call, frame, address, isWrong: true) }
-        var response = Response.seeOther("/login?next=/account/data")
+        var response = Response.seeOther(
+            try call.place(
+                of: CodeAddress(email: address, page: .moved), frame.visit,
+                Onward(path: AccountFrame.Tab.data.rawValue)))
         response.headers.append("Set-Cookie", PageCookie.session.removal)
         return response
     }

@@ -12,6 +12,8 @@ struct CodeAddress {
         case login = "/login/code"
         case newAddress = "/account/email/confirm"
         case forgotten = "/passphrase/forgotten"
+        /// After an account moved to it.
+        case moved = "/login"
     }
 
     let email: String

@@ -23,6 +23,8 @@ struct LoginPage {
     var forgotten: String?
     /// What went wrong elsewhere, and led back here.
     var notice: String?
+    /// To which address the account moved just now.
+    var moved: String?
 
     init(_ call: Call<RealmContext>, _ visit: Visit, _ onward: Onward) {
         self.visit = visit
@@ -49,6 +51,13 @@ struct LoginPage {
                     }
                 }
                 Parts.note(.bad, notice)
+                Parts.note(
+                    .good,
+                    moved.map {
+                        say(
+                            "Your address is now \($0). Sign in with it.",
+                            "Ihre Adresse ist jetzt \($0). Melden Sie sich damit an.")
+                    })
                 if visit.browser != nil, onward != Onward(), !onward.asOther { onceMore }
                 if let stepUp { stepUp.html(visit, onward) }
                 if hasPasskeys { passkey }

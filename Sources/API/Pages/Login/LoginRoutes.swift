@@ -12,8 +12,8 @@ enum LoginRoutes {
 
     private static let show = Route<RealmContext>(
         .get, "/login", id: "showLogin", tag: "Pages", summary: "The page to sign in on.",
-        right: .nothing, dialect: .page, parameters: Onward.parameters, answer: .page,
-        refusals: Place.refusals
+        right: .nothing, dialect: .page, parameters: Onward.parameters + [CodeAddress.parameter],
+        answer: .page, refusals: Place.refusals
     ) { call throws(Problem) in
         let visit = try await call.visit()
         let onward = Onward(call)
@@ -25,7 +25,8 @@ enum LoginRoutes {
             page.signedInAs = try await call.claims(of: browser.subject, ["email"])["email"]?.string
         }
         let known = asked?.asksForAnother == true ? nil : page.signedInAs
-        page.email = asked?.hint ?? known ?? ""
+        page.moved = call.codeAddress(visit, at: .moved)?.email
+        page.email = asked?.hint ?? known ?? page.moved ?? ""
         page.providers = try await call.providers()
         if let asked = page.asked, asked.needsMore {
             page.stepUp = .wholeLogin
