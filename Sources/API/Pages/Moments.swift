@@ -9,6 +9,16 @@ extension Words {
         return HTML.element(.time, .moment(text), .class("nowrap")) { read(text) }
     }
 
+    /// How long something takes, in a few words. Nobody is told of less than it is.
+    func span(_ seconds: Int64) -> String {
+        guard seconds > 90 else {
+            return seconds == 1
+                ? self("1 second", "1 Sekunde") : self("\(seconds) seconds", "\(seconds) Sekunden")
+        }
+        let minutes = (seconds + 59) / 60
+        return self("\(minutes) minutes", "\(minutes) Minuten")
+    }
+
     /// From `2026-11-21T01:23:45…`.
     private func read(_ text: String) -> String {
         let bytes = Array(text.utf8)

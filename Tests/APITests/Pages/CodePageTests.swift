@@ -106,6 +106,57 @@ import Values
         }
     }
 
+    @Test func `says from when another code can be had, and the same of every address`()
+        async throws
+    {
+        let browser = try await asked(["registration": "off"], from: "/login")
+        let world = browser.world
+        try await world.carryOut(
+            RegisterAccount(
+                account: UUID.random(), mailbox: world.mint.mailbox("bea@example.org"),
+                person: Person(email: "bea@example.org"), isConfirmed: true))
+        func again(_ email: String, _ language: String = "en") async throws -> String {
+            browser.headers["Accept-Language"] = language
+            try await browser.submit(
+                "/login",
+                [
+                    ("email", email), ("to", try #require(browser.value(of: "to"))),
+                    ("by", "email_code"),
+                ])
+            try await browser.follow()
+            return browser.pageUnsealed.replacing(email, with: "ann@example.org")
+        }
+        var pages: [String] = []
+        for email in ["nobody@example.org", "bea@example.org"] {
+            try await browser.get("/login")
+            try await browser.askForCode(email)
+            #expect(!browser.shows("a moment ago"))
+            world.clock.advance(seconds: 60)
+            pages.append(try await again(email))
+        }
+        #expect(pages.first == pages.last)
+        #expect(browser.shows("role=\"status\"") && browser.shows("for another in 61 seconds."))
+        #expect(try await mailed(browser) == 1)
+        _ = try await again("bea@example.org", "de")
+        #expect(browser.shows("können Sie in 61 Sekunden einen neuen anfordern"))
+        // What was asked for elsewhere, or for another address, is asked for.
+        try await browser.submit(
+            "/login",
+            [
+                ("email", "nobody@example.org"), ("to", try #require(browser.value(of: "to"))),
+                ("by", "email_code"),
+            ])
+        try await browser.follow()
+        #expect(!browser.shows("gerade schon") && browser.shows("nobody@example.org"))
+        world.clock.advance(seconds: 62)
+        try await browser.get("/login")
+        try await browser.askForCode("bea@example.org")
+        world.clock.advance(seconds: 122)
+        _ = try await again("bea@example.org")
+        #expect(!browser.shows("a moment ago"))
+        #expect(try await mailed(browser) == 3)
+    }
+
     @Test func `is over once somebody is signed in`() async throws {
         let browser = try await asked(from: "/login")
         let place = try #require(browser.place)

@@ -57,8 +57,11 @@ final class PageBrowser {
         return String(page[start.upperBound...].prefix { $0 != "\"" })
     }
 
-    /// Without what is sealed anew each time, in the addresses of its forms.
-    var pageUnsealed: String { page.replacing(/to=[A-Za-z0-9_-]+/, with: "to=") }
+    /// Without what is sealed anew each time, in its forms and in their addresses.
+    var pageUnsealed: String {
+        page.replacing(/to=[A-Za-z0-9_-]+/, with: "to=")
+            .replacing(/name="to" value="[A-Za-z0-9_-]+"/, with: "name=\"to\"")
+    }
 
     func shows(_ text: String) -> Bool { page.contains(text) }
 

@@ -1,4 +1,5 @@
 internal import HTTP
+internal import Identity
 internal import JSON
 internal import Values
 
@@ -16,10 +17,14 @@ struct CodeAddress {
         case moved = "/login"
     }
 
-    let email: String
+    var email: String
     var page = Page.login
     /// Where somebody joins, another code is asked for elsewhere.
     var canResend = true
+    /// When this browser asked for the code.
+    var askedAt: Timestamp?
+    /// It asked for another one before there is another one to be had.
+    var isTooSoon = false
 
     static let parameter = Parameter(
         "to", in: .query, .text(0...2048), "A mail address, sealed.")
@@ -33,27 +38,55 @@ extension Call<RealmContext> {
     func place(
         of address: CodeAddress, _ visit: Visit, _ onward: Onward
     ) throws(Problem) -> String {
+        onward.link(address.page.rawValue, [("to", try seal(address, visit))])
+    }
+
+    func seal(_ address: CodeAddress, _ visit: Visit) throws(Problem) -> String {
         let until = context.clock.now().adding(seconds: CodeAddress.patience)
-        let members: JSONObject = [
+        var members: JSONObject = [
             "email": .string(address.email), "resend": .bool(address.canResend),
-            "page": .string(address.page.rawValue),
+            "page": .string(address.page.rawValue), "soon": .bool(address.isTooSoon),
             "form": .string(visit.formName), "until": .integer(until.seconds),
         ]
+        members["asked"] = address.askedAt.map { .integer($0.seconds) }
         guard let sealed = context.mint.seal(.object(members), for: .codeAddress) else {
             throw Problem(.internalError)
         }
-        return onward.link(address.page.rawValue, [("to", sealed)])
+        return sealed
+    }
+
+    /// Seconds until another code can be had, as far as this browser knows, which knows only when it asked
+    /// itself: so that is the same for every address, whether somebody has it or not.
+    func wait(for address: CodeAddress) -> Int64 {
+        let delay = context.place.settings[SettingCatalogue.otpResendDelay]
+        guard delay > 0, let asked = address.askedAt else { return 0 }
+        // One more, for a part of a second was dropped.
+        return max(0, asked.seconds + delay + 1 - context.clock.now().seconds)
+    }
+
+    /// Where a form for another code leads that comes too soon.
+    func tooSoon(for email: String, _ visit: Visit) -> CodeAddress? {
+        guard var address = codeAddress(visit, shown: body["to"]?.string), address.email == email,
+            wait(for: address) > 0
+        else { return nil }
+        address.isTooSoon = true
+        return address
     }
 
     /// Nil for what was not sealed here, elsewhere than in its browser, and when it is too late.
-    func codeAddress(_ visit: Visit, at page: CodeAddress.Page = .login) -> CodeAddress? {
-        guard let text = text("to"),
+    func codeAddress(
+        _ visit: Visit, at page: CodeAddress.Page = .login, shown: String? = nil
+    ) -> CodeAddress? {
+        guard let text = shown ?? text("to"),
             let members = context.mint.unseal(text, for: .codeAddress)?.object,
             let email = members["email"]?.string, let canResend = members["resend"]?.bool,
             members["page"]?.string == page.rawValue,
             members["form"]?.string == visit.formName, let until = members["until"]?.integer,
             context.clock.now().seconds < until
         else { return nil }
-        return CodeAddress(email: email, page: page, canResend: canResend)
+        return CodeAddress(
+            email: email, page: page, canResend: canResend,
+            askedAt: members["asked"]?.integer.map { Timestamp(seconds: $0) },
+            isTooSoon: members["soon"]?.bool ?? false)
     }
 }

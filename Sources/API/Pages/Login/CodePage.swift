@@ -12,8 +12,11 @@ struct CodePage {
     let visit: Visit
     let onward: Onward
     let address: CodeAddress
-    /// Its own.
+    /// Its own, and what is sealed in it.
     let place: String
+    private let sealed: String
+    /// Seconds until another code can be had.
+    private let wait: Int64
     var step = Step.code(isWrong: false)
 
     init(
@@ -22,7 +25,11 @@ struct CodePage {
         self.visit = visit
         self.onward = onward
         self.address = address
-        place = try call.place(of: address, visit, onward)
+        var still = address
+        still.isTooSoon = false
+        sealed = try call.seal(still, visit)
+        place = onward.link(address.page.rawValue, [("to", sealed)])
+        wait = call.wait(for: address)
     }
 
     private var say: Words { visit.say }
@@ -55,6 +62,7 @@ struct CodePage {
                         ", a 6-digit code is on its way to you.",
                         " anmelden können, ist ein sechsstelliger Code unterwegs zu Ihnen.")
                 }
+                Parts.note(.good, tooSoon)
                 visit.form(place) {
                     onward.fields
                     Parts.hidden("email", address.email)
@@ -73,6 +81,7 @@ struct CodePage {
                         visit.form(onward.link("/login")) {
                             onward.fields
                             Parts.hidden("email", address.email)
+                            Parts.hidden("to", sealed)
                             Parts.button(
                                 say("Send a new code", "Neuen Code senden"), name: "by",
                                 value: BrowserMethod.code.rawValue, look: "plain")
@@ -84,6 +93,16 @@ struct CodePage {
                 }
             }
         }
+    }
+
+    /// It is said of what was asked for here, and not of what was mailed.
+    private var tooSoon: String? {
+        guard address.isTooSoon, wait > 0 else { return nil }
+        let span = say.span(wait)
+        return say(
+            "You asked for a code a moment ago. If it does not come, you can ask for another in \(span).",
+            "Sie haben gerade schon einen Code angefordert. Kommt er nicht, können Sie in \(span) einen neuen anfordern."
+        )
     }
 
     /// Asks for a code of the authenticator app, after a first factor that was good.

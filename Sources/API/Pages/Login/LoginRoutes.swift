@@ -48,6 +48,7 @@ enum LoginRoutes {
                 .optional("email", .text(0...320), "The mail address."),
                 .optional("passphrase", .text(0...1024), "The passphrase, if by that."),
                 .optional("by", .text(0...20), "How to sign in."),
+                .optional("to", .text(0...2048), "Where a code went to before, sealed."),
             ]), answer: .page, refusals: refusals
     ) { call throws(Problem) in
         if call.chosenMethod == .passphrase, let response = try await call.onwardIfSentAgain() {
@@ -69,10 +70,13 @@ enum LoginRoutes {
         switch method {
         case .code, .passkey, .passphrase, .sessionCode, .ownerPassphrase, .ownerLink,
             .provider:
+            if let early = call.tooSoon(for: address, visit) {
+                return .seeOther(try call.place(of: early, visit, onward))
+            }
             try await call.beginCode(address)
             await pause
-            return .seeOther(
-                try call.place(of: CodeAddress(email: address), visit, onward))
+            let sent = CodeAddress(email: address, askedAt: call.context.clock.now())
+            return .seeOther(try call.place(of: sent, visit, onward))
         case .link:
             try await call.mailLink(address, onward)
             await pause
@@ -125,9 +129,9 @@ enum LoginRoutes {
         let end = try await call.signIn(
             OTPGrant(mailbox: mailbox, digest: digest, account: call.newID(), second: second),
             by: .code, visit, to: onward)
-        let canResend = call.codeAddress(visit)?.canResend ?? true
-        var page = try CodePage(
-            call, visit, onward, CodeAddress(email: address, canResend: canResend))
+        var shown = call.codeAddress(visit) ?? CodeAddress(email: address)
+        (shown.email, shown.isTooSoon) = (address, false)
+        var page = try CodePage(call, visit, onward, shown)
         switch end {
         case .signedIn(let response): return response
         case .refused(.secondFactorRequired):
