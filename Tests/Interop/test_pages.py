@@ -258,6 +258,13 @@ class Pages(unittest.TestCase):
         # Evaluating is for us alone; the page's own scripts are off.
         self.sign_in()
         self.assertEqual(self.reader.place(), "/account")
+        self.reader.go("/account/security")
+        seen = """() => ["enrol-none", "enrol-way"].map((id) =>
+            document.getElementById(id).checkVisibility())"""
+        self.assertEqual(self.reader.browser.run(seen), [True, False])
+        self.reader.browser.call("Emulation.setScriptExecutionDisabled", value=False)
+        self.reader.go("/account/security")
+        self.assertEqual(self.reader.browser.run(seen), [False, True])
 
 
 def load_tests(loader, tests, pattern):

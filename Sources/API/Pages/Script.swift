@@ -81,6 +81,7 @@ enum Script {
             }
           };
           if (enrol && window.PublicKeyCredential) {
+            document.getElementById("enrol-none").hidden = true;
             document.getElementById("enrol-way").hidden = false;
             document.getElementById("enrol-button").addEventListener("click", create);
           }

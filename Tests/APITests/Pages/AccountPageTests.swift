@@ -90,6 +90,10 @@ import Values
                 .last { $0.name == "account.registered" }?.stream)
         let key = try SoftKey(of: account)
         try await browser.get("/account/security")
+        // Until a script of ours runs.
+        #expect(
+            browser.page.contains(#/<p id="enrol-none" class="hint">To add one, [^<]* JavaScript/#))
+        #expect(browser.page.contains(#/<div id="enrol-way" hidden>/#))
         let token = browser.token
         let begun = try Begun(try await browser.submit("/account/passkeys/begin", token: token))
         let attestation = try key.attestation(begun)
