@@ -23,6 +23,11 @@ func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
     }
 }
 
+/// Leaves something on the screen. The empty pattern of Braille is a sign, and looks like a space.
+func isSeen(_ scalar: Unicode.Scalar) -> Bool {
+    !scalar.properties.isWhitespace && !isInvisible(scalar) && scalar.value != 0x2800
+}
+
 /// One line for people: nothing invisible, single spaces, at most so many characters.
 ///
 /// Joiners and variation selectors are invisible too, but emoji need them: they stay where they

@@ -19,8 +19,17 @@ import Values
             ["EmailOtp": ["en": ["subject": "{url} is no word of this mail"]]],
             ["EmailOtp": ["fr": ["subject": "Votre code"]]], ["EmailOtp": ["en": ["title": "x"]]],
             ["Nonsense": ["en": ["subject": "x"]]], ["EmailOtp": ["en": ["subject": "  "]]],
+            ["EmailOtp": ["en": ["heading": "\u{200B}"]]],
+            ["EmailOtp": ["en": ["subject": "x\nBcc: eve@example.org"]]],
             "words",
         ]
+        let refused = try await world.send(
+            .patch, path,
+            body: ["mail_words": ["MagicLink": ["de": ["subject": "{url} ist kein Wort dafür"]]]])
+        #expect(
+            refused.json["detail"]?.string?.hasSuffix(
+                "has {url}, which this mail does not know there, but {minutes}, {name}, {product}")
+                == true, "\(refused.json)")
         for words in bad {
             let answer = try await world.send(.patch, path, body: ["mail_words": words])
             #expect(answer.status == .badRequest, "\(words)")

@@ -179,7 +179,10 @@ private func all() throws -> [MailKind] {
         (.preview, "{code}", .unknownPlaceholder(.preview, "code")),
         (.closing, "{url}", .unknownPlaceholder(.closing, "url")),
         (.closing, "{Name}", .unknownPlaceholder(.closing, "Name")),
-        (.subject, " \n", .empty(.subject)),
+        (.subject, " \n", .empty(.subject)), (.heading, "\u{200B}", .empty(.heading)),
+        (.closing, "\u{2800}\u{3164}\n\u{202E}", .empty(.closing)),
+        (.subject, "x\r\nBcc: eve@example.org", .severalLines(.subject)),
+        (.heading, "One\u{2028}two", .severalLines(.heading)),
         (.subject, String(repeating: "a", count: 401), .tooLong(.subject)),
         (.closing, String(repeating: "a", count: 4001), .tooLong(.closing)),
     ])

@@ -39,7 +39,8 @@ enum MailWords {
             do throws(MailOverride.Fault) {
                 _ = try MailOverride(parts, for: kind)
             } catch {
-                fault = "mail_words, \(kind.rawValue) in \(language.rawValue): \(error.sentence)"
+                fault =
+                    "mail_words, \(kind.rawValue) in \(language.rawValue): \(error.sentence(of: kind))"
             }
         }
         if let fault { throw Problem(.invalidField, fault, field: "mail_words") }
@@ -62,12 +63,15 @@ enum MailWords {
 }
 
 extension MailOverride.Fault {
-    fileprivate var sentence: String {
+    fileprivate func sentence(of kind: MailKind.Name) -> String {
         switch self {
-        case .tooLong(let part): "the \(part.rawValue) is too long"
-        case .empty(let part): "the \(part.rawValue) says nothing"
+        case .tooLong(let part): return "the \(part.rawValue) is too long"
+        case .empty(let part): return "the \(part.rawValue) says nothing"
+        case .severalLines(let part): return "the \(part.rawValue) has more than one line"
         case .unknownPlaceholder(let part, let name):
-            "the \(part.rawValue) has {\(name)}, which this mail does not know"
+            let known = Placeholder.known(in: kind, part).map { "{\($0.rawValue)}" }.sorted()
+            return "the \(part.rawValue) has {\(name)}, which this mail does not know there, "
+                + "but \(known.joined(separator: ", "))"
         }
     }
 }

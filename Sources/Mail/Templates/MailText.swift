@@ -42,7 +42,10 @@ public struct MailOverride: Sendable, Hashable {
 
     public enum Fault: Error, Sendable, Hashable {
         case tooLong(MailText.Part)
+        /// There is nothing in it that is seen.
         case empty(MailText.Part)
+        /// It is shown as one.
+        case severalLines(MailText.Part)
         /// In braces, but nothing that this mail knows in this part.
         case unknownPlaceholder(MailText.Part, String)
     }
@@ -53,9 +56,9 @@ public struct MailOverride: Sendable, Hashable {
             guard let words = parts[part] else { continue }
             let isLine = part != .introduction && part != .closing
             guard words.utf8.count <= (isLine ? 400 : 4000) else { throw .tooLong(part) }
-            guard words.unicodeScalars.contains(where: { !$0.properties.isWhitespace }) else {
-                throw .empty(part)
-            }
+            guard words.unicodeScalars.contains(where: isSeen) else { throw .empty(part) }
+            let lines = words.split(whereSeparator: \.isNewline)
+            guard !isLine || lines.count == 1 else { throw .severalLines(part) }
             let known = Placeholder.known(in: kind, part)
             for name in Placeholder.names(in: words) {
                 guard let placeholder = Placeholder(rawValue: name), known.contains(placeholder)
