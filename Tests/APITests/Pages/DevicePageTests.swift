@@ -88,6 +88,11 @@ private let deviceGrant = "urn:ietf:params:oauth:grant-type:device_code"
         let other = try await world.post(
             "/connect/deviceauthorization", form: [("client_id", "stranger"), ("scope", "openid")])
         #expect(!browser.shows("would be good at"))
+        let far = try await world.post(
+            "/connect/deviceauthorization",
+            form: [("client_id", "television"), ("resource", "https://api.example/a")])
+        try await browser.get("/device?user_code=\(far.json["user_code"]?.string ?? "")")
+        #expect(browser.shows("would be good at") && browser.shows("https://api.example/a</code>"))
         try await browser.get("/device?user_code=\(other.json["user_code"]?.string ?? "")")
         #expect(browser.shows("Acme Support") && browser.shows(warning))
     }

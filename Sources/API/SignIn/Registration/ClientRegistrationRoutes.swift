@@ -70,8 +70,9 @@ enum ClientRegistrationRoutes {
         tag: "Client registration",
         summary: "Replaces all that a client has said of itself (RFC 7592).",
         detail: """
-            What an administrator has given it stays. A client that came by a statement of its maker \
-            needs one that is good now, which goes before what it says itself.
+            What an administrator has given it stays; but people are asked again (`consent`) once it \
+            has a redirect URI that it did not have before. A client that came by a statement of its \
+            maker needs one that is good now, which goes before what it says itself.
             """,
         right: .nothing, dialect: .oauth, parameters: [clientID], body: body,
         answer: .ok("The client.", information, example: example),
