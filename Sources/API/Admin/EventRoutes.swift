@@ -1,5 +1,6 @@
 internal import EventSourcing
 internal import HTTP
+internal import Identity
 internal import JSON
 internal import Values
 
@@ -59,12 +60,11 @@ enum EventRoutes {
         parameters: [
             .realm, Lists.limit, Lists.after(Cursor.position), .minimumPosition,
             Parameter(
-                "actor", in: .query, .text(1...300), "Only what this one asked for.",
+                "actor", in: .query, actor, "Only what this one asked for.",
                 example: "admin:0193a0e7-5e0c-8000-9000-2f6b1c1d9a12"),
             Parameter("stream", in: .query, Fields.id, "Only what happened to this."),
             Parameter(
-                "type", in: .query,
-                .text(1...100, .some(Characters("a-z0-9_."), 1...100)), "Only what is called so.",
+                "type", in: .query, type, "Only what is called so.",
                 example: "client.registered"),
             Lists.since, Lists.until,
             Parameter(
@@ -160,6 +160,28 @@ extension EventRoutes {
             .required("actor", .text(0...300), "Who asked for it."),
             .optional("client", .text(0...300), "Through which client."),
             .optional("correlation", .text(0...300), "The trace that it belongs to.")))
+
+    /// Parts of Urd have a name, and all others one of their kind.
+    private static let actor = Schema.text(
+        1...300,
+        .said(
+            "who it was, such as system, client:shop or user:0193a0e7-5e0c-8000-9000-2f6b1c1d9a12",
+            .either(
+                ["system", "mailer", "logout", "notifications"].map { .text($0) } + [
+                    .sequence([
+                        .some(Characters("a-z"), 1...20), .text(":"),
+                        .some(Characters(0x20...0x7E, 0xA1...0xD7FF, 0xE000...0x10FFFF), 1...278),
+                    ])
+                ])))
+
+    private static let type = Schema.text(
+        1...100,
+        .said(
+            "the type of an event such as client.registered, or the head of many such as client",
+            .either(
+                Set(EventCatalogue.all.map(\.name))
+                    .union(EventCatalogue.all.map { String($0.name.prefix { $0 != "." }) })
+                    .sorted().map { .text($0) })))
 
     private static func json(_ entry: AuditEntry) -> JSON {
         var members: JSONObject = [

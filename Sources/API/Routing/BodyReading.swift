@@ -36,7 +36,9 @@ extension Outline {
             throw Problem(error)
         }
         // Where a schema leaves open what is in a value.
-        if let field = value.object?.first(where: { $0.value.hasNullCharacter })?.key {
+        if body.format == .json,
+            let field = value.object?.first(where: { $0.value.hasNullCharacter })?.key
+        {
             throw Problem(.invalidField, "\(field) has a null character.", field: field)
         }
         return value
