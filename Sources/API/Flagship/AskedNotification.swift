@@ -71,7 +71,7 @@ struct AskedNotification: Sendable {
         switch value {
         case nil, .null?: return [:]
         case .object(let members)?:
-            guard !JSON.object(members).holdsNull else { throw .invalid("data") }
+            guard !JSON.object(members).hasNullCharacter else { throw .invalid("data") }
             return members
         default: throw .invalid("data")
         }
@@ -109,18 +109,5 @@ struct AskedNotification: Sendable {
                 "attributes": .object(shown),
             ]
         ]
-    }
-}
-
-extension JSON {
-    /// A character that no text of the database holds.
-    fileprivate var holdsNull: Bool {
-        switch self {
-        case .string(let text): text.utf8.contains(0)
-        case .array(let elements): elements.contains(where: \.holdsNull)
-        case .object(let members):
-            members.contains { $0.key.utf8.contains(0) || $0.value.holdsNull }
-        case .null, .bool, .integer: false
-        }
     }
 }

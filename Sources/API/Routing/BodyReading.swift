@@ -95,8 +95,8 @@ extension Outline {
 }
 
 extension JSON {
-    /// Much of what is sent is kept where no text can have one.
-    fileprivate var hasNullCharacter: Bool {
+    /// Much of what is sent is kept by the database, which has it in no text.
+    var hasNullCharacter: Bool {
         switch self {
         case .string(let text): text.utf8.contains(0)
         case .array(let elements): elements.contains(where: \.hasNullCharacter)
