@@ -17,6 +17,9 @@ enum Migrations {
         Step(version: 8, name: "taught_planner", sql: PackageResources.m008_taught_planner_sql),
         Step(version: 9, name: "following", sql: PackageResources.m009_following_sql),
         Step(version: 10, name: "append_all", sql: PackageResources.m010_append_all_sql),
+        Step(
+            version: 11, name: "log_not_vacuumed",
+            sql: PackageResources.m011_log_not_vacuumed_sql),
     ]
 
     static var newest: Int { all.last?.version ?? 0 }
