@@ -55,7 +55,7 @@ require_swift() {
 # The packages --------------------------------------------------------------------------------
 
 build_packages="libpq-dev libssl-dev libmicrohttpd-dev libcurl4-openssl-dev libsystemd-dev"
-build_packages="$build_packages libqrencode-dev libcbor-dev libmimalloc-dev pkg-config"
+build_packages="$build_packages libqrencode-dev libcbor-dev libgmp-dev libmimalloc-dev pkg-config"
 run_packages="util-linux"
 test_packages="python3 python3-cryptography python3-aiosmtpd libfido2-dev openssl curl procps"
 # Three unrelated JOSE libraries and a reader of QR codes.

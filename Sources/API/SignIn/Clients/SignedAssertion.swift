@@ -31,7 +31,7 @@ struct SignedAssertion: ClientWay {
                 keys throws(TokenRejection) in
                 try ClientAssertion.check(
                     text, of: claim.clientID, keys: keys,
-                    algorithms: Set(ClientKeys.algorithms), rules: rules, at: now)
+                    algorithms: ClientKeys.known, rules: rules, at: now)
             }
         } catch {
             return nil

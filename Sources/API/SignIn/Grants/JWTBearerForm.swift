@@ -25,7 +25,7 @@ extension GrantForm {
         do throws(TokenRejection) {
             let found = try await context.remoteKeys.check(source) { keys throws(TokenRejection) in
                 try SignedStatement.checkAssertion(
-                    claimed, rules: rules, keys: keys, algorithms: Set(ClientKeys.algorithms),
+                    claimed, rules: rules, keys: keys, algorithms: ClientKeys.known,
                     at: now)
             }
             guard let subject = call.subject(of: found.statement.claims, trusted.subject) else {

@@ -109,7 +109,7 @@ extension Call<RealmContext> {
             let found = try await context.remoteKeys.check(source) { keys throws(TokenRejection) in
                 try SignedStatement.check(
                     text, of: issuer, for: context.place.issuer, keys: keys,
-                    algorithms: Set(ClientKeys.algorithms), at: now)
+                    algorithms: ClientKeys.known, at: now)
             }
             return SoftwareStatement(text, claims: found.claims.members)
         } catch {
