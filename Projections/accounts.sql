@@ -102,7 +102,8 @@ end $$;
 -- section: finish
 
 -- Not unique: the mailbox's own stream sees to that, and two accounts may change places within a page.
-create index on urd.accounts_{build} (realm, mailbox);
+-- Not by the realm first (decision 0133).
+create index on urd.accounts_{build} (mailbox, realm);
 
 -- section: readers
 

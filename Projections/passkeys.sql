@@ -77,8 +77,9 @@ end $$;
 
 -- section: finish
 
-create unique index on urd.passkeys_{build} (realm, credential);
-create index on urd.passkeys_{build} (realm, account);
+-- Not by the realm first (decision 0133).
+create unique index on urd.passkeys_{build} (credential, realm);
+create index on urd.passkeys_{build} (account, realm);
 
 -- section: readers
 
