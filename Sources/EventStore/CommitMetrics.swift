@@ -3,6 +3,8 @@ public import Telemetry
 /// What the committer counts.
 public struct CommitMetrics: Sendable {
     let commands: Family<Counter>
+    /// Of `commands`, and by far the most of them.
+    let won: Counter
     let batches: Counter
     let batchSize: Histogram
     let duration: Histogram
@@ -13,6 +15,7 @@ public struct CommitMetrics: Sendable {
     public init(_ metrics: Metrics) {
         commands = metrics.counter(
             "urd_commands_total", help: "Commands by outcome.", labels: ["outcome"])
+        won = commands["won"]
         batches = metrics.counter("urd_commits_total", help: "Batches committed.")
         batchSize = metrics.histogram(
             "urd_commit_batch_size", help: "Commands per batch.",

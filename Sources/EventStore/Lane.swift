@@ -143,6 +143,8 @@ final class Lane: Sendable {
                 events += at.count
                 last = max(last, at.last)
                 _ = epochs.note(at.epoch, realm)
+                metrics.won.add()
+                continue
             case .duplicate(let at): last = max(last, at.last)
             case .misused, .conflict, .taken: break
             }

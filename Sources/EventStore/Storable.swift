@@ -1,5 +1,6 @@
 import EventSourcing
 import JSON
+import Values
 
 /// What may be written: whatever can be read again, by this program and by SQL. A value that only
 /// fails once it is in the log would damage its stream, or halt a projection, for good.
@@ -30,5 +31,5 @@ extension JSON {
 
 extension String {
     /// PostgreSQL takes U+0000 in `json` and fails whoever reads it out.
-    fileprivate var isStorable: Bool { !utf8.contains(0) }
+    fileprivate var isStorable: Bool { !hasNullCharacter }
 }

@@ -1,3 +1,5 @@
+internal import Values
+
 /// Header fields in their order. Names compare without case, and what could end a line never gets
 /// in, so that a value that somebody sent can't split a response.
 public struct Headers: Sendable, Equatable {
@@ -26,9 +28,15 @@ public struct Headers: Sendable, Equatable {
                 if let newValue { append(name, newValue) }
                 return
             }
-            fields.removeAll { isSameName($0.name, name) }
-            guard let newValue, isToken(name) else { return }
-            fields.insert(Field(name: name, value: fieldValue(newValue)), at: place)
+            guard let newValue, isToken(name) else {
+                fields.removeAll { isSameName($0.name, name) }
+                return
+            }
+            fields[place] = Field(name: name, value: fieldValue(newValue))
+            while let other = fields.lastIndex(where: { isSameName($0.name, name) }), other > place
+            {
+                fields.remove(at: other)
+            }
         }
     }
 
@@ -70,14 +78,17 @@ extension Headers: ExpressibleByDictionaryLiteral {
 }
 
 private func isSameName(_ left: String, _ right: String) -> Bool {
-    guard left.utf8.count == right.utf8.count else { return false }
+    // Most names differ here already.
+    guard left.utf8.count == right.utf8.count,
+        left.utf8.first.map(lowercased) == right.utf8.first.map(lowercased)
+    else { return false }
     return left == right
         || zip(left.utf8, right.utf8).allSatisfy { lowercased($0) == lowercased($1) }
 }
 
 private func isToken(_ name: String) -> Bool {
     !name.isEmpty
-        && name.utf8.allSatisfy { byte in
+        && name.allBytesSatisfy { byte in
             switch byte {
             case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
             case 0x21, 0x23...0x27, 0x2A, 0x2B, 0x2D, 0x2E, 0x5E, 0x5F, 0x60, 0x7C, 0x7E: true
@@ -95,7 +106,7 @@ private func isAllowedInValue(_ byte: UInt8) -> Bool {
 /// The value without what must not stand in it; most often that is the value itself.
 private func fieldValue(_ value: String) -> String {
     let isClean =
-        value.utf8.allSatisfy(isAllowedInValue)
+        value.allBytesSatisfy(isAllowedInValue)
         && !(value.utf8.first.map(isSpace) ?? false) && !(value.utf8.last.map(isSpace) ?? false)
     if isClean { return value }
     var bytes = value.utf8.filter(isAllowedInValue)[...]

@@ -50,17 +50,18 @@ public struct IDToken: Sendable, Hashable {
 
     private var claims: JSONObject {
         var claims = additional
-        claims.set(.issuer, .string(issuer))
-        claims.set(.subject, .string(subject))
-        claims.set(.audience, .string(clientID))
-        claims.set(.authorizedParty, .string(clientID))
-        claims.set(.issuedAt, .integer(issuedAt.seconds))
-        claims.set(.expiresAt, .integer(expiresAt.seconds))
-        claims.set(.nonce, nonce.map { .string($0) })
-        claims.set(.authenticatedAt, authenticatedAt.map { .integer($0.seconds) })
+        // In the order of their names, in which they are put down fastest.
         claims.set(.authenticationContext, authenticationContext.map { .string($0) })
         claims.set(.authenticationMethods, .texts(authenticationMethods))
         claims.set(.accessTokenHash, accessTokenHash.map { .string($0) })
+        claims.set(.audience, .string(clientID))
+        claims.set(.authenticatedAt, authenticatedAt.map { .integer($0.seconds) })
+        claims.set(.authorizedParty, .string(clientID))
+        claims.set(.expiresAt, .integer(expiresAt.seconds))
+        claims.set(.issuedAt, .integer(issuedAt.seconds))
+        claims.set(.issuer, .string(issuer))
+        claims.set(.nonce, nonce.map { .string($0) })
+        claims.set(.subject, .string(subject))
         return claims
     }
 

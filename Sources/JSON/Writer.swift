@@ -95,12 +95,13 @@ extension [UInt8] {
         append(UInt8(ascii: "\""))
         let isDone: Void? = text.utf8.withContiguousStorageIfAvailable { bytes in
             var start = 0
-            for index in bytes.indices where needsEscape(bytes[index]) {
-                append(contentsOf: UnsafeBufferPointer(rebasing: bytes[start..<index]))
-                append(escaping: bytes[index])
-                start = index + 1
+            while true {
+                let end = firstEscape(in: bytes, from: start)
+                append(contentsOf: UnsafeBufferPointer(rebasing: bytes[start..<end]))
+                guard end < bytes.count else { return }
+                append(escaping: bytes[end])
+                start = end + 1
             }
-            append(contentsOf: UnsafeBufferPointer(rebasing: bytes[start...]))
         }
         if isDone == nil {
             for byte in text.utf8 { append(escaping: byte) }
@@ -124,6 +125,30 @@ extension [UInt8] {
         default: append(byte)
         }
     }
+}
+
+/// Where the first byte from `start` on is that needs an escape; the end where none does. It looks at
+/// eight bytes at a time: in most texts there is none.
+private func firstEscape(in bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
+    let raw = UnsafeRawBufferPointer(bytes)
+    var index = start
+    while index + 8 <= bytes.count,
+        !mayNeedEscape(raw.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+    {
+        index += 8
+    }
+    while index < bytes.count, !needsEscape(bytes[index]) { index += 1 }
+    return index
+}
+
+/// Never misses one; a byte behind one that needs an escape may seem to need one as well.
+private func mayNeedEscape(_ word: UInt64) -> Bool {
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    let quotes = word ^ (ones &* UInt64(UInt8(ascii: "\"")))
+    let slashes = word ^ (ones &* UInt64(UInt8(ascii: "\\")))
+    let found =
+        (word &- ones &* 0x20) & ~word | (quotes &- ones) & ~quotes | (slashes &- ones) & ~slashes
+    return found & (ones &* 0x80) != 0
 }
 
 private func needsEscape(_ byte: UInt8) -> Bool {

@@ -40,7 +40,7 @@ public struct Log: Sendable {
     }
 
     /// The names that Urd writes itself; a field of the caller with one of them gets a `_` behind.
-    static let reserved: Set<String> = ["time", "level", "event", "request"]
+    static let reserved = ["time", "level", "event", "request"]
 
     /// A longer line is written without its fields, so that one line stays one write.
     static let maximumLineBytes = 16 * 1024
@@ -99,7 +99,7 @@ public struct Log: Sendable {
         guard level >= threshold else { return }
         var line = head(level, event)
         let bare = line.count
-        for (name, value) in fields().sorted(by: { $0.key < $1.key }) {
+        for (name, value) in fields() {
             line.append(UInt8(ascii: ","))
             JSON.string(Log.reserved.contains(name) ? name + "_" : name).write(into: &line)
             line.append(UInt8(ascii: ":"))

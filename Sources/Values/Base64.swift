@@ -7,10 +7,10 @@ public enum Base64 {
     /// Nil for whitespace, missing or surplus padding, a foreign character, or trailing bits that
     /// are not zero.
     public static func decode(_ text: String) -> [UInt8]? {
-        var digits = Array(text.utf8)
+        let digits = text.utf8Span.span
         guard digits.count.isMultiple(of: 4) else { return nil }
-        for _ in 0..<2 where digits.last == UInt8(ascii: "=") { digits.removeLast() }
-        return Base64Alphabet.standard.decode(digits)
+        let padding = text.utf8.suffix(2).reversed().prefix { $0 == UInt8(ascii: "=") }.count
+        return Base64Alphabet.standard.decode(digits.extracting(droppingLast: padding))
     }
 }
 
@@ -23,21 +23,22 @@ public enum Base64URL {
 
     /// Nil for padding, whitespace, a foreign character, or trailing bits that are not zero.
     public static func decode(_ text: String) -> [UInt8]? {
-        Base64Alphabet.url.decode(text.utf8)
+        Base64Alphabet.url.decode(text.utf8Span.span)
     }
 }
 
 struct Base64Alphabet {
-    /// The two digits in which the alphabets differ.
-    let sixtyTwo: UInt8
-    let sixtyThree: UInt8
     private let digits: [UInt8]
+    /// By digit; beyond 63 where it is none.
+    private let values: [UInt8]
 
+    /// The two digits in which the alphabets differ.
     private init(sixtyTwo: UInt8, sixtyThree: UInt8) {
-        self.sixtyTwo = sixtyTwo
-        self.sixtyThree = sixtyThree
         digits =
             Array(0x41...0x5A) + Array(0x61...0x7A) + Array(0x30...0x39) + [sixtyTwo, sixtyThree]
+        var values = [UInt8](repeating: 0xFF, count: 256)
+        for (value, digit) in digits.enumerated() { values[Int(digit)] = UInt8(value) }
+        self.values = values
     }
 
     static let standard = Base64Alphabet(
@@ -72,33 +73,35 @@ struct Base64Alphabet {
     }
 
     /// Digits without padding.
-    func decode(_ digits: some Collection<UInt8>) -> [UInt8]? {
-        guard digits.count % 4 != 1 else { return nil }
-        var result: [UInt8] = []
-        result.reserveCapacity(digits.count / 4 * 3 + 2)
-        var group: UInt32 = 0
-        var bits: UInt32 = 0
-        for digit in digits {
-            guard let value = value(of: digit) else { return nil }
-            group = (group << 6 | UInt32(value)) & 0xFFFF
-            bits += 6
-            if bits >= 8 {
-                bits -= 8
-                result.append(UInt8(truncatingIfNeeded: group >> bits))
+    func decode(_ digits: Span<UInt8>) -> [UInt8]? {
+        let rest = digits.count % 4
+        guard rest != 1 else { return nil }
+        let whole = digits.count - rest
+        var all: UInt8 = 0
+        var surplus: UInt32 = 0
+        let bytes = [UInt8](unsafeUninitializedCapacity: digits.count / 4 * 3 + 2) { room, output in
+            func group(_ start: Int, _ count: Int) -> UInt32 {
+                var group: UInt32 = 0
+                for index in start..<start + count {
+                    let value = values[Int(digits[index])]
+                    all |= value
+                    group = group << 6 | UInt32(value)
+                }
+                return group
+            }
+            func write(_ group: UInt32, _ count: Int) {
+                for position in 0..<count {
+                    room[output] = UInt8(truncatingIfNeeded: group >> UInt32(16 - 8 * position))
+                    output += 1
+                }
+            }
+            for start in stride(from: 0, to: whole, by: 4) { write(group(start, 4), 3) }
+            if rest > 0 {
+                let last = group(whole, rest) << UInt32(24 - 6 * rest)
+                write(last, rest - 1)
+                surplus = last & (rest == 2 ? 0xFFFF : 0xFF)
             }
         }
-        guard group & (1 << bits - 1) == 0 else { return nil }
-        return result
-    }
-
-    private func value(of digit: UInt8) -> UInt8? {
-        switch digit {
-        case 0x41...0x5A: digit - 0x41
-        case 0x61...0x7A: digit - 0x61 + 26
-        case 0x30...0x39: digit - 0x30 + 52
-        case sixtyTwo: 62
-        case sixtyThree: 63
-        default: nil
-        }
+        return all < 64 && surplus == 0 ? bytes : nil
     }
 }

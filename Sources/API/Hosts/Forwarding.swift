@@ -1,5 +1,6 @@
 internal import HTTP
 internal import Synchronization
+internal import Values
 
 public enum Scheme: String, Sendable {
     case http, https
@@ -108,7 +109,7 @@ private final class KnownHosts: Sendable {
     /// Texts are the same to a dictionary when Unicode says so, which is not enough here: only those of
     /// plain letters are looked up, and no other is a host.
     func host(_ text: String) -> RequestHost? {
-        guard text.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
+        guard text.allBytesSatisfy({ $0 < 0x80 }) else { return nil }
         if let known = hosts.withLock({ $0.value(of: text) }) { return known }
         guard let host = RequestHost(text) else { return nil }
         hosts.withLock { $0.set(host, for: text) }

@@ -1,6 +1,5 @@
 public import EventSourcing
 public import Identity
-internal import Synchronization
 public import Values
 
 /// Where a request has come to: the realm and the app that its host leads to, what holds there, and who
@@ -39,7 +38,7 @@ public final class Ground: Sendable {
     public let host: String
     /// Whether a proxy is there that tells of certificates.
     public let seesCertificates: Bool
-    private let metadata = Mutex<[UInt8]?>(nil)
+    let shelf = Shelf()
 
     init(
         realm: RealmID, app: UUID?, webApp: WebAppPlace?, settings: Settings, rates: RateTable,
@@ -54,15 +53,6 @@ public final class Ground: Sendable {
         self.links = links
         self.host = host
         self.seesCertificates = seesCertificates
-    }
-
-    /// What is told of it: written once, at the first asking.
-    func metadata(_ write: (Ground) -> [UInt8]) -> [UInt8] {
-        metadata.withLock { metadata in
-            let document = metadata ?? write(self)
-            metadata = document
-            return document
-        }
     }
 }
 

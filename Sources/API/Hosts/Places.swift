@@ -26,15 +26,28 @@ public struct Places: Sendable {
     public func place(of request: Request) async throws(Problem) -> Place {
         let arrival = try forwarding.arrival(of: request)
         guard let lead = try await lead(arrival.host) else { throw Problem(.unknownHost) }
-        let held = try await tenancy(lead)
-        guard held.exists else { throw Problem(.unknownHost) }
-        guard !held.value.isDisabled else { throw Problem(.realmClosed) }
-        let ground = held.ground(arrival.scheme) { tenancy in
-            lead.ground(
-                tenancy, arrival.scheme, seesCertificates: forwarding.certificateHeader != nil)
-        }
+        let ground = try ground(lead, try await tenancy(lead), arrival.scheme)
         return Place(
             ground: ground, address: arrival.address, certificate: arrival.certificate)
+    }
+
+    /// Nil where something has to be looked up before, or refused.
+    func knownGround(of request: Request) -> Ground? {
+        guard let arrival = try? forwarding.arrival(of: request),
+            let lead = leads.known(arrival.host, at: queries.revision(of: .system)) ?? nil,
+            let held = lead.tenancy.known(Lead.Nothing(), at: queries.revision(of: lead.realm))
+        else { return nil }
+        return try? ground(lead, held, arrival.scheme)
+    }
+
+    private func ground(
+        _ lead: Lead, _ held: Lead.Held, _ scheme: Scheme
+    ) throws(Problem) -> Ground {
+        guard held.exists else { throw Problem(.unknownHost) }
+        guard !held.value.isDisabled else { throw Problem(.realmClosed) }
+        return held.ground(scheme) { tenancy in
+            lead.ground(tenancy, scheme, seesCertificates: forwarding.certificateHeader != nil)
+        }
     }
 }
 

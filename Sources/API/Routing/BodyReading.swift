@@ -1,5 +1,6 @@
 internal import HTTP
 internal import JSON
+internal import Values
 
 /// Reading the body that a route declares, and refusing all else.
 extension Outline {
@@ -71,7 +72,7 @@ extension Outline {
                 continue
             }
             // What is stored as text can't hold this anywhere.
-            guard !text.utf8.contains(0) else {
+            guard !text.hasNullCharacter else {
                 throw Problem(.invalidField, "\(name) has a null character.", field: name)
             }
             if case .list(let element, _, _) = member.schema.resolved {
@@ -98,10 +99,10 @@ extension JSON {
     /// Much of what is sent is kept by the database, which has it in no text.
     var hasNullCharacter: Bool {
         switch self {
-        case .string(let text): text.utf8.contains(0)
+        case .string(let text): text.hasNullCharacter
         case .array(let elements): elements.contains(where: \.hasNullCharacter)
         case .object(let members):
-            members.contains { $0.key.utf8.contains(0) || $0.value.hasNullCharacter }
+            members.contains { $0.key.hasNullCharacter || $0.value.hasNullCharacter }
         case .null, .bool, .integer: false
         }
     }
@@ -129,7 +130,7 @@ extension Schema {
             guard let members = value.object else { return value }
             return .object(try rule.matched(members))
         case .text:
-            if let text = value.string, text.utf8.contains(0) {
+            if let text = value.string, text.hasNullCharacter {
                 throw Problem(.invalidField, "\(field) has a null character.", field: field)
             }
             return value

@@ -6,12 +6,21 @@ internal import JSON
 struct Endpoint: Outlined, Sendable {
     let outline: Outline
     let answer: @Sendable (Request, _ holes: [String]) async throws(Problem) -> Response
+    private let shelf: @Sendable (Request) -> Shelf?
+
+    /// Where its answer may be ready, or be kept for the next who asks the same.
+    func shelf(for request: Request) -> Shelf? {
+        guard outline.isSameForAll, request.method == .get, request.query == nil else { return nil }
+        return shelf(request)
+    }
 
     init<Context>(
         _ route: Route<Context>,
-        context: @escaping @Sendable (Request) async throws(Problem) -> Context
+        context: @escaping @Sendable (Request) async throws(Problem) -> Context,
+        shelf: @escaping @Sendable (Request) -> Shelf? = { _ in nil }
     ) {
         outline = route.outline
+        self.shelf = shelf
         answer = { request, holes throws(Problem) in
             let context = try await context(request)
             do throws(Problem) {

@@ -43,12 +43,13 @@ public struct Route<Context: RouteContext>: Sendable, Outlined {
         _ method: Method, _ path: PathTemplate, id: String, tag: String, summary: String,
         detail: String = "", right: Right, dialect: Dialect = .plain,
         parameters: [Parameter] = [], body: Body? = nil, answer: Answer,
-        refusals: [ProblemKind] = [], isForScripts: Bool = false, handler: @escaping Handler
+        refusals: [ProblemKind] = [], isForScripts: Bool = false, isSameForAll: Bool = false,
+        handler: @escaping Handler
     ) {
         outline = Outline(
             method: method, path: path, id: id, tag: tag, summary: summary, detail: detail,
             right: right, dialect: dialect, parameters: parameters, body: body, answer: answer,
-            refusals: refusals, isForScripts: isForScripts)
+            refusals: refusals, isForScripts: isForScripts, isSameForAll: isSameForAll)
         self.handler = handler
     }
 

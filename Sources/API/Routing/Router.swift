@@ -21,7 +21,15 @@ public struct Router: Sendable {
             _ routes: [Route<Context>],
             context: @escaping @Sendable (Request) async throws(Problem) -> Context
         ) {
-            endpoints = routes.map { Endpoint($0, context: context) }
+            self.init(routes, context: context, shelf: { _ in nil })
+        }
+
+        init<Context>(
+            _ routes: [Route<Context>],
+            context: @escaping @Sendable (Request) async throws(Problem) -> Context,
+            shelf: @escaping @Sendable (Request) -> Shelf?
+        ) {
+            endpoints = routes.map { Endpoint($0, context: context, shelf: shelf) }
         }
     }
 
@@ -64,6 +72,20 @@ public struct Router: Sendable {
         let start = ContinuousClock.now
         let request = request.path == "/" ? await lead(request) : request
         let place = tree.find(request.path)
+        let shelf = place?.route(for: request.method)?.shelf(for: request)
+        var response: Response
+        if let ready = shelf?[request.path] {
+            response = ready
+        } else {
+            response = await make(request, at: place)
+            if response.status == .ok { shelf?[request.path] = response }
+        }
+        response.headers["X-Request-Id"] = request.id
+        report(request, place, response, ContinuousClock.now - start)
+        return response
+    }
+
+    private func make(_ request: Request, at place: RouteTree<Endpoint>.Place?) async -> Response {
         let dialect = place?.dialect ?? (request.isOfSomebodyWhoReads ? .page : .plain)
         var response: Response
         do {
@@ -75,8 +97,6 @@ public struct Router: Sendable {
         }
         harden(&response, request, dialect)
         if place?.isForScripts == true { OtherOrigins.mayRead(&response) }
-        let duration = ContinuousClock.now - start
-        report(request, place, response, duration)
         return response
     }
 
@@ -107,7 +127,6 @@ public struct Router: Sendable {
 
     private func harden(_ response: inout Response, _ request: Request, _ dialect: Dialect) {
         response.headers.fill(from: Self.cautions)
-        response.headers["X-Request-Id"] = request.id
         let isAPI = request.path == "/api" || request.path.utf8.starts(with: "/api/".utf8)
         if isAPI || dialect != .plain && response.headers["Cache-Control"] == nil {
             response.headers["Cache-Control"] = "no-store"

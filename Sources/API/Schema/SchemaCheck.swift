@@ -67,7 +67,20 @@ extension Schema {
 }
 
 extension ObjectRule {
+    /// Goes over what is there, of which there mostly is less than there could be.
+    private func holds(for values: JSONObject) -> Bool {
+        var missing = requiredCount
+        for (name, value) in values {
+            guard let member = self[name], (try? member.schema.check(value)) != nil else {
+                return false
+            }
+            if member.isRequired { missing -= 1 }
+        }
+        return missing == 0
+    }
+
     func check(_ values: JSONObject, _ field: String) throws(SchemaViolation) {
+        if holds(for: values) { return }
         for (name, _) in values where self[name] == nil {
             throw SchemaViolation(field: joined(field, name), reason: .unknown)
         }

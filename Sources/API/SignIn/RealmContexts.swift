@@ -28,6 +28,15 @@ public struct RealmContexts: Sendable {
             queries: queries, clock: clock, passphrases: passphrases)
     }
 
+    /// Routes that every realm has, and the answers that are ready at its hosts.
+    public func table(_ routes: [Route<RealmContext>]) -> Router.Table {
+        Router.Table(routes) { request throws(Problem) in
+            try await context(of: request)
+        } shelf: {
+            shelf(of: $0)
+        }
+    }
+
     /// The same where the realm has this profile; elsewhere there is nothing.
     public func context(
         of request: Request, profile: RealmProfile
@@ -75,6 +84,15 @@ public struct RealmContexts: Sendable {
         var forwarded = place
         forwarded.address = address
         return try await self.context(at: forwarded)
+    }
+
+    /// The answers that are ready at a host. Nil where the request has to go its whole way, and so where a
+    /// server says whom it asks for: that has to be looked at.
+    private func shelf(of request: Request) -> Shelf? {
+        guard let ground = places.knownGround(of: request), ground.webApp == nil,
+            request.headers[RealmContext.forwardedHeader] == nil
+        else { return nil }
+        return ground.shelf
     }
 
     private func context(at place: Place) async throws(Problem) -> RealmContext {

@@ -15,8 +15,10 @@ struct SignInStrength {
         var methods = factors.map(\.rawValue)
         if factors.contains(.passkey) { methods.append("user") }
         if isStrong { methods.append("mfa") }
-        var seen: Set<String> = []
-        return methods.filter { seen.insert($0).inserted }
+        // There are few, and a list of few is faster than any set.
+        var told: [String] = []
+        for method in methods where !told.contains(method) { told.append(method) }
+        return told
     }
 
     private var isStrong: Bool { factors.areStrong }
@@ -25,8 +27,8 @@ struct SignInStrength {
 extension SessionTerms {
     var authenticationContext: String? {
         // Where nothing was shown to us nobody knows.
-        account == nil || factors.isEmpty ? nil : SignInStrength(factors).context
+        self.account == nil || self.factors.isEmpty ? nil : SignInStrength(self.factors).context
     }
 
-    var authenticationMethods: [String] { SignInStrength(factors).methods }
+    var authenticationMethods: [String] { SignInStrength(self.factors).methods }
 }

@@ -9,13 +9,13 @@ public struct MetadataField: Sendable {
     public let schema: JSONObject
     /// Stands sealed in the log.
     public let isPersonal: Bool
-    let get: @Sendable (ClientMetadata) -> JSON?
+    let get: @Sendable (ClientMetadata.Members) -> JSON?
     /// Refuses wrong types only; whether a value is allowed is for `check`.
-    let set: @Sendable (inout ClientMetadata, JSON) throws(FieldFault) -> Void
-    let check: @Sendable (ClientMetadata) throws(FieldFault) -> Void
+    let set: @Sendable (inout ClientMetadata.Members, JSON) throws(FieldFault) -> Void
+    let check: @Sendable (ClientMetadata.Members) throws(FieldFault) -> Void
 
     typealias Rule = @Sendable (String) throws(FieldFault.Reason) -> Void
-    typealias Path<Value> = any WritableKeyPath<ClientMetadata, Value> & Sendable
+    typealias Path<Value> = any WritableKeyPath<ClientMetadata.Members, Value> & Sendable
 }
 
 extension MetadataField {

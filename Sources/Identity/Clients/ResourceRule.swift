@@ -17,9 +17,9 @@ extension ClientMetadata {
     /// itself has nobody who does.
     public func mayAsk(for resource: String, _ settings: Settings) -> Bool {
         guard ResourceRule.isResource(resource) else { return false }
-        if !resources.isEmpty { return resources.contains(resource) }
+        if !self.resources.isEmpty { return self.resources.contains(resource) }
         let known = settings[SettingCatalogue.resources]
-        return known.isEmpty ? !needsListedResources : known.contains(resource)
+        return known.isEmpty ? !self.needsListedResources : known.contains(resource)
     }
 }
 

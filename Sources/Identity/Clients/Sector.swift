@@ -2,9 +2,9 @@ extension ClientMetadata {
     /// The sector that a client with subs of its own belongs to: those of one sector are told the same.
     /// Nil where it has none, or no single one.
     public var sector: String? {
-        guard subjectType == .pairwise else { return nil }
-        if let sectorURI { return AbsoluteURI(sectorURI)?.host }
-        let hosts = Set(redirectURIs.map { AbsoluteURI($0)?.host })
+        guard self.subjectType == .pairwise else { return nil }
+        if let sectorURI = self.sectorURI { return AbsoluteURI(sectorURI)?.host }
+        let hosts = Set(self.redirectURIs.map { AbsoluteURI($0)?.host })
         guard hosts.count == 1, let only = hosts.first else { return nil }
         return only
     }

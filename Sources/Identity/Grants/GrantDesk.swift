@@ -19,7 +19,7 @@ public struct GrantDesk: Sendable {
     func open(
         after decision: Decision = Decision(), account: (id: UUID, stamp: Int)?,
         scope: [String], factors: [AuthenticationFactor],
-        amending amend: (inout SessionTerms) -> Void = { _ in }
+        amending amend: (inout SessionTerms.Members) -> Void = { _ in }
     ) -> Settled<GrantOutcome> {
         if browser == nil, wantsMore(factors, by: method) {
             return Settled(decision, .failure(.strongerSignInNeeded))
@@ -36,9 +36,11 @@ public struct GrantDesk: Sendable {
             method: method,
             // Who authenticates by itself may come to have another key (RFC 9449 section 5).
             key: metadata.authenticationMethod == .none ? request.keyProof?.key : nil)
-        terms.sector = account == nil ? nil : metadata.sector
-        if account != nil, metadata.logoutURI != nil { terms.issuer = request.issuer }
-        amend(&terms)
+        terms.change { terms in
+            terms.sector = account == nil ? nil : metadata.sector
+            if account != nil, metadata.logoutURI != nil { terms.issuer = request.issuer }
+            amend(&terms)
+        }
         var decision = decision
         if let browser, let account {
             decision = browser.open(

@@ -134,9 +134,9 @@ extension SessionTerms {
     public func refreshEnd(
         ofTokenFrom givenAt: Timestamp, _ metadata: ClientMetadata, _ settings: Settings
     ) -> Timestamp {
-        guard method != .flagship else { return expiresAt }
+        guard self.method != .flagship else { return self.expiresAt }
         let patience =
             metadata.refreshTokenLifetime ?? settings[SettingCatalogue.refreshTokenLifetime]
-        return min(expiresAt, givenAt.adding(seconds: patience))
+        return min(self.expiresAt, givenAt.adding(seconds: patience))
     }
 }

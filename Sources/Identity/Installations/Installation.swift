@@ -16,7 +16,7 @@ public enum Installation {
     static func nameClaim(_ name: String) -> Claim { Claim("installation_name", name) }
 }
 
-extension ClientMetadata {
+extension ClientMetadata.Members {
     public var isInstallation: Bool { grantTypes == Installation.grants }
 }
 

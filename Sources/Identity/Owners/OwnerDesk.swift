@@ -188,7 +188,7 @@ struct OwnerDesk: Sendable {
         factors: [AuthenticationFactor], scope: [String] = [Installation.scope],
         _ installation: Versioned<Client>, _ metadata: ClientMetadata,
         request: (from: SignInPlace, now: Timestamp), settings: Settings,
-        amending amend: (inout SessionTerms) -> Void = { _ in }
+        amending amend: (inout SessionTerms.Members) -> Void = { _ in }
     ) -> Settled<OwnerOutcome> {
         precondition(
             !scope.contains(Installation.scope) || installation.state.certification != nil,

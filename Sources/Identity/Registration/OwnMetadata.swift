@@ -38,7 +38,7 @@ enum OwnMetadata {
             guard let field = MetadataField.find(name) else { continue }
             guard names.contains(name) else {
                 // Whoever sends back what it was told asks for nothing.
-                if let current, field.get(current) == value { continue }
+                if let current, current.value(of: field) == value { continue }
                 throw FieldFault(name, .reserved)
             }
             read[name] = value
@@ -56,7 +56,7 @@ enum OwnMetadata {
         }
         if let current {
             for field in MetadataField.all where !names.contains(field.name) {
-                read[field.name] = field.get(current)
+                read[field.name] = current.value(of: field)
             }
         }
         read[statement] = nil

@@ -18,46 +18,74 @@ public enum AuthenticationFactor: String, Sendable {
 }
 
 /// What a session was opened with.
+@dynamicMemberLookup
 public struct SessionTerms: Sendable, Equatable {
-    /// Whose it is. Nil: the client's own.
-    public var account: UUID?
-    /// The account's stamp at that time.
-    public var stamp: Int
-    /// The client's stream and its name.
-    public var client: UUID
-    public var clientID: String
-    public var app: UUID?
-    public var scope: [String]
-    /// Where its tokens are good (RFC 8707); empty: nowhere in particular.
-    public var resources: [String]
-    public var factors: [AuthenticationFactor]
-    public var openedAt: Timestamp
-    /// However often it is refreshed.
-    public var expiresAt: Timestamp
-    /// Whether it can be refreshed.
-    public var isOffline: Bool
-    public var from: SignInPlace
-    /// The grant that opened it.
-    public var method: GrantType?
-    /// The thumbprint of the key that its refresh tokens are bound to (RFC 9449).
-    public var key: String?
-    /// What it was exchanged from, if it was.
-    public var exchange: TokenExchange?
-    /// When its person signed in, where that was before it was opened.
-    public var authenticatedAt: Timestamp?
-    /// The browser session that it came of.
-    public var browser: UUID?
-    /// The sector that its tokens speak to with a sub of its own.
-    public var sector: String?
-    /// What user info says beside what the scope allows.
-    public var claims: [String] = []
-    /// What named the realm in its tokens, where its client wants to hear of its end: whoever ends it
-    /// from elsewhere does not know the host that it was opened at.
-    public var issuer: String?
-    /// Whose word opened it, where nobody signed in (RFC 7523): it goes on while he is trusted.
-    public var assertionIssuer: String?
-    /// The web app or konnector that its tokens are for, which an installation opened.
-    public var webApp: UUID?
+    public struct Members: Sendable, Equatable {
+        /// Whose it is. Nil: the client's own.
+        public var account: UUID?
+        /// The account's stamp at that time.
+        public var stamp: Int
+        /// The client's stream and its name.
+        public var client: UUID
+        public var clientID: String
+        public var app: UUID?
+        public var scope: [String]
+        /// Where its tokens are good (RFC 8707); empty: nowhere in particular.
+        public var resources: [String]
+        public var factors: [AuthenticationFactor]
+        public var openedAt: Timestamp
+        /// However often it is refreshed.
+        public var expiresAt: Timestamp
+        /// Whether it can be refreshed.
+        public var isOffline: Bool
+        public var from: SignInPlace
+        /// The grant that opened it.
+        public var method: GrantType?
+        /// The thumbprint of the key that its refresh tokens are bound to (RFC 9449).
+        public var key: String?
+        /// What it was exchanged from, if it was.
+        public var exchange: TokenExchange?
+        /// When its person signed in, where that was before it was opened.
+        public var authenticatedAt: Timestamp?
+        /// The browser session that it came of.
+        public var browser: UUID?
+        /// The sector that its tokens speak to with a sub of its own.
+        public var sector: String?
+        /// What user info says beside what the scope allows.
+        public var claims: [String] = []
+        /// What named the realm in its tokens, where its client wants to hear of its end: whoever ends it
+        /// from elsewhere does not know the host that it was opened at.
+        public var issuer: String?
+        /// Whose word opened it, where nobody signed in (RFC 7523): it goes on while he is trusted.
+        public var assertionIssuer: String?
+        /// The web app or konnector that its tokens are for, which an installation opened.
+        public var webApp: UUID?
+    }
+
+    /// They are handed on with every token.
+    @usableFromInline
+    internal private(set) var piece: Piece<Members>
+
+    @inlinable
+    public subscript<Value>(dynamicMember path: KeyPath<Members, Value>) -> Value {
+        piece.parts[keyPath: path]
+    }
+
+    public subscript<Value>(dynamicMember path: WritableKeyPath<Members, Value>) -> Value {
+        get { piece.parts[keyPath: path] }
+        set { change { $0[keyPath: path] = newValue } }
+    }
+
+    /// Several members at a time.
+    mutating func change(_ amend: (inout Members) -> Void) {
+        var members = piece.parts
+        amend(&members)
+        piece = Piece(members)
+    }
+
+    public static func == (left: SessionTerms, right: SessionTerms) -> Bool {
+        left.piece === right.piece || left.piece.parts == right.piece.parts
+    }
 
     public init(
         account: UUID?, stamp: Int, client: UUID, clientID: String, app: UUID?, scope: [String],
@@ -65,20 +93,11 @@ public struct SessionTerms: Sendable, Equatable {
         expiresAt: Timestamp, isOffline: Bool, from: SignInPlace = SignInPlace(),
         method: GrantType? = nil, key: String? = nil
     ) {
-        self.key = key
-        self.account = account
-        self.stamp = stamp
-        self.client = client
-        self.clientID = clientID
-        self.app = app
-        self.scope = scope
-        self.resources = resources
-        self.factors = factors
-        self.openedAt = openedAt
-        self.expiresAt = expiresAt
-        self.isOffline = isOffline
-        self.from = from
-        self.method = method
+        piece = Piece(
+            Members(
+                account: account, stamp: stamp, client: client, clientID: clientID, app: app,
+                scope: scope, resources: resources, factors: factors, openedAt: openedAt,
+                expiresAt: expiresAt, isOffline: isOffline, from: from, method: method, key: key))
     }
 }
 
@@ -214,7 +233,7 @@ public enum SessionEvent: Event {
     }
 }
 
-extension SessionTerms {
+extension SessionTerms.Members {
     var fields: JSONObject {
         var fields: JSONObject = [
             "stamp": .integer(Int64(stamp)), "client": .uuid(client),
@@ -237,12 +256,14 @@ extension SessionTerms {
         fields["web_app"] = webApp.map { .uuid($0) }
         return fields.merging(from.fields) { own, _ in own }
     }
+}
 
+extension SessionTerms {
     /// When somebody signed in to it: before it was opened, where that was in a browser.
-    public var signedInAt: Timestamp { authenticatedAt ?? openedAt }
+    public var signedInAt: Timestamp { self.authenticatedAt ?? self.openedAt }
 
     /// The same as others are told: nothing where nobody signed in here, and somebody else's word was taken.
-    public var toldSignIn: Timestamp? { method == .jwtBearer ? nil : signedInAt }
+    public var toldSignIn: Timestamp? { self.method == .jwtBearer ? nil : signedInAt }
 
     /// Reads what the log or a read model holds.
     public init?(recorded fields: JSONObject) {
@@ -258,14 +279,16 @@ extension SessionTerms {
             factors: factors.compactMap(AuthenticationFactor.init), openedAt: openedAt,
             expiresAt: expiresAt, isOffline: isOffline, from: SignInPlace(recorded: fields),
             method: fields.choice("method"), key: fields["key"]?.string)
-        exchange = TokenExchange(recorded: fields)
-        authenticatedAt = fields.instant("auth_time")
-        browser = fields.uuid("browser")
-        sector = fields["sector"]?.string
-        claims = fields.texts("claims") ?? []
-        issuer = fields["issuer"]?.string
-        assertionIssuer = fields["assertion_issuer"]?.string
-        webApp = fields.uuid("web_app")
+        change { terms in
+            terms.exchange = TokenExchange(recorded: fields)
+            terms.authenticatedAt = fields.instant("auth_time")
+            terms.browser = fields.uuid("browser")
+            terms.sector = fields["sector"]?.string
+            terms.claims = fields.texts("claims") ?? []
+            terms.issuer = fields["issuer"]?.string
+            terms.assertionIssuer = fields["assertion_issuer"]?.string
+            terms.webApp = fields.uuid("web_app")
+        }
     }
 }
 

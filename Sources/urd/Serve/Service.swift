@@ -116,9 +116,7 @@ struct Service: Sendable {
                     context: AdminContext(
                         store: store, queries: models.queries,
                         upstream: Upstream(calls: UpstreamCalls(options.outgoing)))),
-                .init(API.realmTable + API.pageTable) { request throws(Problem) in
-                    try await realms.context(of: request)
-                },
+                realms.table(API.realmTable + API.pageTable),
                 .init(API.flagshipTable + API.flagshipPageTable) { request throws(Problem) in
                     try await realms.context(of: request, profile: .flagship)
                 },

@@ -24,11 +24,7 @@ extension SignInWorld {
             commands: dispatcher, queries: FoldedQueries(log: log), clock: realmClock,
             passphrases: .cheap)
         return Router(
-            [
-                .init(API.realmTable + API.pageTable) { request throws(Problem) in
-                    try await contexts.context(of: request)
-                }
-            ], log: .silent, metrics: Metrics())
+            [contexts.table(API.realmTable + API.pageTable)], log: .silent, metrics: Metrics())
     }
 
     func post(

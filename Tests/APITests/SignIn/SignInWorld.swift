@@ -15,7 +15,7 @@ import Values
 /// secret. Every answer is checked against what the table says of its route.
 struct SignInWorld {
     let log = WatchedLog()
-    let directory = HostDirectory()
+    let directory: HostDirectory
     let realm: RealmID
     let router: Router
     let mint: TokenMint
@@ -33,6 +33,8 @@ struct SignInWorld {
         callProviders: UpstreamCalls = .none
     ) async throws {
         realm = try #require(RealmID("acme"))
+        let (log, clock) = (log, clock)
+        directory = HostDirectory { isDeaf ? 0 : log.revision }
         let key = HMACKey(Random.bytes(32))
         let mint = TokenMint { purpose, bytes in
             key.authenticate([Array(purpose.utf8), [0], bytes])
@@ -41,7 +43,6 @@ struct SignInWorld {
         let all = settings.merging(["native_grants": true]) { own, _ in own }
         directory.add(realm, hosts: ["id.acme.example"], all)
         let dispatcher = Dispatcher(log: log)
-        let (log, clock) = (log, clock)
         let realmClock = RealmContext.Clock(
             now: { clock.next() }, passed: { .seconds(clock.next().seconds) }, hesitate: { _ in })
         let contexts = RealmContexts(
@@ -56,9 +57,7 @@ struct SignInWorld {
         self.contexts = contexts
         router = Router(
             [
-                .init(API.realmTable + API.pageTable) { request throws(Problem) in
-                    try await contexts.context(of: request)
-                },
+                contexts.table(API.realmTable + API.pageTable),
                 .init(API.flagshipTable + API.flagshipPageTable) { request throws(Problem) in
                     try await contexts.context(of: request, profile: .flagship)
                 },

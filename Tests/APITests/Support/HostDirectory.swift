@@ -22,6 +22,12 @@ final class HostDirectory: HostQueries {
     }
 
     let state = Mutex(State())
+    /// Moves as well with what else is changed in a realm.
+    private let besides: @Sendable () -> Int64
+
+    init(besides: @escaping @Sendable () -> Int64 = { 0 }) {
+        self.besides = besides
+    }
 
     var asked: Int { state.withLock { $0.asked } }
 
@@ -121,6 +127,6 @@ final class HostDirectory: HostQueries {
     }
 
     func revision(of realm: RealmID) -> Int64 {
-        state.withLock { $0.revisions[realm] ?? 0 }
+        besides() + state.withLock { $0.revisions[realm] ?? 0 }
     }
 }

@@ -13,15 +13,12 @@ enum ServerMetadata {
     }
 
     static func document(of place: Place) -> [UInt8] {
-        place.ground.metadata { ground in
-            let offer = Offer(
-                issuer: ground.issuer,
-                hasNativeGrants: ground.settings[SettingCatalogue.nativeGrants],
-                letsRegister: ground.settings[SettingCatalogue.clientRegistration] != .closed,
-                seesCertificates: ground.seesCertificates)
-            return JSON.object(members(offer).merging(optional(offer)) { own, _ in own })
-                .canonical()
-        }
+        let offer = Offer(
+            issuer: place.issuer,
+            hasNativeGrants: place.settings[SettingCatalogue.nativeGrants],
+            letsRegister: place.settings[SettingCatalogue.clientRegistration] != .closed,
+            seesCertificates: place.seesCertificates)
+        return JSON.object(members(offer).merging(optional(offer)) { own, _ in own }).canonical()
     }
 
     private static func members(_ offer: Offer) -> JSONObject {

@@ -1,0 +1,86 @@
+import EventSourcing
+import HTTP
+import Identity
+import JOSE
+import JSON
+import Testing
+import Values
+
+@testable import API
+
+@Suite struct `Answers that are ready` {
+    private let configuration = "/.well-known/openid-configuration"
+
+    private func ask(
+        _ world: SignInWorld, _ path: String, _ headers: Headers = [:], id: String = "request-1"
+    ) async -> Answered {
+        var headers = headers
+        if headers["Host"] == nil { headers["Host"] = "id.acme.example" }
+        return Answered(
+            await world.router.respond(
+                to: Request(
+                    method: .get, path: path, headers: headers, source: "203.0.113.7", id: id)))
+    }
+
+    @Test func `are made once, and told with everybody's own name of the request`() async throws {
+        let world = try await SignInWorld()
+        let first = await ask(world, configuration, id: "request-1")
+        let asked = world.directory.asked
+        let second = await ask(world, configuration, id: "request-2")
+        #expect(world.directory.asked == asked)
+        #expect(first.response.body == second.response.body && first.status == .ok)
+        #expect(first.response.headers["X-Request-Id"] == "request-1")
+        #expect(second.response.headers["X-Request-Id"] == "request-2")
+        var rest = second.response.headers
+        rest["X-Request-Id"] = "request-1"
+        #expect(rest == first.response.headers)
+    }
+
+    @Test func `go with what changes`() async throws {
+        let world = try await SignInWorld()
+        func grants() async -> [JSON] {
+            await ask(world, configuration).json["grant_types_supported"]?.array ?? []
+        }
+        #expect(await grants().contains("urn:cocoar:otp"))
+        world.directory.add(world.realm, hosts: [], ["native_grants": false])
+        let closed = await grants()
+        #expect(!closed.contains("urn:cocoar:otp") && !closed.isEmpty)
+        world.directory.add(world.realm, hosts: [], isDisabled: true)
+        #expect(await ask(world, configuration).status != .ok)
+        world.directory.add(world.realm, hosts: [], isDisabled: false)
+        #expect(await ask(world, configuration).status == .ok)
+        world.directory.change(.system) { $0.hosts = [:] }
+        #expect(await ask(world, configuration).status == .notFound)
+    }
+
+    @Test func `show a key as soon as it is there`() async throws {
+        let world = try await SignInWorld()
+        func keys() async -> Int {
+            await ask(world, "/.well-known/jwks").json["keys"]?.array?.count ?? 0
+        }
+        let before = await keys()
+        try await world.carryOut(
+            RotateSigningKey(next: try NewSigningKey(.generate(.es256)), now: world.clock.next()))
+        #expect(await keys() == before + 1)
+    }
+
+    @Test func `are told where they belong alone`() async throws {
+        let world = try await SignInWorld(
+            forwarding: Forwarding(trusted: [try #require(Network("203.0.113.0/24"))]))
+        world.directory.change(.system) { $0.hosts["other.example"] = world.realm }
+        func issuer(_ headers: Headers) async -> JSON? {
+            await ask(world, configuration, headers).json["issuer"]
+        }
+        for _ in 0..<2 {
+            #expect(await issuer([:]) == "http://id.acme.example")
+            #expect(await issuer(["X-Forwarded-Proto": "https"]) == "https://id.acme.example")
+            #expect(await issuer(["Host": "other.example"]) == "http://other.example")
+            #expect(
+                await issuer(["X-Forwarded-Host": "other.example"]) == "http://other.example")
+            #expect(await ask(world, configuration, ["Host": "nobody.example"]).status == .notFound)
+        }
+        let unfounded = await ask(
+            world, configuration, ["Modgud-Forwarded-For": "198.51.100.1"])
+        #expect(unfounded.status != .ok)
+    }
+}
