@@ -73,14 +73,13 @@ public struct Router: Sendable {
         let request = request.path == "/" ? await lead(request) : request
         let place = tree.find(request.path)
         let shelf = place?.route(for: request.method)?.shelf(for: request)
-        var response: Response
+        let response: Response
         if let ready = shelf?[request.path] {
             response = ready
         } else {
             response = await make(request, at: place)
             if response.status == .ok { shelf?[request.path] = response }
         }
-        response.headers["X-Request-Id"] = request.id
         report(request, place, response, ContinuousClock.now - start)
         return response
     }
