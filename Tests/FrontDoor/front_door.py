@@ -87,6 +87,13 @@ def eventually(condition, what, patience=PATIENCE):
     raise AssertionError(f"did not happen within {patience} s: {what}")
 
 
+def written(file):
+    """All that a program has written so far. Its place in the file is the program's own too, so it
+    must not be moved: what comes next would be written over the beginning."""
+    number = file.fileno()
+    return os.pread(number, os.fstat(number).st_size, 0).decode(errors="replace")
+
+
 def hear_hangups():
     """Whoever runs the tests under nohup ignores them, and so would all that is started here."""
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
@@ -121,12 +128,7 @@ class Run:
             return None
 
     def text(self):
-        self.output.flush()
-        position = self.output.tell()
-        self.output.seek(0)
-        text = self.output.read()
-        self.output.seek(position)
-        return text
+        return written(self.output)
 
     def ready(self):
         def is_ready():
@@ -229,8 +231,7 @@ class Server:
         )
 
     def text(self):
-        self.log.seek(0)
-        return self.log.read()
+        return written(self.log)
 
     def lines(self, event):
         """The log lines of an event."""
