@@ -11,6 +11,8 @@ public enum Method: String, Hashable, Sendable, CaseIterable {
     /// By its place here: the text that it stands for would be read to its end each time.
     public func hash(into hasher: inout Hasher) { hasher.combine(order) }
 
+    public static func == (one: Method, other: Method) -> Bool { one.order == other.order }
+
     private var order: UInt8 {
         switch self {
         case .get: 0

@@ -106,6 +106,11 @@ extension Exchange {
             server.refused(.stopping)
             return .reply(Refusal.stopping.response, closing: true)
         }
+        if let response = server.ready(request) {
+            server.gate.leave()
+            state.withLock { $0.stage = .done }
+            return .reply(response, closing: false)
+        }
         guard let response = start(request, server) else { return .goOn }
         return .reply(response, closing: false)
     }

@@ -6,6 +6,7 @@ internal import Synchronization
 /// the deadlines. It lives until the daemon is stopped.
 final class Core: Sendable {
     let configuration: Configuration
+    let ready: @Sendable (Request) -> Response?
     let handler: @Sendable (Request) async -> Response
     let port: UInt16
     let connections: Connections
@@ -30,9 +31,11 @@ final class Core: Sendable {
 
     private init(
         _ configuration: Configuration, port: UInt16,
+        ready: @escaping @Sendable (Request) -> Response?,
         handler: @escaping @Sendable (Request) async -> Response
     ) {
         self.configuration = configuration
+        self.ready = ready
         self.handler = handler
         self.port = port
         bodies = BodyBudget(configuration.maximumBufferedBytes)
@@ -46,14 +49,15 @@ final class Core: Sendable {
     }
 
     static func start(
-        _ configuration: Configuration,
+        _ configuration: Configuration, _ ready: @escaping @Sendable (Request) -> Response?,
         _ handler: @escaping @Sendable (Request) async -> Response
     ) throws(Failure) -> Core {
         if let fault = configuration.fault {
             throw Failure(code: .configuration, detail: fault)
         }
         let listener = try Listener(configuration)
-        let core = Core(configuration, port: listener.port, handler: handler)
+        let core = Core(
+            configuration, port: listener.port, ready: ready, handler: handler)
         do throws(Failure) {
             defer { close(listener.descriptor) }
             for _ in 0..<configuration.threads {

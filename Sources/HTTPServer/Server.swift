@@ -2,19 +2,22 @@ public import HTTP
 
 /// An HTTP/1.1 server over libmicrohttpd.
 ///
-/// Every request is answered by a task that runs the handler. The task begins on the thread that
-/// read the request; from the first time that the handler waits for something its connection is
-/// suspended, and the thread serves others. So a handler must not block, and a long computation
-/// belongs behind an `await`. Limits, deadline and shutdown are described with `Configuration` and
-/// `stop`.
+/// A request whose answer is ready gets it at once. Every other is answered by a task that runs the
+/// handler. The task begins on the thread that read the request; from the first time that the
+/// handler waits for something its connection is suspended, and the thread serves others. So neither
+/// may block, and a long computation belongs behind an `await`. Limits, deadline and shutdown are
+/// described with `Configuration` and `stop`.
 public final class Server: Sendable {
     let core: Core
 
-    /// Listens and serves from here on. The handler's task is cancelled when its deadline passes.
+    /// Listens and serves from here on. The handler's task is cancelled when its deadline passes. What is
+    /// `ready` needs none.
     public init(
-        _ configuration: Configuration, handler: @escaping @Sendable (Request) async -> Response
+        _ configuration: Configuration,
+        ready: @escaping @Sendable (Request) -> Response? = { _ in nil },
+        handler: @escaping @Sendable (Request) async -> Response
     ) throws(Failure) {
-        core = try Core.start(configuration, handler)
+        core = try Core.start(configuration, ready, handler)
     }
 
     /// Where the server listens.

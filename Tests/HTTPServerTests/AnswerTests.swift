@@ -57,6 +57,36 @@ import Testing
         }
     }
 
+    @Test func `at once what is ready, and with the handler what is not`() async throws {
+        let asked = Tally()
+        let ready: @Sendable (Request) -> Response? = { request in
+            guard request.path == "/ready" else { return nil }
+            return Response(
+                status: .ok, headers: ["X-Request-Id": "another's"], body: request.body)
+        }
+        let handler: Handler = { request in
+            asked.add()
+            return await echo(request)
+        }
+        try await withServer(ready: ready, handler: handler) { server in
+            let ids = try await offPool {
+                let client = try Client(server.port)
+                let ready = "POST /ready HTTP/1.1\r\nHost: test\r\nContent-Length: 2\r\n\r\n"
+                try client.send((10..<60).map { ready + "\($0)" + get("/\($0)") }.joined())
+                var ids: Set<String> = []
+                for number in 10..<60 {
+                    let reply = try client.receive()
+                    #expect(reply.text == "\(number)")
+                    ids.insert(reply["X-Request-Id"] ?? "")
+                    #expect(try client.receive().text.hasPrefix("GET /\(number) ?-\n"))
+                }
+                return ids
+            }
+            #expect(asked.count == 50 && ids.count == 50 && !ids.contains("another's"))
+            #expect(server.core.gate.inside == 0)
+        }
+    }
+
     @Test func `requests sent at once, in their order`() async throws {
         try await withServer(handler: echo) { server in
             try await offPool {

@@ -100,10 +100,11 @@ func configured(_ change: (inout Configuration) -> Void = { _ in }) -> Configura
 
 /// A server on a free port for the length of a test, which ends with no request left over.
 func withServer<Result>(
-    _ configuration: Configuration = configured(), handler: @escaping Handler = hello,
-    _ body: (Server) async throws -> Result
+    _ configuration: Configuration = configured(),
+    ready: @escaping @Sendable (Request) -> Response? = { _ in nil },
+    handler: @escaping Handler = hello, _ body: (Server) async throws -> Result
 ) async throws -> Result {
-    let server = try Server(configuration, handler: handler)
+    let server = try Server(configuration, ready: ready, handler: handler)
     let result: Result
     do { result = try await body(server) } catch {
         await server.stop(drain: .seconds(2))

@@ -70,7 +70,7 @@ private final class Lead: Sendable {
         let value: Tenancy
         /// A name under a realm's domain that is no app's is nobody's.
         let exists: Bool
-        private let grounds = Mutex<[Scheme: Ground]>([:])
+        private let grounds = Mutex<[(scheme: Scheme, ground: Ground)]>([])
 
         init(_ value: Tenancy, isAssigned: Bool) {
             self.value = value
@@ -79,9 +79,9 @@ private final class Lead: Sendable {
 
         func ground(_ scheme: Scheme, _ make: (Tenancy) -> Ground) -> Ground {
             grounds.withLock { grounds in
-                if let known = grounds[scheme] { return known }
+                if let known = grounds.first(where: { $0.scheme == scheme }) { return known.ground }
                 let ground = make(value)
-                grounds[scheme] = ground
+                grounds.append((scheme, ground))
                 return ground
             }
         }

@@ -24,14 +24,14 @@ struct LeastRecent<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// Using a value makes it the newest.
     mutating func value(of key: Key) -> Value? {
-        guard let place = places[key] else { return nil }
+        guard let place = place(of: key) else { return nil }
         touch(place)
         return nodes[place].value
     }
 
     /// The same for a part of it, without taking all of it along.
     mutating func part<Part>(of key: Key, _ part: (borrowing Value) -> Part?) -> Part? {
-        guard let place = places[key] else { return nil }
+        guard let place = place(of: key) else { return nil }
         touch(place)
         return part(nodes[place].value)
     }
@@ -54,6 +54,11 @@ struct LeastRecent<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         nodes[place].value = value
         link(place)
         places[key] = place
+    }
+
+    /// What was used last is often used again: to compare takes less than to look it up.
+    private func place(of key: Key) -> Int? {
+        newest >= 0 && nodes[newest].key == key ? newest : places[key]
     }
 
     private mutating func touch(_ place: Int) {

@@ -6,13 +6,8 @@ internal import JSON
 struct Endpoint: Outlined, Sendable {
     let outline: Outline
     let answer: @Sendable (Request, _ holes: [String]) async throws(Problem) -> Response
-    private let shelf: @Sendable (Request) -> Shelf?
-
-    /// Where its answer may be ready, or be kept for the next who asks the same.
-    func shelf(for request: Request) -> Shelf? {
-        guard outline.isSameForAll, request.method == .get, request.query == nil else { return nil }
-        return shelf(request)
-    }
+    /// Where its answer may be ready, or be kept for the next who asks the same, if it is the same for all.
+    let shelf: @Sendable (Request) -> Shelf?
 
     init<Context>(
         _ route: Route<Context>,

@@ -18,24 +18,26 @@ struct RouteTree<Entry: Outlined & Sendable>: Sendable {
         let isForScripts: Bool
         /// The path's own segments, percent-encoded as they came, where the template has holes.
         let holes: [String]
-        private let routes: [Method: Entry]
+        private let routes: [(method: Method, entry: Entry)]
 
         init(_ any: Outline, routes: [Method: Entry], holes: [String]) {
             template = any.path
             dialect = any.dialect
             isForScripts = any.isForScripts
             self.holes = holes
-            self.routes = routes
+            self.routes = routes.map { ($0, $1) }
         }
 
         func route(for method: Method) -> Entry? {
-            routes[method] ?? (method == .head ? routes[.get] : nil)
+            self[method] ?? (method == .head ? self[.get] : nil)
         }
+
+        private subscript(method: Method) -> Entry? { routes.first { $0.method == method }?.entry }
 
         /// The value of the header `Allow`.
         var allow: String {
-            var names = Set(routes.keys.map(\.rawValue))
-            if routes[.get] != nil { names.insert(Method.head.rawValue) }
+            var names = Set(routes.map(\.method.rawValue))
+            if self[.get] != nil { names.insert(Method.head.rawValue) }
             names.insert(Method.options.rawValue)
             return names.sorted().joined(separator: ", ")
         }

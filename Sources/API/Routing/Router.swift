@@ -34,6 +34,8 @@ public struct Router: Sendable {
     }
 
     private let tree: RouteTree<Endpoint>
+    /// What is the same for all: so few that comparing takes less than looking up.
+    private let shared: [(path: String, place: RouteTree<Endpoint>.Place, endpoint: Endpoint)]
     private let log: Log
     private let seconds: RouteSeconds
     /// Whose first page it is, where that depends on the host.
@@ -53,7 +55,12 @@ public struct Router: Sendable {
         precondition(
             Set(endpoints.map(\.outline.id)).count == endpoints.count,
             "An operation's name stands for one route.")
-        self.tree = RouteTree(endpoints)
+        let tree = RouteTree(endpoints)
+        self.tree = tree
+        shared = endpoints.filter(\.outline.isSameForAll).compactMap { endpoint in
+            let path = endpoint.outline.path.description
+            return tree.find(path).map { (path, $0, endpoint) }
+        }
         self.log = log
         seconds = RouteSeconds(
             metrics.histogram(
@@ -68,18 +75,31 @@ public struct Router: Sendable {
         self.init([Table(routes, context: context)], log: log, metrics: metrics, name: name)
     }
 
+    /// The answer, where it was made before for somebody else and still holds: there is nothing to wait for.
+    public func ready(for request: Request) -> Response? {
+        guard let (place, shelf) = shelf(for: request) else { return nil }
+        let start = ContinuousClock.now
+        guard let response = shelf[request.path] else { return nil }
+        report(request, place, response, ContinuousClock.now - start)
+        return response
+    }
+
+    private func shelf(for request: Request) -> (RouteTree<Endpoint>.Place, Shelf)? {
+        guard request.method == .get, request.query == nil,
+            let known = shared.first(where: { $0.path == request.path }),
+            let shelf = known.endpoint.shelf(request)
+        else { return nil }
+        return (known.place, shelf)
+    }
+
     public func respond(to request: Request) async -> Response {
+        if let ready = ready(for: request) { return ready }
         let start = ContinuousClock.now
         let request = request.path == "/" ? await lead(request) : request
         let place = tree.find(request.path)
-        let shelf = place?.route(for: request.method)?.shelf(for: request)
-        let response: Response
-        if let ready = shelf?[request.path] {
-            response = ready
-        } else {
-            response = await make(request, at: place)
-            if response.status == .ok { shelf?[request.path] = response }
-        }
+        let shelf = shelf(for: request)?.1
+        let response = await make(request, at: place)
+        if response.status == .ok { shelf?.put(response, at: request.path) }
         report(request, place, response, ContinuousClock.now - start)
         return response
     }

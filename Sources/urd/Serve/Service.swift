@@ -125,7 +125,7 @@ struct Service: Sendable {
                 },
             ], log: store.lines, metrics: store.metrics, lead: { await realms.led($0) },
             look: { await realms.look(of: $0) })
-        let open = try listen(options.listener) { await router.respond(to: $0) }
+        let open = try listen(options.listener, router)
         guard let inner = options.privateListener else { return Servers(open: open, inner: nil) }
         var tables = [
             Router.Table(
@@ -143,16 +143,14 @@ struct Service: Sendable {
         let privateRouter = Router(
             tables, log: .silent, metrics: store.metrics, name: "urd_private_http")
         return Servers(
-            open: open, inner: try listen(inner) { await privateRouter.respond(to: $0) })
+            open: open, inner: try listen(inner, privateRouter))
     }
 
     /// The wrapper's error tells no address; the person who chose it needs to hear it.
-    private func listen(
-        _ place: HTTPServer.Configuration,
-        _ respond: @escaping @Sendable (Request) async -> Response
-    ) throws -> Server {
+    private func listen(_ place: HTTPServer.Configuration, _ router: Router) throws -> Server {
         do {
-            return try Server(place, handler: respond)
+            return try Server(
+                place, ready: { router.ready(for: $0) }, handler: { await router.respond(to: $0) })
         } catch {
             guard error.code == .socket || error.code == .address else { throw error }
             throw CommandFailure(
