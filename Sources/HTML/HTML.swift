@@ -52,7 +52,7 @@ public struct HTML: Sendable, Equatable {
 /// Without what begins markup or ends an attribute. Characters that HTML has no place for, and
 /// those that turn the direction of what follows, become the replacement character.
 func escaped(_ text: String, isAttribute: Bool) -> String {
-    if text.utf8.allSatisfy(isPlain) { return text }
+    if isPlain(text) { return text }
     var output: [UInt8] = []
     output.reserveCapacity(text.utf8.count + 32)
     for scalar in text.unicodeScalars {
@@ -73,6 +73,12 @@ func escaped(_ text: String, isAttribute: Bool) -> String {
 }
 
 /// Most texts are ASCII without anything special, and stay what they are.
+private func isPlain(_ text: String) -> Bool {
+    let bytes = text.utf8Span.span
+    for index in bytes.indices where !isPlain(bytes[index]) { return false }
+    return true
+}
+
 private func isPlain(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "&"), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\""),

@@ -34,6 +34,13 @@ public struct JSONObject: Sendable {
 
     public subscript(key: String) -> JSON? {
         get {
+            guard members.count > 8 else {
+                // Among few it is found sooner one after the other.
+                for index in members.indices where members[index].key == key {
+                    return members[index].value
+                }
+                return nil
+            }
             let place = place(of: key)
             return place.isThere ? members[place.index].value : nil
         }

@@ -81,13 +81,16 @@ extension JSON {
 extension [UInt8] {
     fileprivate mutating func append(decimal value: Int64) {
         if value < 0 { append(UInt8(ascii: "-")) }
-        let start = count
+        // As many as the largest number has.
+        var digits = InlineArray<20, UInt8>(repeating: 0)
+        var first = digits.count
         var rest = value.magnitude
         repeat {
-            append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
+            first -= 1
+            digits[first] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
             rest /= 10
         } while rest > 0
-        self[start...].reverse()
+        for index in first..<digits.count { append(digits[index]) }
     }
 
     /// Escapes what must be escaped and nothing else, as RFC 8785 section 3.2.2.2 has it.

@@ -1,3 +1,5 @@
+internal import Values
+
 func lowercased(_ byte: UInt8) -> UInt8 {
     (0x41...0x5A).contains(byte) ? byte + 0x20 : byte
 }
@@ -33,7 +35,7 @@ func isSeen(_ scalar: Unicode.Scalar) -> Bool {
 /// Joiners and variation selectors are invisible too, but emoji need them: they stay where they
 /// stand behind something that is seen.
 func singleLine(_ text: String, maximum: Int) -> String {
-    if isPlainLine(text.utf8), text.utf8.count <= maximum { return text }
+    if isPlainLine(text), text.utf8.count <= maximum { return text }
     var output = String.UnicodeScalarView()
     var isAfterSpace = true
     for scalar in text.unicodeScalars.prefix(maximum * 16) {
@@ -53,13 +55,13 @@ func singleLine(_ text: String, maximum: Int) -> String {
 }
 
 /// ASCII with single spaces between its words: most lines are, and stay what they are.
-private func isPlainLine(_ bytes: String.UTF8View) -> Bool {
+private func isPlainLine(_ text: String) -> Bool {
     var previous: UInt8 = 0x20
-    for byte in bytes {
-        guard (0x20...0x7E).contains(byte), byte != 0x20 || previous != 0x20 else { return false }
-        previous = byte
+    let isPlain = text.allBytesSatisfy { byte in
+        defer { previous = byte }
+        return (0x20...0x7E).contains(byte) && (byte != 0x20 || previous != 0x20)
     }
-    return previous != 0x20
+    return isPlain && previous != 0x20
 }
 
 /// A character may be one letter and a thousand marks: scalars are counted as well.

@@ -24,6 +24,48 @@ public struct MailAddress: Hashable, Sendable {
     public var text: String { localPart + "@" + domain }
 
     public init(_ written: String) throws(Fault) {
+        if let plain = MailAddress(plain: written) {
+            self = plain
+        } else {
+            self = try MailAddress(any: written)
+        }
+    }
+
+    /// As nearly all are written: small letters, digits and dots, which need no closer look.
+    private init?(plain written: String) {
+        let bytes = written.utf8Span.span
+        guard bytes.count <= 254 else { return nil }
+        var sign: Int?
+        var start = 0
+        var hasLetter = false
+        for index in bytes.indices {
+            let byte = bytes[index]
+            switch byte {
+            case 0x61...0x7A: hasLetter = true
+            case 0x30...0x39: continue
+            case UInt8(ascii: "."), UInt8(ascii: "@"):
+                // Neither an atom nor a label is empty or longer than the shorter of both limits.
+                guard (1...63).contains(index - start) else { return nil }
+                if byte == UInt8(ascii: "@") {
+                    guard sign == nil else { return nil }
+                    sign = index
+                }
+                start = index + 1
+                hasLetter = false
+            default: return nil
+            }
+        }
+        // The last label, which is no number and has another one before it.
+        guard let sign, sign <= 64, start > sign + 1, hasLetter,
+            (2...63).contains(bytes.count - start)
+        else { return nil }
+        let end = written.utf8.index(written.startIndex, offsetBy: sign)
+        localPart = String(written[..<end])
+        domain = String(written[written.utf8.index(after: end)...])
+    }
+
+    /// However it is written.
+    init(any written: String) throws(Fault) {
         guard written.utf8.count <= 1024 else { throw .tooLong }
         var scalars = Array(written.unicodeScalars)[...]
         while scalars.first?.properties.isWhitespace == true { scalars.removeFirst() }

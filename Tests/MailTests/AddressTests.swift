@@ -92,6 +92,31 @@ private func fault(_ text: String) -> MailAddress.Fault? {
         #expect(try MailAddress("a@рос.рф").domain == "xn--n1ade.xn--p1ai")
     }
 
+    @Test func `is the same, whether it is plain or looked at closely`() {
+        let seed = UInt64.random(in: 0 ... .max)
+        var generator = SeededGenerator(seed: seed)
+        let pieces = ["a", "bc", "7", "42", "e.f", ".", "-", "A", "_", "@", "x\u{301}", " "]
+        let lengths = [2, 61, 62, 63, 64, 65, 190]
+        /// Plain ones mostly, and long ones at times.
+        func part() -> String {
+            let plain = Int.random(in: 0..<4, using: &generator) > 0 ? 5 : pieces.count
+            return (0..<Int.random(in: 0...3, using: &generator)).map { _ in
+                let isLong = Int.random(in: 0..<12, using: &generator) == 0
+                return String(
+                    repeating: pieces[Int.random(in: 0..<plain, using: &generator)],
+                    count: isLong ? lengths.randomElement(using: &generator) ?? 1 : 1)
+            }.joined()
+        }
+        var taken = 0
+        for _ in 0..<10_000 {
+            let text = part() + "@" + part() + "." + part()
+            let closely = try? MailAddress(any: text)
+            if closely != nil { taken += 1 }
+            #expect((try? MailAddress(text)) == closely, "\(text), seed \(seed)")
+        }
+        #expect(taken > 300, "seed \(seed)")
+    }
+
     @Test func `tells nobody by accident`() throws {
         let address = try MailAddress("anna@example.org")
         var output = "\(address) \(String(reflecting: address)) \([address]) \(Mailbox(address))"

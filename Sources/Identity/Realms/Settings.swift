@@ -12,6 +12,8 @@ public struct Settings: Sendable, Equatable {
         self.overrides = overrides
     }
 
+    /// Inlinable, because it is asked several times a request, and quick where the type is known.
+    @inlinable
     public subscript<Value>(_ setting: TypedSetting<Value>) -> Value {
         overrides[setting.name].flatMap(setting.read) ?? setting.fallback
     }

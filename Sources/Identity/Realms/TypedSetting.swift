@@ -1,13 +1,13 @@
-internal import JSON
+public import JSON
 
 /// A setting together with the Swift type of its values.
 public struct TypedSetting<Value: Sendable>: Sendable {
     public let setting: Setting
-    let fallback: Value
+    @usableFromInline let fallback: Value
     /// Nil where the value isn't one, which the rules keep from happening.
-    let read: @Sendable (JSON) -> Value?
+    @usableFromInline let read: @Sendable (JSON) -> Value?
 
-    public var name: String { setting.name }
+    @inlinable public var name: String { setting.name }
 }
 
 /// How a setting is put into the catalogue, one function for each type of value.

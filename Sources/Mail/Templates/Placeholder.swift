@@ -1,3 +1,5 @@
+internal import Values
+
 /// What may stand in braces in the words of a mail.
 public enum Placeholder: String, Sendable, Hashable, CaseIterable {
     case product, name, code, url, minutes, device, time, hint, title, message, app
@@ -39,12 +41,16 @@ public enum Placeholder: String, Sendable, Hashable, CaseIterable {
 
     /// Each value goes in once: a brace in a value is a brace.
     static func fill(_ text: String, _ values: [Placeholder: String]) -> String {
-        pieces(of: text).map { piece in
+        if text.allBytesSatisfy({ $0 != UInt8(ascii: "{") }) { return text }
+        var filled = ""
+        for piece in pieces(of: text) {
             switch piece {
-            case .text(let text): text
-            case .name(let name): Placeholder(rawValue: name).flatMap { values[$0] } ?? "{\(name)}"
+            case .text(let text): filled += text
+            case .name(let name):
+                filled += Placeholder(rawValue: name).flatMap { values[$0] } ?? "{\(name)}"
             }
-        }.joined()
+        }
+        return filled
     }
 
     private enum Piece {
