@@ -20,6 +20,32 @@ public enum Percent {
         return String(decoding: output, as: UTF8.self)
     }
 
+    /// Equivalent texts get one spelling (RFC 3986 section 6.2.2).
+    static func normal(_ text: String) -> String {
+        let bytes = Array(text.utf8)
+        guard bytes.contains(UInt8(ascii: "%")) else { return text }
+        var output: [UInt8] = []
+        output.reserveCapacity(bytes.count)
+        var index = 0
+        while index < bytes.count {
+            guard bytes[index] == UInt8(ascii: "%"), bytes.count - index >= 3,
+                let upper = hexValue(bytes[index + 1]), let lower = hexValue(bytes[index + 2])
+            else {
+                output.append(bytes[index])
+                index += 1
+                continue
+            }
+            let byte = upper << 4 | lower
+            if isUnreserved(byte) {
+                output.append(byte)
+            } else {
+                output.append(escaping: byte)
+            }
+            index += 3
+        }
+        return String(decoding: output, as: UTF8.self)
+    }
+
     static func decode(_ bytes: ArraySlice<UInt8>, plusIsSpace: Bool) -> String? {
         let isPlain = bytes.allSatisfy { byte in
             byte != UInt8(ascii: "%") && !(plusIsSpace && byte == UInt8(ascii: "+"))

@@ -29,6 +29,13 @@ public struct URLParts: Hashable, Sendable {
         }
     }
 
+    /// The path in the one spelling of all that are equivalent (RFC 3986 sections 6.2.2 and 6.2.3):
+    /// escapes in capitals, and none of what needs none. Dots stay: not all who read them agree.
+    public var normalPath: String {
+        guard host == nil || !path.isEmpty else { return "/" }
+        return Percent.normal(path)
+    }
+
     /// The host is a loopback address; a name such as `localhost` is none (RFC 8252 section 8.3).
     public var isLoopback: Bool { address?.isLoopback ?? false }
 

@@ -41,6 +41,16 @@ import Testing
     }
 
     @Test(arguments: [
+        ("https://a.example", "/"), ("https://a.example/", "/"), ("com.example.app:", ""),
+        ("https://a.example/%7eb/%C3%a9", "/~b/%C3%A9"), ("https://a.example/A/b/", "/A/b/"),
+        ("https://a.example/%2fb%25%3A:", "/%2Fb%25%3A:"), ("https://a.example//b", "//b"),
+        ("https://a.example/a/../b/./%2E%2e", "/a/../b/./.."), ("https://a.example?x#y", "/"),
+    ])
+    func `has one spelling of a path for all that are the same`(text: String, path: String) throws {
+        #expect(try #require(URLParts.parse(text)).normalPath == path)
+    }
+
+    @Test(arguments: [
         ("http://127.0.0.1:49152/cb", "127.0.0.1", true),
         ("http://127.255.0.9/", "127.255.0.9", true),
         ("http://[::1]:8080/cb", "::1", true),

@@ -98,6 +98,35 @@ extension `An app of the voo profile` {
         #expect(try await guarded(world, "DPoP \(token)", proofs: [fresh]).status == .ok)
     }
 
+    @Test func `RFC 9449: spells the address of a proof as it likes, and means no other`()
+        async throws
+    {
+        let world = try await world()
+        let key = try ProofKey()
+        let token = try await boundToken(world, key)
+        let same = [
+            ("/", "https://api.voo.example"), ("/", "HTTPS://API.Voo.Example:443/#x"),
+            ("/?a=b", "https://api.voo.example?c"),
+            ("/caf%c3%a9", "https://api.voo.example/caf%C3%A9"),
+            ("/~ann/%2f", "https://api.voo.example/%7Eann/%2F"),
+        ]
+        let other = [
+            ("/", "https://api.voo.example:8443/"), ("/", "http://api.voo.example/"),
+            ("/", "https://voo.example/"), ("/", "https://ann@api.voo.example/"),
+            ("/a/b", "https://api.voo.example/a%2Fb"), ("/b", "https://api.voo.example/a/../b"),
+            ("/b", "https://api.voo.example/B"), ("/b", "https://api.voo.example/b/"),
+            ("/b", "https://api.voo.example//b"), ("/b", "https://api.voo.example/b%"),
+        ]
+        for (pairs, status) in [(same, Status.ok), (other, .unauthorized)] {
+            for (asked, address) in pairs {
+                let answer = try await guarded(
+                    world, "DPoP \(token)", proofs: [try proof(world, key, for: token, address)],
+                    asked: ["X-Original-Method": "POST", "X-Original-URI": asked])
+                #expect(answer.status == status, "\(asked) \(address)")
+            }
+        }
+    }
+
     @Test func `RFC 9449: shows no proof of a token that is bound to no key`() async throws {
         let world = try await world()
         let token = try await tokens(world).access

@@ -58,14 +58,14 @@ extension RealmContext {
         return UsedProof(key: proof.key, id: proof.id, until: rules.lastUse(of: proof))
     }
 
-    /// Whatever is behind the question mark.
+    /// In whatever spelling, and whatever is behind the question mark (RFC 9449 section 4.3).
     private func isSame(_ address: String, _ other: String) -> Bool {
         guard let said = URLParts.parse(address), let own = URLParts.parse(other) else {
             return false
         }
         return said.scheme == own.scheme && said.host == own.host
             && said.effectivePort == own.effectivePort && !said.hasUserInfo
-            && said.path.utf8.elementsEqual(own.path.utf8)
+            && said.normalPath.utf8.elementsEqual(own.normalPath.utf8)
     }
 
     /// A token that is bound to a key is worth nothing without it, nor by the scheme of others.
