@@ -24,6 +24,8 @@ public struct ClaimRules: Sendable, Hashable {
     }
 
     public var issuer: String
+    /// For what says whose it is in another way; who is named all the same has to be the issuer.
+    public var mayLackIssuer: Bool
     public var audience: Audience
     /// How far the clocks may be apart, in seconds; 0 to 300.
     public var leeway: Int64
@@ -31,9 +33,11 @@ public struct ClaimRules: Sendable, Hashable {
     public var longestLifetime: Int64?
 
     public init(
-        issuer: String, audience: Audience, leeway: Int64 = 30, longestLifetime: Int64? = nil
+        issuer: String, mayLackIssuer: Bool = false, audience: Audience, leeway: Int64 = 30,
+        longestLifetime: Int64? = nil
     ) {
         self.issuer = issuer
+        self.mayLackIssuer = mayLackIssuer
         self.audience = audience
         self.leeway = leeway
         self.longestLifetime = longestLifetime
@@ -44,8 +48,10 @@ public struct ClaimRules: Sendable, Hashable {
     /// Returns the instant of expiry, which every token must have.
     @discardableResult
     public func check(_ claims: Claims, at now: Timestamp) throws(TokenRejection) -> Timestamp {
-        guard try claims.need(.issuer, claims.issuer).hasSameBytes(as: issuer) else {
-            throw .wrongIssuer
+        if claims.issuer != nil || !mayLackIssuer {
+            guard try claims.need(.issuer, claims.issuer).hasSameBytes(as: issuer) else {
+                throw .wrongIssuer
+            }
         }
         guard audience.accepts(try claims.need(.audience, claims.audience)) else {
             throw .wrongAudience

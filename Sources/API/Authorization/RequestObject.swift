@@ -61,8 +61,9 @@ extension AuthorizationReader {
                 }), let claims = try? Claims(payload: verified.payload)
         else { return nil }
         let now = context.clock.now()
+        // Whose it is says its `client_id` already, which it has to have.
         let rules = ClaimRules(
-            issuer: clientID, audience: .includes(context.place.issuer),
+            issuer: clientID, mayLackIssuer: true, audience: .includes(context.place.issuer),
             longestLifetime: Self.longestLifetime)
         guard (try? rules.check(claims, at: now)) != nil else { return nil }
         // What was signed long ago may have been taken meanwhile.

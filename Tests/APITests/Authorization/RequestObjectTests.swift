@@ -64,6 +64,21 @@ private typealias Site = AuthorizeWorld
         #expect(several.with["code"] != nil)
     }
 
+    @Test func `need no issuer, since they say whose they are`() async throws {
+        let world = try await world()
+        let bare = try object(world) { $0["iss"] = nil }
+        #expect(try await send(world, bare).with["code"] != nil)
+        try await world.register("second", ["jwks": ["keys": [key.verificationKey.jwk]]])
+        let other = try world.sent(
+            try await world.authorize([
+                ("client_id", "second"), ("request", bare), ("redirect_uri", Site.back),
+            ]))
+        #expect(other.with["error"] == "invalid_request_object" && other.with["code"] == nil)
+        let stranger = try SigningKey.generate(.es256, id: "k")
+        let forged = try object(world, by: stranger) { $0["iss"] = nil }
+        #expect(try await send(world, forged).with["error"] == "invalid_request_object")
+    }
+
     @Test func `are refused if their client did not sign them so, just now, for us`() async throws {
         let world = try await world()
         let now = world.world.clock.next().seconds
@@ -71,9 +86,17 @@ private typealias Site = AuthorizeWorld
             { $0["exp"] = nil }, { $0["exp"] = .integer(now - 60) },
             { $0["exp"] = .integer(now + 4000) }, { $0["nbf"] = .integer(now + 600) },
             { $0["nbf"] = .integer(now - 3700) }, { $0["aud"] = "https://b.example" },
-            { $0["aud"] = nil }, { $0["iss"] = "app" }, { $0["iss"] = nil },
+            { $0["aud"] = nil }, { $0["iss"] = "app" }, { $0["iss"] = .null }, { $0["iss"] = "" },
             { $0["client_id"] = "app" }, { $0["client_id"] = nil }, { $0["request"] = "x" },
             { $0["request_uri"] = "x" },
+            { claims in
+                claims["iss"] = nil
+                claims["client_id"] = nil
+            },
+            { claims in
+                claims["iss"] = nil
+                claims["client_id"] = "app"
+            },
         ]
         for (index, change) in changes.enumerated() {
             let answer = try await send(world, try object(world, change))
