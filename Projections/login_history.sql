@@ -1,7 +1,7 @@
 -- Who signed in or tried to, when, through what and how it went: one row for each attempt of a person,
--- with how the session ended that came of it. Where from and on what is there as a pseudonym and a kind;
--- the address itself is sealed in the event at the row's position. What clients do for themselves is no
--- sign-in of anybody.
+-- with how the session ended that came of it; and one for each refresh token or code that came once more
+-- and ended a session. Where from and on what is there as a pseudonym and a kind; the address itself is
+-- sealed in the event at the row's position. What clients do for themselves is no sign-in of anybody.
 -- Read by: the admin API, `urd history`, analysts.
 --
 -- kind: following
@@ -77,7 +77,7 @@ begin
         return;
     end if;
     for v_end in
-        select e.stream, e.position, e.at, e.type, e.data ->> 'reason' as reason
+        select e.stream, e.position, e.at, e.type, e.data, e.data ->> 'reason' as reason
         from urd.event e
         where e.realm = p_realm and e.position between p_first and p_last
             and e.type = any (v_ends)
@@ -85,12 +85,24 @@ begin
     loop
         if v_end.type in ('session.ended', 'browser.ended') then
             -- A session begins its stream: the log knows where.
-            select e.at, e.position into v_begin from urd.event e
+            select e.at, e.position, e.data into v_begin from urd.event e
                 where e.realm = p_realm and e.stream = v_end.stream and e.version = 1;
             update urd.login_history_{build} h
                 set ended_at = v_end.at, end_reason = v_end.reason
                 where h.realm = p_realm and h.at = v_begin.at and h.position = v_begin.position
                     and h.session = v_end.stream and h.ended_at is null;
+            -- What had ended it came from its client or from a thief.
+            if v_end.reason in ('reuse', 'code_reuse') then
+                insert into urd.login_history_{build} (
+                    realm, position, at, account, app, client, client_id, method, outcome, reason,
+                    source, device)
+                select p_realm, v_end.position, v_end.at, d.account, d.app, d.client, d.client_id,
+                    case v_end.reason when 'reuse' then 'refresh_token' else d.method end,
+                    'refused', v_end.reason, v_end.data ->> 'source', v_end.data ->> 'device'
+                from json_to_record(v_begin.data) as d (
+                    account uuid, app uuid, client uuid, client_id text, method text)
+                where d.account is not null;
+            end if;
         else
             update urd.login_history_{build} h
                 set ended_at = v_end.at, end_reason = case v_end.type

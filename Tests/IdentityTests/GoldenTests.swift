@@ -103,6 +103,7 @@ private func signInSamples() throws -> [any Event] {
         MailboxEvent.codeRefused(code, at: noon), MailboxEvent.codeRenamed(code, person),
         MailboxEvent.codeRedeemed(code), SessionEvent.opened(terms),
         SessionEvent.refreshed(generation: 1, at: noon), SessionEvent.ended(.reuse),
+        SessionEvent.ended(.codeReuse, from: SignInPlace(source: "s", device: "iPhone")),
         SessionEvent.ended(
             .loggedOut, notice: NoticeOrder(id: code, issuer: "https://id.example.org")),
         LogoutNoticeEvent.delivered(attempt: 1),

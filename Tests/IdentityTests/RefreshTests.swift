@@ -63,6 +63,18 @@ import Values
                 Decision(SessionEvent.ended(.reuse), in: session, of: account))
     }
 
+    @Test func `ends the family from where it came, and does nothing more after it`() async throws {
+        let place = SignInPlace(source: "there", device: "Linux")
+        var again = refresh(0)
+        again.request.from = place
+        let family = try given(
+            .refreshed(generation: 1, at: noon), .refreshed(generation: 2, at: noon))
+        let ended = SessionEvent.ended(.reuse, from: place)
+        try await family.when(again).then(Decision(ended, in: session, of: account))
+        try await family.given(ended, in: session).when(again)
+            .thenRejected(.invalidRefreshToken)
+    }
+
     @Test func `ends the family, whatever else is wrong with what is asked`() async throws {
         let realm = try given(
             .refreshed(generation: 1, at: noon), .refreshed(generation: 2, at: noon))

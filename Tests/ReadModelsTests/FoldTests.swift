@@ -186,6 +186,12 @@ import Values
                 expected.append("\(index + 1) \(account) \(event.stream) \(end?.type ?? "")")
             case "session.refused", "browser.refused":
                 expected.append("\(index + 1) \(account ?? "") refused")
+            case "session.ended":
+                let began = events.first { $0.stream == event.stream }
+                guard ["reuse", "code_reuse"].contains(fields["reason"]?.string), let began,
+                    let account = try JSON.parse(Array(began.data.utf8)).object?["account"]?.string
+                else { continue }
+                expected.append("\(index + 1) \(account) refused")
             default: break
             }
         }

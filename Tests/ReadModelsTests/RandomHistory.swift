@@ -287,7 +287,10 @@ struct RandomHistory {
                 #"{"generation":\#(generation),"refreshed_at":1800000001}"#)
         }
         sessions.removeAll { $0 == stream }
-        return happening("session.ended", stream, #"{"reason":"revoked"}"#)
+        let reason = ["revoked", "reuse", "code_reuse"][number(0...2)]
+        let device = chance(50) ? #""device":"iPhone","# : ""
+        return happening(
+            "session.ended", stream, #"{\#(device)"reason":"\#(reason)","source":"s\#(serial)"}"#)
     }
 
     mutating func refusedSignIn() -> Happening {

@@ -41,7 +41,7 @@ public struct LogoutLetters: Sendable {
         guard let ended = try await events.events(from: position, limit: 1, in: realm).first,
             ended.position == position
         else { throw .damaged }
-        guard case .ended(_, let order?)? = SessionEvent(ended) else { return nil }
+        guard case .ended(_, let order?, _)? = SessionEvent(ended) else { return nil }
         var terms: SessionTerms?
         for recorded in try await events.stream(ended.stream, after: 0, in: realm) {
             if case .opened(let known)? = SessionEvent(recorded) { terms = known }

@@ -50,7 +50,9 @@ public struct AuthorizationCodeGrant: Grant {
             throw .unknownAuthorizationCode
         }
         return Settled(
-            Decision(SessionEvent.ended(.reuse), in: session.stream, of: terms.account),
+            Decision(
+                SessionEvent.ended(.codeReuse, from: desk.request.from), in: session.stream,
+                of: terms.account),
             .failure(.unknownAuthorizationCode))
     }
 

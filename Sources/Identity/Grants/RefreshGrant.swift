@@ -46,7 +46,9 @@ public struct RefreshGrant: Grant {
         guard generation == session.state.generation || isRepeated(session, desk) else {
             guard generation < session.state.generation else { throw .invalidRefreshToken }
             return Settled(
-                Decision(SessionEvent.ended(.reuse), in: session.stream, of: terms.account),
+                Decision(
+                    SessionEvent.ended(.reuse, from: desk.request.from), in: session.stream,
+                    of: terms.account),
                 .failure(.invalidRefreshToken))
         }
         guard isTrusted(terms, desk), mayGoOn(terms, desk) else { throw .invalidRefreshToken }

@@ -63,7 +63,9 @@ public struct RedeemInstallationCode: AnsweringCommand {
                 throw .invalidCode
             }
             return Settled(
-                Decision(SessionEvent.ended(.reuse), in: facts.session.stream, of: terms.account),
+                Decision(
+                    SessionEvent.ended(.codeReuse, from: from), in: facts.session.stream,
+                    of: terms.account),
                 .refused(.invalidCode))
         }
         let everything = code.scope.contains(Installation.scope)

@@ -18,7 +18,7 @@ public struct Session: StreamState {
         case .refreshed(let generation, let at):
             self.generation = generation
             refreshedAt = at
-        case .ended(let reason, _): end = reason
+        case .ended(let reason, _, _): end = reason
         case .refused: break
         }
     }

@@ -133,6 +133,8 @@ public enum SessionEnd: String, Sendable {
     case revoked
     /// A refresh token came that had been used before.
     case reuse
+    /// The code came once more that had opened it.
+    case codeReuse = "code_reuse"
     case administrator
     /// Its person logged out.
     case loggedOut = "logged_out"
@@ -147,8 +149,8 @@ public enum SessionEvent: Event {
     case opened(SessionTerms)
     /// A refresh token was redeemed: the next one has this number.
     case refreshed(generation: Int, at: Timestamp)
-    /// Its client is told by this notice, if it wants to hear of it.
-    case ended(SessionEnd, notice: NoticeOrder? = nil)
+    /// Its client is told by this notice, if it wants to hear of it. Where from what was shown again came.
+    case ended(SessionEnd, notice: NoticeOrder? = nil, from: SignInPlace = SignInPlace())
     /// An attempt that opened none: it has the name that the session would have had.
     case refused(RefusedSignIn)
 
@@ -162,7 +164,7 @@ public enum SessionEvent: Event {
                 "auth_time", "browser", "sector", "claims", "issuer", "assertion_issuer", "web_app",
             ]),
         EventShape("session.refreshed", open: ["generation", "refreshed_at"]),
-        EventShape("session.ended", open: ["reason", "notice", "issuer"]),
+        EventShape("session.ended", open: ["reason", "notice", "issuer", "source", "device"]),
         EventShape(
             "session.refused",
             open: [
@@ -199,8 +201,9 @@ public enum SessionEvent: Event {
             return [
                 "generation": .integer(Int64(generation)), "refreshed_at": .integer(at.seconds),
             ]
-        case .ended(let reason, let notice):
-            var fields: JSONObject = ["reason": .string(reason.rawValue)]
+        case .ended(let reason, let notice, let from):
+            var fields = from.fields
+            fields["reason"] = .string(reason.rawValue)
             fields["notice"] = notice.map { .uuid($0.id) }
             fields["issuer"] = notice?.issuer.map { .string($0) }
             return fields
@@ -224,7 +227,7 @@ public enum SessionEvent: Event {
             if let id = fields.uuid("notice") {
                 notice = NoticeOrder(id: id, issuer: fields["issuer"]?.string)
             }
-            self = .ended(reason, notice: notice)
+            self = .ended(reason, notice: notice, from: SignInPlace(recorded: fields))
         case "session.refused":
             guard let refused = RefusedSignIn(recorded: fields) else { return nil }
             self = .refused(refused)

@@ -18,12 +18,46 @@ import Values
         let missing = "second_factor_required"
         #expect(said(missing, "passphrase", .english) == "Right passphrase, second step missing")
         #expect(said(missing, "email_code", .english) == "First step right, second step missing")
-        let told = [missing, "invalid_second_factor", "invalid_passphrase", "invalid_code"]
+        let told = [
+            missing, "invalid_second_factor", "invalid_passphrase", "invalid_code", "reuse",
+            "code_reuse",
+        ]
         for language in [Language.english, .german] {
             #expect(Set(told.compactMap { said($0, "passphrase", language) }).count == told.count)
             for unknown in ["userNotVerified", "proofNeeded", "", nil] {
                 #expect(said(unknown, "passkey", language) == nil)
             }
+        }
+    }
+
+    @Test func `shows a token that came again and signed its app out, once`() async throws {
+        let world = try await SignInWorld(["registration": "jit_on_otp", "otp_resend_delay": 0])
+        var tokens = [try await world.join()["refresh_token"]?.string ?? ""]
+        func refresh(_ token: String) async throws -> Answered {
+            try await world.post(
+                "/connect/token",
+                form: [
+                    ("grant_type", "refresh_token"), ("client_id", "phone"),
+                    ("refresh_token", token),
+                ])
+        }
+        for _ in 0..<2 {
+            let answer = try await refresh(tokens.last ?? "")
+            tokens.append(answer.json["refresh_token"]?.string ?? "")
+        }
+        for token in [tokens[0], tokens[0], tokens[2]] {
+            #expect(try await refresh(token).json["error"] == "invalid_grant")
+        }
+        let browser = PageBrowser(world)
+        try await browser.signIn()
+        for (language, words) in [
+            ("en", "A token of the app that was used already came again"),
+            ("de", "Ein schon benutztes Token der App kam noch einmal"),
+        ] {
+            browser.headers["Accept-Language"] = language
+            let answer = try await browser.get("/account/activity")
+            let page = String(decoding: answer.response.body, as: UTF8.self)
+            #expect(page.split(separator: words, omittingEmptySubsequences: false).count == 2)
         }
     }
 

@@ -101,11 +101,20 @@ extension AccountQueries where Self: Folding {
                         method: attempt.method.rawValue, isRefused: true,
                         reason: attempt.reason, session: nil, source: attempt.from.source,
                         device: attempt.from.device))
-            case .ended(let reason, _):
+            case .ended(let reason, _, let from):
+                let session = views.last { $0.session == recorded.stream }
                 for index in views.indices where views[index].session == recorded.stream {
                     views[index].endedAt = recorded.at
                     views[index].endReason = reason.rawValue
                 }
+                guard let session, [.reuse, .codeReuse].contains(reason) else { continue }
+                views.append(
+                    LoginView(
+                        position: recorded.position, at: recorded.at, account: session.account,
+                        app: session.app, clientID: session.clientID,
+                        method: reason == .reuse ? "refresh_token" : session.method,
+                        isRefused: true, reason: reason.rawValue, session: nil,
+                        source: from.source, device: from.device))
             case .refreshed, nil: break
             }
         }

@@ -32,6 +32,14 @@ extension Words {
             self("Link that is over", "Abgelaufener Link")
         case "unknown_passkey":
             self("Passkey that is not known here", "Passkey, der hier nicht bekannt ist")
+        case "reuse":
+            self(
+                "A token of the app that was used already came again, so the app was signed out",
+                "Ein schon benutztes Token der App kam noch einmal, darum wurde die App abgemeldet")
+        case "code_reuse":
+            self(
+                "A code of the app that was used already came again, so the app was signed out",
+                "Ein schon benutzter Code der App kam noch einmal, darum wurde die App abgemeldet")
         case "account_blocked":
             self("The account was blocked", "Das Konto war gesperrt")
         default: nil
