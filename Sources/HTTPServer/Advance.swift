@@ -104,7 +104,7 @@ extension Exchange {
         guard server.gate.enter() else {
             state.withLock { $0.stage = .done }
             server.refused(.stopping)
-            return .reply(Refusal.stopping.response, closing: true)
+            return .reply(server.response(to: request, refusing: .stopping), closing: true)
         }
         if let response = server.ready(request) {
             server.gate.leave()

@@ -7,6 +7,7 @@ internal import Synchronization
 final class Core: Sendable {
     let configuration: Configuration
     let ready: @Sendable (Request) -> Response?
+    private let unanswered: @Sendable (Request, String) -> Response?
     let handler: @Sendable (Request) async -> Response
     let port: UInt16
     let connections: Connections
@@ -32,10 +33,12 @@ final class Core: Sendable {
     private init(
         _ configuration: Configuration, port: UInt16,
         ready: @escaping @Sendable (Request) -> Response?,
+        unanswered: @escaping @Sendable (Request, String) -> Response?,
         handler: @escaping @Sendable (Request) async -> Response
     ) {
         self.configuration = configuration
         self.ready = ready
+        self.unanswered = unanswered
         self.handler = handler
         self.port = port
         bodies = BodyBudget(configuration.maximumBufferedBytes)
@@ -50,6 +53,7 @@ final class Core: Sendable {
 
     static func start(
         _ configuration: Configuration, _ ready: @escaping @Sendable (Request) -> Response?,
+        _ unanswered: @escaping @Sendable (Request, String) -> Response?,
         _ handler: @escaping @Sendable (Request) async -> Response
     ) throws(Failure) -> Core {
         if let fault = configuration.fault {
@@ -57,7 +61,8 @@ final class Core: Sendable {
         }
         let listener = try Listener(configuration)
         let core = Core(
-            configuration, port: listener.port, ready: ready, handler: handler)
+            configuration, port: listener.port, ready: ready, unanswered: unanswered,
+            handler: handler)
         do throws(Failure) {
             defer { close(listener.descriptor) }
             for _ in 0..<configuration.threads {
@@ -109,6 +114,11 @@ final class Core: Sendable {
 
     func refused(_ refusal: Refusal) { refusals.wrappingAdd(1, ordering: .relaxed) }
 
+    /// What a whole request is told that no handler answers.
+    func response(to request: Request, refusing refusal: Refusal) -> Response {
+        unanswered(request, refusal.detail) ?? refusal.response
+    }
+
     /// Looks through the connections a few times within the shortest limit: the deadlines of all
     /// requests cost one thread, and no request pays for a timer. It is a thread of its own because
     /// limits must hold also when handlers keep the cooperative pool busy.
@@ -121,7 +131,7 @@ final class Core: Sendable {
                 case nil: break
                 case .closed: closedSlow.wrappingAdd(1, ordering: .relaxed)
                 case .handler(let exchange):
-                    if exchange.answer(Refusal.overdue.response, self) {
+                    if exchange.refuse(.overdue, self) {
                         overdue.wrappingAdd(1, ordering: .relaxed)
                     }
                 }
@@ -153,7 +163,7 @@ extension Core {
         // Until nobody is inside: one may have entered just before and not be seen at first.
         while gate.inside > 0 {
             for connection in connections.all {
-                connection.exchange?.answer(Refusal.stopping.response, self)
+                connection.exchange?.refuse(.stopping, self)
             }
             await pause()
         }

@@ -13,12 +13,20 @@ final class Exchange: Sendable {
         case began
         case receiving
         /// The handler has begun, and nobody has answered or waited yet.
-        case starting
+        case starting(Request)
         /// The connection is suspended.
-        case handling(Task<Void, Never>)
+        case handling(Task<Void, Never>, Request)
         case answered(Response)
         /// A response is queued; what else the client sends is not looked at.
         case done
+
+        /// What the handler is at.
+        var request: Request? {
+            switch self {
+            case .starting(let request), .handling(_, let request): request
+            case .began, .receiving, .answered, .done: nil
+            }
+        }
     }
 
     struct State {
@@ -51,7 +59,7 @@ final class Exchange: Sendable {
     /// answer that needs no waiting is there when this returns, and costs no change of threads.
     /// Otherwise the connection is suspended until somebody answers.
     func start(_ request: Request, _ server: Core) -> Response? {
-        state.withLock { $0.stage = .starting }
+        state.withLock { $0.stage = .starting(request) }
         connection.enter(.handling(self), at: monotonicNow())
         let task = Task.immediate(executorPreference: handle.worker) {
             let response = await server.handler(request)
@@ -64,7 +72,7 @@ final class Exchange: Sendable {
             }
             // Under the lock: whoever answers next finds the connection suspended.
             handle.suspend()
-            state.stage = .handling(task)
+            state.stage = .handling(task, request)
             return nil
         }
         if response != nil {
@@ -82,7 +90,7 @@ final class Exchange: Sendable {
             case .starting:
                 state.stage = .answered(response)
                 return (true, nil)
-            case .handling(let task):
+            case .handling(let task, _):
                 state.stage = .answered(response)
                 return (true, task)
             case .began, .receiving, .answered, .done:
@@ -96,6 +104,13 @@ final class Exchange: Sendable {
         // Harmless to a handler that has returned.
         task.cancel()
         return true
+    }
+
+    /// Answers in the handler's place.
+    @discardableResult
+    func refuse(_ refusal: Refusal, _ server: Core) -> Bool {
+        guard let request = state.withLock({ $0.stage.request }) else { return false }
+        return answer(server.response(to: request, refusing: refusal), server)
     }
 }
 

@@ -11,13 +11,15 @@ public final class Server: Sendable {
     let core: Core
 
     /// Listens and serves from here on. The handler's task is cancelled when its deadline passes. What is
-    /// `ready` needs none.
+    /// `ready` needs none. Where none comes in time, or the server stops, `unanswered` may say it in
+    /// words that the request's sender expects; it is told why, and must not wait for anything.
     public init(
         _ configuration: Configuration,
         ready: @escaping @Sendable (Request) -> Response? = { _ in nil },
+        unanswered: @escaping @Sendable (Request, String) -> Response? = { _, _ in nil },
         handler: @escaping @Sendable (Request) async -> Response
     ) throws(Failure) {
-        core = try Core.start(configuration, ready, handler)
+        core = try Core.start(configuration, ready, unanswered, handler)
     }
 
     /// Where the server listens.

@@ -137,6 +137,22 @@ import Values
         #expect(answer.response.headers["Retry-After"] == "1")
     }
 
+    @Test func `is the word of the HTTP server too, which has no answer in time`() throws {
+        let late = "The request took too long."
+        func said(_ path: String) -> Answered? {
+            door.router.unanswered(Request(method: .post, path: path), because: late)
+                .map { Answered($0) }
+        }
+        let answer = try #require(said("/connect/token"))
+        #expect(answer.status == .serviceUnavailable)
+        let told: JSON = ["error": "temporarily_unavailable", "error_description": .string(late)]
+        #expect(answer.json == told)
+        #expect(answer.response.headers["Content-Type"] == "application/json")
+        #expect(answer.response.headers["Cache-Control"] == "no-store")
+        #expect(answer.response.headers["Retry-After"] == "1")
+        #expect(said("/nothing") == nil)
+    }
+
     @Test func `may say more to programs`() async throws {
         let answer = await door.post("grant_type=mfa&client_id=demo")
         #expect(answer.json["error"] == "mfa_required")

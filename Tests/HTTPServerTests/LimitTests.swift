@@ -232,6 +232,23 @@ import Testing
         }
     }
 
+    @Test func `what is overdue may be told so in words of its own`() async throws {
+        let latch = Latch()
+        let handler: Handler = { request in
+            await latch.wait()
+            return await hello(request)
+        }
+        let configuration = configured { $0.requestDeadline = .milliseconds(100) }
+        try await withServer(configuration, unanswered: apology, handler: handler) { server in
+            let polite = try await ask(server.port, get("/polite"))
+            #expect(polite.status == 503 && polite["Retry-After"] == "7")
+            #expect(polite.text == "The request took too long.")
+            let plain = try await ask(server.port, get("/"))
+            #expect(plain.status == 503 && plain["Content-Type"] == "application/problem+json")
+            latch.open()
+        }
+    }
+
     @Test func `a handler that ignores its cancelling cannot hold its client`() async throws {
         let latch = Latch()
         let handler: Handler = { request in

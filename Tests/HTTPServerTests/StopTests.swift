@@ -89,6 +89,20 @@ private func load(_ port: UInt16, _ answered: Tally) -> Int {
         latch.open()
     }
 
+    @Test func `in words of the request's own where there are any`() async throws {
+        let latch = Latch()
+        let server = try Server(Configuration(), unanswered: apology) { request in
+            await latch.wait()
+            return await hello(request)
+        }
+        let port = server.port
+        let reply = Task { try await ask(port, get("/polite")) }
+        #expect(await eventually { latch.arrived == 1 })
+        await server.stop(drain: .milliseconds(50))
+        #expect(try await reply.value.text == "The server is stopping.")
+        latch.open()
+    }
+
     @Test func `under load without cutting a response`() async throws {
         for _ in 0..<5 {
             let server = try Server(Configuration()) { request in

@@ -102,9 +102,11 @@ func configured(_ change: (inout Configuration) -> Void = { _ in }) -> Configura
 func withServer<Result>(
     _ configuration: Configuration = configured(),
     ready: @escaping @Sendable (Request) -> Response? = { _ in nil },
+    unanswered: @escaping @Sendable (Request, String) -> Response? = { _, _ in nil },
     handler: @escaping Handler = hello, _ body: (Server) async throws -> Result
 ) async throws -> Result {
-    let server = try Server(configuration, ready: ready, handler: handler)
+    let server = try Server(
+        configuration, ready: ready, unanswered: unanswered, handler: handler)
     let result: Result
     do { result = try await body(server) } catch {
         await server.stop(drain: .seconds(2))
@@ -119,6 +121,13 @@ func withServer<Result>(
 
 let hello: Handler = { _ in
     Response(status: .ok, headers: ["Content-Type": "text/plain"], body: Array("Hello".utf8))
+}
+
+/// Says why no handler answers, at one path.
+let apology: @Sendable (Request, String) -> Response? = { request, detail in
+    guard request.path == "/polite" else { return nil }
+    return Response(
+        status: .serviceUnavailable, headers: ["Retry-After": "7"], body: Array(detail.utf8))
 }
 
 /// Says what it was asked, a line for each part.

@@ -114,9 +114,25 @@ public struct Router: Sendable {
             if dialect == .page, problem.look == nil { problem.look = await look(request) }
             response = problem.response(to: request, in: dialect)
         }
+        finish(&response, to: request, at: place, in: dialect)
+        return response
+    }
+
+    /// What a request is told in our place that is not answered now, and why. Nil: the server's own words
+    /// will do.
+    public func unanswered(_ request: Request, because detail: String) -> Response? {
+        guard let place = tree.find(request.path), place.dialect != .plain else { return nil }
+        var response = Problem(.busy, detail).response(to: request, in: place.dialect)
+        finish(&response, to: request, at: place, in: place.dialect)
+        return response
+    }
+
+    private func finish(
+        _ response: inout Response, to request: Request, at place: RouteTree<Endpoint>.Place?,
+        in dialect: Dialect
+    ) {
         harden(&response, request, dialect)
         if place?.isForScripts == true { OtherOrigins.mayRead(&response) }
-        return response
     }
 
     private func answer(

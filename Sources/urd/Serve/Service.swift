@@ -150,7 +150,9 @@ struct Service: Sendable {
     private func listen(_ place: HTTPServer.Configuration, _ router: Router) throws -> Server {
         do {
             return try Server(
-                place, ready: { router.ready(for: $0) }, handler: { await router.respond(to: $0) })
+                place, ready: { router.ready(for: $0) },
+                unanswered: { router.unanswered($0, because: $1) },
+                handler: { await router.respond(to: $0) })
         } catch {
             guard error.code == .socket || error.code == .address else { throw error }
             throw CommandFailure(
