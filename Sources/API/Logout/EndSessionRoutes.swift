@@ -18,8 +18,9 @@ enum EndSessionRoutes {
             method, PathTemplate(stringLiteral: path), id: id, tag: "OAuth",
             summary: "Logs a browser out for a client that shows its ID token.",
             detail: """
-                Takes id_token_hint, client_id, post_logout_redirect_uri and state. Without a hint \
-                of the browser's own sign-in the person is asked, and sent nowhere afterwards.
+                Takes id_token_hint, client_id, post_logout_redirect_uri, state and ui_locales. \
+                Without a hint of the browser's own sign-in the person is asked, and sent nowhere \
+                afterwards.
                 """,
             right: .nothing, dialect: .page,
             answer: Answer(
@@ -40,8 +41,10 @@ extension Call<RealmContext> {
             throw Problem(.invalidRequest, "A parameter is given more than once.")
         }
         guard !isFormWithoutBrowser else { return try byAddress(parameters) }
+        let languages = parameters["ui_locales"]
         guard let text = parameters["id_token_hint"] else {
-            return .seeOther(try await browser() == nil ? "/logged-out" : "/logout")
+            let page = try await browser() == nil ? "/logged-out" : "/logout"
+            return .seeOther(Words.page(page, in: languages))
         }
         guard let hint = try await context.hinted(text),
             parameters["client_id"].map({ $0 == hint.clientID }) ?? true
@@ -57,7 +60,7 @@ extension Call<RealmContext> {
         let line = try await line(of: browser)
         // Somebody else, or an app that is not of this browser: nobody is logged out unasked.
         guard session.account == browser.subject, session.browser == line else {
-            return .seeOther("/logout")
+            return .seeOther(Words.page("/logout", in: languages))
         }
         try await logOut(browser, alsoEnding: id)
         var response = Response.seeOther(place)
@@ -67,7 +70,9 @@ extension Call<RealmContext> {
 
     /// The same request by GET: what it asks for is done there, where it is known who is signed in.
     private func byAddress(_ parameters: AuthorizationParameters) throws(Problem) -> Response {
-        let names = ["id_token_hint", "client_id", "post_logout_redirect_uri", "state"]
+        let names = [
+            "id_token_hint", "client_id", "post_logout_redirect_uri", "state", "ui_locales",
+        ]
         let pairs = names.compactMap { name in parameters[name].map { (name: name, value: $0) } }
         let query = Form.encode(pairs)
         // Proxies bear so much of an address.
@@ -81,7 +86,9 @@ extension Call<RealmContext> {
     private func placeAfterLogout(
         _ parameters: AuthorizationParameters, _ clientID: String
     ) async throws(Problem) -> String {
-        guard let uri = parameters["post_logout_redirect_uri"] else { return "/logged-out" }
+        guard let uri = parameters["post_logout_redirect_uri"] else {
+            return Words.page("/logged-out", in: parameters["ui_locales"])
+        }
         let known = try await reading { () throws(LogFailure) in
             try await context.clients.fresh(clientID, in: context.place.realm)
         }

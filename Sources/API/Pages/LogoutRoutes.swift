@@ -12,7 +12,8 @@ enum LogoutRoutes {
         right: .nothing, dialect: .page, answer: .page, refusals: Place.refusals
     ) { call throws(Problem) in
         let visit = try await call.visit()
-        guard visit.browser != nil else { return .seeOther("/logged-out") }
+        let asked = Words.asked(by: call.request)
+        guard visit.browser != nil else { return .seeOther(Words.page("/logged-out", in: asked)) }
         let say = visit.say
         return visit.page(say("Sign out", "Abmelden")) {
             Page.card {
@@ -22,7 +23,9 @@ enum LogoutRoutes {
                         "You will be signed out with this browser.",
                         "Sie werden in diesem Browser abgemeldet.")
                 }
-                visit.form("/logout") { Parts.button(say("Sign out", "Abmelden")) }
+                visit.form(Words.page("/logout", in: asked)) {
+                    Parts.button(say("Sign out", "Abmelden"))
+                }
                 HTML.element(.p, .class("links")) {
                     Parts.link(say("Stay signed in", "Angemeldet bleiben"), to: "/account")
                 }
@@ -39,7 +42,8 @@ enum LogoutRoutes {
         if let browser = visit.browser {
             try await call.logOut(browser)
         }
-        var response = Response.seeOther("/logged-out")
+        var response = Response.seeOther(
+            Words.page("/logged-out", in: Words.asked(by: call.request)))
         response.headers.append("Set-Cookie", PageCookie.session.removal)
         response.headers.append("Set-Cookie", PageCookie.form.removal)
         return response

@@ -27,13 +27,19 @@ struct Words: Sendable {
     /// What the address asks for (`ui_locales`), else the reader's, as far as we speak it, else the
     /// realm's.
     static func language(of request: Request, otherwise: Language) -> Language {
-        if let query = request.query, query.utf8.count <= 16 << 10,
-            let asked = Form.parse(query)?.last(where: { $0.name == "ui_locales" }),
-            let spoken = language(among: asked.value)
-        {
-            return spoken
-        }
+        if let spoken = asked(by: request).flatMap({ language(among: $0) }) { return spoken }
         return MailLanguage(accepted: request.headers["Accept-Language"])
             .flatMap { Language(rawValue: $0.rawValue) } ?? otherwise
+    }
+
+    static func asked(by request: Request) -> String? {
+        guard let query = request.query, query.utf8.count <= 16 << 10 else { return nil }
+        return Form.parse(query)?.last { $0.name == "ui_locales" }?.value
+    }
+
+    /// A page that goes on in the first of these languages that we speak.
+    static func page(_ path: String, in tags: String?) -> String {
+        guard let spoken = tags.flatMap({ language(among: $0) }) else { return path }
+        return "\(path)?ui_locales=\(spoken.rawValue)"
     }
 }

@@ -141,6 +141,30 @@ private typealias Site = AuthorizeWorld
         #expect(try await isAlive(world, access))
     }
 
+    @Test(arguments: [HTTP.Method.get, .post])
+    func `keeps the language that is asked for on the way to its pages`(
+        method: HTTP.Method
+    ) async throws {
+        let world = try await world()
+        let hint = try await tokens(world).id
+        for (tags, wanted) in [("fr de-CH en", "?ui_locales=de"), ("fr", ""), ("", "")] {
+            let languages: Pairs = [("ui_locales", tags)]
+            let asked = await logOut(world, languages, method: method)
+            #expect(asked.response.headers["Location"] == "/logout" + wanted)
+            var nobody = await logOut(world, languages, method: method, browser: "nobody")
+            // A form without a cookie goes on by its address.
+            if method == .post {
+                let query = nobody.response.headers["Location"]?.dropFirst("/connect/logout?".count)
+                nobody = await logOut(
+                    world, Form.parse(String(query ?? "")) ?? [], browser: "nobody")
+            }
+            #expect(nobody.response.headers["Location"] == "/logged-out" + wanted)
+        }
+        let done = await logOut(
+            world, [("id_token_hint", hint), ("ui_locales", "de")], method: method)
+        #expect(done.response.headers["Location"] == "/logged-out?ui_locales=de")
+    }
+
     @Test func `asks where somebody else is signed in, or nobody`() async throws {
         let world = try await world()
         let (access, hint) = try await tokens(world)

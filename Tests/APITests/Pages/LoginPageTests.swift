@@ -117,6 +117,20 @@ import Values
         #expect(browser.place == "/logged-out")
     }
 
+    @Test func `signs out in the language that a client asked for`() async throws {
+        let browser = PageBrowser(try await SignInWorld())
+        try await browser.signIn()
+        try await browser.get("/connect/logout?ui_locales=de")
+        try await browser.follow()
+        #expect(browser.shows("Abmelden?"))
+        #expect(browser.shows(#"action="/logout?ui_locales=de""#))
+        try await browser.submit("/logout?ui_locales=de")
+        try await browser.follow()
+        #expect(browser.shows("Sie sind abgemeldet"))
+        try await browser.get("/logout?ui_locales=de")
+        #expect(browser.place == "/logged-out?ui_locales=de")
+    }
+
     @Test func `asks for the second factor where there is one`() async throws {
         let world = try await SignInWorld()
         let (app, recovery) = try await world.enroll(try await world.token())
