@@ -160,7 +160,9 @@ class Faults(unittest.TestCase):
             for pid in reversed(frozen):
                 os.kill(pid, signal.SIGCONT)
         asking.join(PATIENCE)
-        self.assertEqual(answers[0][0], 503)
+        self.assertEqual(answers[0][:2], (503, {
+            "error": "temporarily_unavailable",
+            "error_description": "The request took too long."}))
         status, successor, _ = phone.refresh(tokens["refresh_token"])
         self.assertEqual(status, 200, successor)
         self.assertEqual(phone.refresh(successor["refresh_token"])[0], 200)
