@@ -328,10 +328,13 @@ extension `A read model says the same as the folded streams` {
             #expect(entry.terms == terms, "seed \(seed)")
             #expect(
                 entry.isOver == (session.end != nil || isOut || isClosed), "seed \(seed), \(id)")
-            let listed = try await model.all(of: terms.account, in: realm, at: now, limit: 100)
+            let listed = try await model.page(of: terms.account, in: realm, at: now, limit: 100)
             #expect(
                 listed.contains { $0.id == id } == (session.end == nil && !isOut),
                 "seed \(seed), \(id)")
+            let behind = try await model.page(
+                of: terms.account, in: realm, at: now, after: id, limit: 100)
+            #expect(behind == listed.filter { $0.id < id }, "seed \(seed), \(id)")
         }
         #expect(try await model.find(UUID(high: 1, low: 1), in: realm) == nil)
     }

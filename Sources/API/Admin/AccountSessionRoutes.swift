@@ -4,14 +4,17 @@ internal import Identity
 internal import JSON
 internal import Values
 
-/// Where people are signed in.
+/// Where people are signed in: apps and other clients that have tokens, and browsers.
 enum AccountSessionRoutes {
     static let table: [Route<AdminContext>] = [list, end]
 
     private static let list = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/accounts/{account_id}/sessions", id: "listSessions",
         tag: "Accounts", summary: "Where an account is signed in, newest first.",
-        detail: "Sessions that are over are in the login history.", right: .realm,
+        detail: """
+            Clients that have tokens, and browsers. Sessions that are over are in the login history.
+            """,
+        right: .realm,
         parameters: [
             .realm, AccountRoutes.accountID, Lists.limit, Lists.after(Cursor.uuid),
         ],
@@ -19,19 +22,26 @@ enum AccountSessionRoutes {
         refusals: [.noSuchRealm, .noSuchAccount]
     ) { call throws(Problem) in
         let account = try await call.knownAccount().id
-        let realm = try call.realm
+        let (realm, now) = (try call.realm, call.context.now())
         let after = call.text("after").flatMap(Cursor.uuid)
         let items = try await reading { () throws(LogFailure) in
-            try await call.context.queries.sessions(
-                of: account, in: realm, at: call.context.now(), after: after,
-                limit: call.limit + 1)
+            let clients = try await call.context.queries.sessions(
+                of: account, in: realm, at: now, after: after, limit: call.limit + 1)
+            let browsers = try await call.context.queries.browserSessions(
+                of: account, in: realm, at: now, after: after, limit: call.limit + 1)
+            return (clients.map(ListedSession.client) + browsers.map(ListedSession.browser))
+                .sorted { $1.id < $0.id }
         }
-        return Lists.page(call.limit, of: items, item: json) { Cursor.encode($0.id) }
+        return Lists.page(call.limit, of: items, item: \.json) { Cursor.encode($0.id) }
     }
 
     private static let end = Route<AdminContext>(
         .delete, "/api/admin/realms/{realm}/accounts/{account_id}/sessions/{session_id}",
         id: "endSession", tag: "Accounts", summary: "Ends a session and all its tokens.",
+        detail: """
+            With a browser's session end those of clients that came of it, as if its person had logged \
+            out; those with `offline_access` stay, unless the realm has `logout_ends_offline_access`.
+            """,
         right: .realm,
         parameters: [
             .realm, AccountRoutes.accountID,
@@ -41,11 +51,16 @@ enum AccountSessionRoutes {
         ],
         answer: .gone("The session is over."), refusals: [.noSuchRealm, .noSuchSession]
     ) { call throws(Problem) in
-        try await call.knownRealm()
+        let realm = try await call.knownRealm()
+        let session = try call.requiredID("session_id")
+        let browser = try await reading { () throws(LogFailure) in
+            try await call.context.queries.browserSession(session, in: realm.realm)
+        }
+        if let browser { return try await call.end(browser, in: realm) }
         let command = EndSession(
-            session: try call.requiredID("session_id"), reason: .administrator,
-            of: try call.requiredID("account_id"), notice: NoticeOrder(id: call.newID()))
-        let done = try await call.run(command, as: call.write(in: try call.realm))
+            session: session, reason: .administrator, of: try call.requiredID("account_id"),
+            notice: NoticeOrder(id: call.newID()))
+        let done = try await call.run(command, as: call.write(in: realm.realm))
         return Response(status: .noContent).at(done)
     }
 
@@ -53,33 +68,85 @@ enum AccountSessionRoutes {
         "Session",
         .object(
             .required("id", Fields.id, "Its id."),
-            .required("client_id", .text(1...255), "The client that has its tokens."),
+            .required("kind", .oneOf(["client", "browser"]), "Who is signed in by it."),
+            .optional("client_id", .text(1...255), "The client that has its tokens."),
             .optional("app", .text(1...200), "The app that it was opened for."),
             .optional("device", .text(1...100), "The kind of device."),
             .optional("source", .text(1...100), "Where from, as a pseudonym."),
-            .required("scope", .text(0...2048), "What its tokens are good for, by spaces."),
+            .optional("scope", .text(0...2048), "What its tokens are good for, by spaces."),
             .required("created_at", Fields.time, "When somebody signed in."),
-            .required("last_used_at", Fields.time, "When a token of it was last refreshed."),
+            .optional(
+                "last_used_at", Fields.time,
+                "When a token of it was last refreshed; what a browser looks at is not on record."),
             .required("expires_at", Fields.time, "When it ends at the latest.")))
 
     private static let example: JSON = [
-        "id": "0193a0e7-5e0c-7000-9000-2f6b1c1d9a15", "client_id": "phone", "device": "iPhone",
-        "scope": "openid offline_access", "created_at": "2026-11-21T01:23:45.123456Z",
+        "id": "0193a0e7-5e0c-7000-9000-2f6b1c1d9a15", "kind": "client", "client_id": "phone",
+        "device": "iPhone", "scope": "openid offline_access",
+        "created_at": "2026-11-21T01:23:45.123456Z",
         "last_used_at": "2026-11-21T01:23:45.123456Z",
         "expires_at": "2027-11-21T01:23:45.000000Z",
     ]
+}
 
-    private static func json(_ session: OpenSessionView) -> JSON {
-        var members: JSONObject = [
-            "id": .string(session.id.description), "client_id": .string(session.terms.clientID),
-            "scope": .string(session.terms.scope.joined(separator: " ")),
-            "created_at": .string(session.openedAt.description),
-            "last_used_at": .string(session.lastUsedAt.description),
-            "expires_at": .string(session.terms.expiresAt.description),
-        ]
-        members["app"] = session.app.map { .string($0) }
-        members["device"] = session.terms.from.device.map { .string($0) }
-        members["source"] = session.terms.from.source.map { .string($0) }
+/// One of the places where somebody is signed in.
+private enum ListedSession {
+    case client(OpenSessionView)
+    case browser(BrowserSessionView)
+
+    var id: UUID {
+        switch self {
+        case .client(let session): session.id
+        case .browser(let session): session.id
+        }
+    }
+
+    var json: JSON {
+        var members: JSONObject = ["id": .string(id.description)]
+        let (app, from): (String?, SignInPlace)
+        switch self {
+        case .client(let session):
+            members["kind"] = "client"
+            members["client_id"] = .string(session.terms.clientID)
+            members["scope"] = .string(session.terms.scope.joined(separator: " "))
+            members["created_at"] = .string(session.openedAt.description)
+            members["last_used_at"] = .string(session.lastUsedAt.description)
+            members["expires_at"] = .string(session.terms.expiresAt.description)
+            (app, from) = (session.app, session.terms.from)
+        case .browser(let session):
+            members["kind"] = "browser"
+            members["created_at"] = .string(session.terms.openedAt.description)
+            members["expires_at"] = .string(session.terms.expiresAt.description)
+            (app, from) = (session.app, session.terms.from)
+        }
+        members["app"] = app.map { .string($0) }
+        members["device"] = from.device.map { .string($0) }
+        members["source"] = from.source.map { .string($0) }
         return .object(members)
+    }
+}
+
+extension Call<AdminContext> {
+    /// Signs a browser out; what came of its session ends with it.
+    fileprivate func end(
+        _ browser: BrowserSessionView, in realm: RealmView
+    ) async throws(Problem) -> Response {
+        let account = try requiredID("account_id")
+        let write = write(in: realm.realm)
+        let done = try await run(
+            EndBrowserSession(session: browser.id, reason: .administrator, of: account), as: write)
+        let settings = Settings(overrides: realm.settings)
+        let dependents = try await reading { () throws(LogFailure) in
+            try await context.queries.sessions(
+                of: account, from: browser.terms.line ?? browser.id, in: realm.realm,
+                at: context.now(), endsOffline: settings[SettingCatalogue.logoutEndsOffline])
+        }
+        for session in dependents {
+            let command = EndSession(
+                session: session, reason: .loggedOut, of: account,
+                notice: NoticeOrder(id: newID()))
+            _ = try await run(command, as: write.another(newID()))
+        }
+        return Response(status: .noContent).at(done)
     }
 }

@@ -16,6 +16,11 @@ struct Write: Sendable {
         .v8(SHA256.hash(framed(["urd new id", realm.name, kind], [command.bytes])))
     }
 
+    /// A further write of the same request, under an id of its own.
+    func another(_ command: UUID) -> Write {
+        Write(realm: realm, command: command, digest: digest, origin: origin)
+    }
+
     /// The id of the command that a key of somebody stands for.
     static func command(of actor: String, in realm: RealmID, key: String) -> UUID {
         .v8(SHA256.hash(framed(["urd idempotency", actor, realm.name, key], [])))

@@ -211,7 +211,8 @@ extension Call<RealmContext> {
         guard let account = try await folded(Owner.self, Owner.stream).account else { return [] }
         return try await reading { () throws(LogFailure) in
             try await context.queries.browserSessions(
-                of: account, in: context.place.realm, at: context.clock.now())
+                of: account, in: context.place.realm, at: context.clock.now(), after: nil,
+                limit: 100)
         }
     }
 

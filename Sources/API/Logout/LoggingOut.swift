@@ -40,27 +40,16 @@ extension Call<RealmContext> {
     func ends(
         of account: UUID, from line: UUID, alsoEnding asking: UUID? = nil
     ) async throws(Problem) -> [EndSession] {
-        let endsOffline = context.place.settings[SettingCatalogue.logoutEndsOffline]
-        var found: [EndSession] = []
-        var after: UUID?
-        while true {
-            let last = after
-            let page = try await reading { () throws(LogFailure) in
-                try await context.queries.sessions(
-                    of: account, in: context.place.realm, at: context.clock.now(), after: last,
-                    limit: 200)
-            }
-            for session in page
-            where session.id == asking
-                || session.terms.browser == line && (!session.terms.isOffline || endsOffline)
-            {
-                found.append(
-                    EndSession(
-                        session: session.id, reason: .loggedOut, of: account,
-                        notice: noticeOrder()))
-            }
-            guard page.count == 200, let next = page.last?.id else { return found }
-            after = next
+        let place = context.place
+        let found = try await reading { () throws(LogFailure) in
+            try await context.queries.sessions(
+                of: account, from: line, alsoEnding: asking, in: place.realm,
+                at: context.clock.now(),
+                endsOffline: place.settings[SettingCatalogue.logoutEndsOffline])
+        }
+        return found.map {
+            EndSession(
+                session: $0, reason: .loggedOut, of: account, notice: noticeOrder())
         }
     }
 
@@ -85,6 +74,28 @@ extension Call<RealmContext> {
         guard given != nil else { return }
         try await carryOut(
             WithdrawConsent(consent: consent, account: browser.subject), for: browser)
+    }
+}
+
+extension SessionQueries {
+    /// The sessions of clients that end with a browser session.
+    func sessions(
+        of account: UUID, from line: UUID, alsoEnding asking: UUID? = nil, in realm: RealmID,
+        at now: Timestamp, endsOffline: Bool
+    ) async throws(LogFailure) -> [UUID] {
+        var found: [UUID] = []
+        var after: UUID?
+        while true {
+            let page = try await sessions(of: account, in: realm, at: now, after: after, limit: 200)
+            for session in page
+            where session.id == asking
+                || session.terms.browser == line && (!session.terms.isOffline || endsOffline)
+            {
+                found.append(session.id)
+            }
+            guard page.count == 200, let next = page.last?.id else { return found }
+            after = next
+        }
     }
 }
 

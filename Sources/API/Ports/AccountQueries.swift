@@ -4,7 +4,7 @@ public import Values
 
 /// What the admin API reads of the people of a realm. Accounts and sessions are as fresh as the log;
 /// mails and the login history follow it at a distance.
-public protocol AccountQueries: SessionQueries {
+public protocol AccountQueries: SessionQueries, BrowserQueries {
     func account(_ id: UUID, in realm: RealmID) async throws(LogFailure) -> AccountView?
 
     func account(mailbox: UUID, in realm: RealmID) async throws(LogFailure) -> AccountView?
@@ -25,11 +25,6 @@ public protocol AccountQueries: SessionQueries {
     func notifications(
         of realm: RealmID, failedOnly: Bool, after: UUID?, limit: Int
     ) async throws(LogFailure) -> [NotificationView]
-
-    /// Newest first, from behind a place on.
-    func loginHistory(
-        of realm: RealmID, _ selection: LoginSelection, after place: LoginPlace?, limit: Int
-    ) async throws(LogFailure) -> [LoginView]
 
     /// Waits, for a bounded time, until a following list holds everything up to a position.
     func reaches(

@@ -88,4 +88,5 @@ public enum BrowserSessionEnd: String, Sendable {
     case replaced
     /// Somebody else did: to whom it was that is a log-out.
     case handedOver = "handed_over"
+    case administrator
 }

@@ -12,6 +12,8 @@ public struct BrowserSessions: Sendable {
         /// Whether it ended before its time: by itself, or because its account or its realm may not
         /// go on.
         public let isOver: Bool
+        /// The name of the app that it was opened for, if that is still there; of one in a list alone.
+        public private(set) var app: String?
     }
 
     private let database: Database
@@ -25,7 +27,8 @@ public struct BrowserSessions: Sendable {
             for id in ids { array.append(uuid: (id.high, id.low)) }
             parameters.add(array)
             return CurrentRows.read(
-                finding, parameters, over: connection, key: { $0.identifier($1, 1) }, Entry.init)
+                finding, parameters, over: connection, key: { $0.identifier($1, 1) },
+                Entry.init(_:_:))
         }
     }
 
@@ -33,15 +36,17 @@ public struct BrowserSessions: Sendable {
         try await byID.find(id, in: realm)
     }
 
-    /// Those of an account that are not over, newest first.
-    public func all(
-        of account: UUID, in realm: RealmID, at now: Timestamp, limit: Int
+    /// Those of an account that are not over, newest first, from behind `after` on.
+    public func page(
+        of account: UUID, in realm: RealmID, at now: Timestamp, after: UUID? = nil, limit: Int
     ) async throws(ReadFailure) -> [Entry] {
         var parameters = Parameters(realm: realm.name)
         parameters.add(account)
-        parameters.add(now.seconds)
+        parameters.add(after ?? UUID(high: .max, low: .max))
         parameters.add(Int64(limit))
-        return try await CurrentRows.read(listing, parameters, from: database, Entry.init)
+        parameters.add(now.seconds)
+        return try await CurrentRows.read(
+            listing, parameters, from: database, Entry.init(listed:_:))
     }
 }
 
@@ -51,6 +56,11 @@ extension BrowserSessions.Entry {
         fields["account"] = .string(rows.identifier(row, 2).description)
         guard let terms = BrowserTerms(recorded: fields) else { return nil }
         self.init(id: rows.identifier(row, 1), terms: terms, isOver: rows.bool(row, 4))
+    }
+
+    fileprivate init?(listed rows: Rows, _ row: Int) {
+        self.init(rows, row)
+        app = rows.optionalText(row, 5)
     }
 }
 
@@ -73,15 +83,17 @@ private let finding = Statement(
     """)
 
 private let listing = Statement(
-    "browser_sessions_of_account",
+    "browser_session_page_of_account",
     """
-    select p.current and a.current, s.session, s.account, s.terms::text, false
+    select p.current and a.current, s.session, s.account, s.terms::text, false,
+        (select x.name from urd.apps x
+            where x.realm = $1 and x.app = (s.terms ->> 'app')::uuid)
     from urd.browser_sessions_position p
     join urd.accounts_position a on a.realm = p.realm
     left join lateral (
         select s.* from urd.browser_sessions s
-        where s.realm = $1 and s.account = $2 and s.ended is null
-            and (s.terms ->> 'expires_at')::bigint > $3
+        where s.realm = $1 and s.account = $2 and s.session < $3 and s.ended is null
+            and (s.terms ->> 'expires_at')::bigint > $5
             and (s.terms ->> 'stamp')::bigint = (
                 select x.stamp from urd.accounts x where x.realm = $1 and x.account = $2
                     and not x.disabled)

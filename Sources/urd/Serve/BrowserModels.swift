@@ -14,16 +14,17 @@ extension ReadModelQueries {
     }
 
     func browserSessions(
-        of account: UUID, in realm: RealmID, at now: Timestamp
+        of account: UUID, in realm: RealmID, at now: Timestamp, after: UUID?, limit: Int
     ) async throws(LogFailure) -> [BrowserSessionView] {
         try await asking { () throws(ReadFailure) in
-            try await browserModel.all(of: account, in: realm, at: now, limit: 100)
+            try await browserModel.page(
+                of: account, in: realm, at: now, after: after, limit: limit)
         }.map(BrowserSessionView.init)
     }
 }
 
 extension BrowserSessionView {
     fileprivate init(_ entry: BrowserSessions.Entry) {
-        self.init(id: entry.id, terms: entry.terms, isOver: entry.isOver)
+        self.init(id: entry.id, terms: entry.terms, app: entry.app, isOver: entry.isOver)
     }
 }

@@ -4,13 +4,16 @@ import Values
 
 @testable import API
 
-extension FoldedQueries {
+extension BrowserQueries where Self: Folding {
     func browserSession(
         _ id: UUID, in realm: RealmID
     ) async throws(LogFailure) -> BrowserSessionView? {
-        let session = try await fold(BrowserSession.self, id, realm)
+        let first = try await log.stream(id, after: 0, in: realm).first
+        guard first?.name.hasPrefix("browser.") == true else { return nil }
+        let queries = FoldedQueries(log: log)
+        let session = try await queries.fold(BrowserSession.self, id, realm)
         guard let terms = session.terms else { return nil }
-        let account = try await fold(Account.self, terms.account, realm)
+        let account = try await queries.fold(Account.self, terms.account, realm)
         return BrowserSessionView(
             id: id, terms: terms,
             isOver: session.end != nil || account.isDisabled || account.isDeleted
@@ -18,7 +21,7 @@ extension FoldedQueries {
     }
 
     func browserSessions(
-        of account: UUID, in realm: RealmID, at now: Timestamp
+        of account: UUID, in realm: RealmID, at now: Timestamp, after: UUID?, limit: Int
     ) async throws(LogFailure) -> [BrowserSessionView] {
         var found: [BrowserSessionView] = []
         for recorded in try await log.events(from: 1, limit: .max, in: realm)
@@ -28,9 +31,13 @@ extension FoldedQueries {
             else { continue }
             found.append(view)
         }
-        return found.sorted { $1.id < $0.id }
+        return Array(
+            found.sorted { $1.id < $0.id }.filter { view in after.map { view.id < $0 } ?? true }
+                .prefix(limit))
     }
+}
 
+extension FoldedQueries {
     func loginHistory(
         of realm: RealmID, _ selection: LoginSelection, after place: LoginPlace?, limit: Int
     ) async throws(LogFailure) -> [LoginView] {

@@ -154,7 +154,8 @@ extension Call<RealmContext> {
             passkeys.append(.object(members))
         }
         let browsers = try await reading { () throws(LogFailure) in
-            try await context.queries.browserSessions(of: account, in: realm, at: now)
+            try await context.queries.browserSessions(
+                of: account, in: realm, at: now, after: nil, limit: 100)
         }
         let history = try await reading { () throws(LogFailure) in
             try await context.queries.loginHistory(

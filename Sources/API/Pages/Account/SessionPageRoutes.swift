@@ -15,7 +15,8 @@ enum SessionPageRoutes {
         let say = frame.say
         let (realm, now) = (call.context.place.realm, call.context.clock.now())
         let browsers = try await reading { () throws(LogFailure) in
-            try await call.context.queries.browserSessions(of: frame.account, in: realm, at: now)
+            try await call.context.queries.browserSessions(
+                of: frame.account, in: realm, at: now, after: nil, limit: 100)
         }
         let apps = try await call.connectedApps(of: frame.account)
         let devices = try await call.devices(of: frame.account)
