@@ -86,6 +86,7 @@ struct SecurityDoctorTests {
             (["profile": "voo"], "deviations", .warning),
             (["client_assertion_for_token_url": true], "client assertions", .warning),
             (["token_exchange": "impersonation"], "token exchange", .warning),
+            (["forwards_addresses": true], "forwarded addresses", .warning),
             (
                 ["jwks": ["keys": [["kty": "RSA", "e": "AQAB", "n": "AQAB"]]]], "client keys",
                 .wrong

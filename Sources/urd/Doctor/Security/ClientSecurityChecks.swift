@@ -153,6 +153,19 @@ extension SecurityChecks {
         return .fine(check, all.isEmpty ? "of one's own" : "of every token by \(Self.list(all))")
     }
 
+    /// Whoever has their secrets is held by no rate by source.
+    func forwarders() -> Diagnosis {
+        let check = "forwarded addresses"
+        let believed = clients { $0.metadata.forwardsAddresses }
+        guard believed.isEmpty else {
+            return .warning(
+                check, "may say where people are who ask through them: \(Self.list(believed))",
+                mend: "Leave forwards_addresses to servers of apps that ask for many people: with "
+                    + "their secrets anybody passes the rates by source.")
+        }
+        return .fine(check, "no client is believed")
+    }
+
     func consent() -> Diagnosis {
         let silent = clients {
             $0.metadata.consent == .none && $0.metadata.grantTypes.contains(.authorizationCode)
