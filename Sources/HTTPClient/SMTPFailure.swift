@@ -18,6 +18,8 @@ public struct SMTPFailure: Error, Sendable, Hashable {
         /// The server did not take user and password, or wants some. It is never the mail's fault,
         /// hence temporary although its code begins with 5.
         case loginRefused
+        /// The server's name has no address.
+        case unknownHost
         case unreachable
         /// Also after the whole message was sent: it may have been taken.
         case timeout
@@ -113,7 +115,8 @@ extension SMTPFailure {
         if outcome.isRefusedOption { return .library }
         if transfer.isTooLarge { return .broken }
         return switch outcome.code {
-        case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_CONNECT: .unreachable
+        case CURLE_COULDNT_RESOLVE_HOST: .unknownHost
+        case CURLE_COULDNT_CONNECT: .unreachable
         case CURLE_OPERATION_TIMEDOUT: .timeout
         case CURLE_ABORTED_BY_CALLBACK: transfer.isCancelled ? .cancelled : .timeout
         case CURLE_OUT_OF_MEMORY, CURLE_FAILED_INIT: .library

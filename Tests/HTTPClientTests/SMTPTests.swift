@@ -141,7 +141,7 @@ private func failure(
         let nobody = try SMTPClient(
             SMTPServer(host: "nobody.invalid", port: 25, security: .none))
         let found = await failure(nobody)
-        #expect(found?.reason == .unreachable)
+        #expect(found?.reason == .unknownHost)
         #expect(found?.kind == .temporary)
     }
 

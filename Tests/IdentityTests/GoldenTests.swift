@@ -145,6 +145,8 @@ private func registrationSamples() -> [any Event] {
             DeviceApproval(
                 account: account, stamp: 1, factors: [.passkey], signedInAt: noon, at: noon)),
         DeviceEvent.denied(account: account), DeviceEvent.redeemed,
+        MailEvent.deferred(attempt: 1, until: noon, code: 0, reason: .notConnected),
+        MailEvent.failed(attempt: 2, code: 550, reason: .refused),
     ]
 }
 

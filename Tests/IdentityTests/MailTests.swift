@@ -69,6 +69,17 @@ import Values
                 MailEvent.deferred(attempt: 1, until: noon.adding(seconds: 5), code: 0), in: code)
     }
 
+    @Test(arguments: MailFault.allCases)
+    func `that does not get through has the reason on record`(fault: MailFault) async throws {
+        try await given().when(record(.refusedForGood(code: 0, fault)))
+            .then(MailEvent.failed(attempt: 1, code: 0, reason: fault), in: code)
+        let later = noon.adding(seconds: 5)
+        try await given().when(record(.refusedForNow(code: 0, fault))).then(
+            MailEvent.deferred(attempt: 1, until: later, code: 0, reason: fault), in: code)
+        try await given().when(record(.refusedForNow(code: 0, fault), deadline: later))
+            .then(MailEvent.failed(attempt: 1, code: 0, reason: fault), in: code)
+    }
+
     @Test func `that is refused for good can be put in the queue again`() async throws {
         let failed = MailEvent.failed(attempt: 1, code: 550)
         try await given().when(record(.refusedForGood(code: 550))).then(failed, in: code)

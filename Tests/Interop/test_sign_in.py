@@ -287,6 +287,14 @@ class MailsBySMTP(unittest.TestCase):
             return one.sql("select count(*) from urd.event where type = 'mail.deferred'") == "2"
 
         eventually(deferred, "both mails were tried in vain")
+
+        def reasons():
+            listed = one.command("mail", "list", "--realm", "demo", "--json")
+            return [(each.get("reason"), each.get("code"))
+                    for each in json.loads(listed.stdout)["items"]]
+
+        eventually(
+            lambda: reasons() == [("not_connected", None)] * 2, "both are listed with the reason")
         server = MailServer("--port", str(port))
         self.addCleanup(server.close)
         taken = server.next()

@@ -252,8 +252,11 @@ struct RandomHistory {
         case 0:
             let until = 1_800_000_000 + serial
             return happening(
-                "mail.deferred", stream, #"{"attempt":1,"code":451,"until":\#(until)}"#)
-        case 1: return happening("mail.failed", stream, #"{"attempt":2,"code":550}"#)
+                "mail.deferred", stream,
+                #"{"attempt":1,"code":0,"reason":"timed_out","until":\#(until)}"#)
+        case 1:
+            return happening(
+                "mail.failed", stream, #"{"attempt":2,"code":550,"reason":"refused"}"#)
         case 2: return happening("mail.requeued", stream)
         default:
             mails.remove(at: index)

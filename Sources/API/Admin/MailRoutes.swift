@@ -14,7 +14,11 @@ enum MailRoutes {
         detail: """
             What a mail says is nowhere: it is made when it is sent, from the event that asks for \
             it. This list follows the log: with `min_position` it waits until it holds everything \
-            up to there.
+            up to there. The reasons: `host_not_found`, `not_connected`, `timed_out` and \
+            `tls_failed` say how far the mail server was reached; it said no to user and password \
+            (`login_refused`) or to the mail (`refused`), or hung up (`broken_off`); the mail has \
+            an `unusable_address`, is `pointless` because there is nobody to write to any more, or \
+            `too_late`; or this server had no room for it (`not_tried`).
             """,
         right: .realm,
         parameters: [
@@ -65,12 +69,15 @@ enum MailRoutes {
             .required("attempts", .integer(0...1000), "How often it was tried."),
             .required("due_at", Fields.time, "When it is tried next, or was given up."),
             .optional(
-                "code", .integer(0...999),
-                "What the mail server said last; 0 where it was not reached.")))
+                "reason", .oneOf(MailFault.allCases.map(\.rawValue)),
+                "Why it did not get through when it was last tried."),
+            .optional(
+                "code", .integer(1...999), "What the mail server said, where it said something.")))
 
     private static let example: JSON = [
         "id": "0193a0e7-5e0c-7000-9000-2f6b1c1d9a16", "kind": "otp.issued", "position": 42,
-        "state": "failed", "attempts": 2, "due_at": "2026-11-21T01:23:45.123456Z", "code": 550,
+        "state": "failed", "attempts": 2, "due_at": "2026-11-21T01:23:45.123456Z",
+        "reason": "refused", "code": 550,
     ]
 
     private static func json(_ mail: MailView) -> JSON {
@@ -80,7 +87,8 @@ enum MailRoutes {
             "attempts": .integer(Int64(mail.attempts)),
             "due_at": .string(mail.dueAt.description),
         ]
-        members["code"] = mail.code.map { .integer(Int64($0)) }
+        members["reason"] = mail.reason.map { .string($0.rawValue) }
+        if let code = mail.code, code > 0 { members["code"] = .integer(Int64(code)) }
         return .object(members)
     }
 }

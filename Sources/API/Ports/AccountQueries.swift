@@ -98,10 +98,11 @@ public struct MailView: Sendable, Equatable {
     /// When it is tried next, or was given up.
     public var dueAt: Timestamp
     public var code: Int?
+    public var reason: MailFault?
 
     public init(
         id: UUID, kind: String, position: Int64, hasFailed: Bool, attempts: Int,
-        dueAt: Timestamp, code: Int?
+        dueAt: Timestamp, code: Int?, reason: MailFault?
     ) {
         self.id = id
         self.kind = kind
@@ -110,5 +111,6 @@ public struct MailView: Sendable, Equatable {
         self.attempts = attempts
         self.dueAt = dueAt
         self.code = code
+        self.reason = reason
     }
 }

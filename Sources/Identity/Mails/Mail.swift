@@ -18,8 +18,8 @@ public struct Mail: StreamState {
     public mutating func apply(_ event: MailEvent) {
         switch event {
         case .sent(let attempt): (status, attempts) = (.sent, attempt)
-        case .deferred(let attempt, _, _): (status, attempts) = (.due, attempt)
-        case .failed(let attempt, _): (status, attempts) = (.failed, attempt)
+        case .deferred(let attempt, _, _, _): (status, attempts) = (.due, attempt)
+        case .failed(let attempt, _, _): (status, attempts) = (.failed, attempt)
         case .requeued: (status, attempts) = (.due, 0)
         }
     }

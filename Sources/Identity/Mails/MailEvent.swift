@@ -8,16 +8,16 @@ public enum MailEvent: Event {
     /// A server took it.
     case sent(attempt: Int)
     /// It is tried again. The code is the server's, 0 where there was none to ask.
-    case deferred(attempt: Int, until: Timestamp, code: Int)
+    case deferred(attempt: Int, until: Timestamp, code: Int, reason: MailFault? = nil)
     /// It is not tried again by itself.
-    case failed(attempt: Int, code: Int)
+    case failed(attempt: Int, code: Int, reason: MailFault? = nil)
     /// Somebody wants it tried again.
     case requeued
 
     public static let catalogue = [
         EventShape("mail.sent", open: ["attempt"]),
-        EventShape("mail.deferred", open: ["attempt", "until", "code"]),
-        EventShape("mail.failed", open: ["attempt", "code"]),
+        EventShape("mail.deferred", open: ["attempt", "until", "code", "reason"]),
+        EventShape("mail.failed", open: ["attempt", "code", "reason"]),
         EventShape("mail.requeued"),
     ]
 
@@ -35,26 +35,32 @@ public enum MailEvent: Event {
     public var fields: JSONObject {
         switch self {
         case .sent(let attempt): ["attempt": .integer(Int64(attempt))]
-        case .deferred(let attempt, let until, let code):
-            [
-                "attempt": .integer(Int64(attempt)), "until": .integer(until.seconds),
-                "code": .integer(Int64(code)),
-            ]
-        case .failed(let attempt, let code):
-            ["attempt": .integer(Int64(attempt)), "code": .integer(Int64(code))]
+        case .deferred(let attempt, let until, let code, let reason):
+            Self.fields(attempt, code, reason).merging(["until": .integer(until.seconds)]) { $1 }
+        case .failed(let attempt, let code, let reason): Self.fields(attempt, code, reason)
         case .requeued: [:]
         }
+    }
+
+    private static func fields(_ attempt: Int, _ code: Int, _ reason: MailFault?) -> JSONObject {
+        var fields: JSONObject = [
+            "attempt": .integer(Int64(attempt)), "code": .integer(Int64(code)),
+        ]
+        fields["reason"] = reason.map { .string($0.rawValue) }
+        return fields
     }
 
     public init?(name: String, fields: JSONObject) {
         let attempt = fields["attempt"]?.integer.map { Int(clamping: $0) }
         let code = fields["code"]?.integer.map { Int(clamping: $0) }
+        let reason: MailFault? = fields.choice("reason")
         switch (name, attempt, code) {
         case ("mail.sent", let attempt?, _): self = .sent(attempt: attempt)
         case ("mail.deferred", let attempt?, let code?):
             guard let until = fields.instant("until") else { return nil }
-            self = .deferred(attempt: attempt, until: until, code: code)
-        case ("mail.failed", let attempt?, let code?): self = .failed(attempt: attempt, code: code)
+            self = .deferred(attempt: attempt, until: until, code: code, reason: reason)
+        case ("mail.failed", let attempt?, let code?):
+            self = .failed(attempt: attempt, code: code, reason: reason)
         case ("mail.requeued", _, _): self = .requeued
         default: return nil
         }

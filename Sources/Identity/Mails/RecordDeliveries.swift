@@ -7,8 +7,8 @@ public struct RecordDeliveries: Command {
     public enum Outcome: Sendable {
         case taken
         /// Not now: the server's code, 0 where it was not reached.
-        case refusedForNow(code: Int)
-        case refusedForGood(code: Int)
+        case refusedForNow(code: Int, MailFault? = nil)
+        case refusedForGood(code: Int, MailFault? = nil)
     }
 
     public struct Delivery: Sendable {
@@ -70,16 +70,17 @@ public struct RecordDeliveries: Command {
     private func event(of delivery: Delivery, _ attempt: Int) -> MailEvent {
         switch delivery.outcome {
         case .taken: return .sent(attempt: attempt)
-        case .refusedForGood(let code): return .failed(attempt: attempt, code: code)
-        case .refusedForNow(let code):
+        case .refusedForGood(let code, let reason):
+            return .failed(attempt: attempt, code: code, reason: reason)
+        case .refusedForNow(let code, let reason):
             guard attempt <= Self.pauses.count else {
-                return .failed(attempt: attempt, code: code)
+                return .failed(attempt: attempt, code: code, reason: reason)
             }
             let next = now.adding(seconds: Self.pauses[attempt - 1])
             if let deadline = delivery.deadline, next >= deadline {
-                return .failed(attempt: attempt, code: code)
+                return .failed(attempt: attempt, code: code, reason: reason)
             }
-            return .deferred(attempt: attempt, until: next, code: code)
+            return .deferred(attempt: attempt, until: next, code: code, reason: reason)
         }
     }
 }

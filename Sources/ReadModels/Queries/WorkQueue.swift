@@ -21,6 +21,8 @@ public struct WorkQueue: Sendable {
         public let dueAt: Timestamp
         /// What a server answered last; 0 where none was reached.
         public let code: Int?
+        /// Why a mail did not get through when it was last tried.
+        public let reason: String?
     }
 
     private let lists: Lists
@@ -63,7 +65,8 @@ extension WorkQueue.Entry {
             id: rows.identifier(row, 0), kind: rows.text(row, 1), position: rows.int64(row, 2),
             hasFailed: rows.bool(row, 3), attempts: Int(rows.int32(row, 4)),
             dueAt: rows.instant(row, 5),
-            code: rows.isNull(row, 6) ? nil : Int(rows.int32(row, 6)))
+            code: rows.isNull(row, 6) ? nil : Int(rows.int32(row, 6)),
+            reason: rows.optionalText(row, 7))
     }
 }
 
@@ -73,19 +76,31 @@ private struct Lists: Sendable {
     let failed: Statement
 }
 
+/// It is on record in the stream of the mail, of whose events the last one counts.
+private let lastReason = """
+    (select e.data ->> 'reason' from urd.event e
+        where e.realm = $1 and e.stream = w.mail
+            and e.type in ('mail.deferred', 'mail.failed', 'mail.requeued')
+        order by e.version desc limit 1)
+    """
+
 private let mails = Lists(
-    model: "mails", all: Statement("mail_page", page("mails", "mail", "kind")),
-    failed: Statement("mail_page_failed", page("mails", "mail", "kind", "and w.failed")))
+    model: "mails", all: Statement("mail_page", page("mails", "mail", "kind", lastReason)),
+    failed: Statement(
+        "mail_page_failed", page("mails", "mail", "kind", lastReason, "and w.failed")))
 private let notifications = Lists(
     model: "notifications",
-    all: Statement("notification_page", page("notifications", "notification", "category")),
+    all: Statement(
+        "notification_page", page("notifications", "notification", "category", "null::text")),
     failed: Statement(
         "notification_page_failed",
-        page("notifications", "notification", "category", "and w.failed")))
+        page("notifications", "notification", "category", "null::text", "and w.failed")))
 
-private func page(_ model: String, _ id: String, _ kind: String, _ which: String = "") -> String {
+private func page(
+    _ model: String, _ id: String, _ kind: String, _ reason: String, _ which: String = ""
+) -> String {
     """
-    select w.\(id), w.\(kind), w.position, w.failed, w.attempts, w.due_at, w.code
+    select w.\(id), w.\(kind), w.position, w.failed, w.attempts, w.due_at, w.code, \(reason)
     from urd.\(model) w
     where w.realm = $1 and w.\(id) > $2 \(which) order by w.\(id) limit $3
     """

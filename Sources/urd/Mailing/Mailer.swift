@@ -112,7 +112,9 @@ final class Mailer: Sendable {
         do {
             let letter = try await composer.letter(for: event)
             guard let letter, letter.deadline.map({ Log.systemTime() < $0 }) ?? true else {
-                await record.add(delivery(of: entry, .refusedForGood(code: 0), nil), entry.realm)
+                let reason: MailFault = letter == nil ? .pointless : .tooLate
+                await record.add(
+                    delivery(of: entry, .refusedForGood(code: 0, reason), nil), entry.realm)
                 return settle(entry, for: Self.patience)
             }
             // Who sends in our place may have sent it.

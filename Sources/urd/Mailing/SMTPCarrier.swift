@@ -45,7 +45,9 @@ struct SMTPCarrier: MailCarrier {
     }
 
     func carry(_ letter: Letter, as mail: UUID) async -> RecordDeliveries.Outcome {
-        guard let message = message(letter, mail) else { return .refusedForGood(code: 0) }
+        guard let message = message(letter, mail) else {
+            return .refusedForGood(code: 0, .unusableAddress)
+        }
         do {
             try await client.send(
                 from: message.from.address.text, to: message.to.address.text,
@@ -60,8 +62,9 @@ struct SMTPCarrier: MailCarrier {
                     "reason": .string(error.reason.rawValue),
                     "code": .integer(Int64(error.code ?? 0)),
                 ])
-            let code = error.code ?? 0
-            return error.isPermanent ? .refusedForGood(code: code) : .refusedForNow(code: code)
+            let (code, reason) = (error.code ?? 0, MailFault(error.reason))
+            return error.isPermanent
+                ? .refusedForGood(code: code, reason) : .refusedForNow(code: code, reason)
         }
     }
 
@@ -74,5 +77,22 @@ struct SMTPCarrier: MailCarrier {
             from: Mailbox(from, name: letter.fromName), to: Mailbox(to), subject: letter.subject,
             text: letter.text, html: letter.html, language: MailLanguage(tag: letter.language),
             date: Log.systemTime(), id: id)
+    }
+}
+
+extension MailFault {
+    init(_ reason: SMTPFailure.Reason) {
+        self =
+            switch reason {
+            case .refused: .refused
+            case .loginRefused: .loginRefused
+            case .unknownHost: .hostNotFound
+            case .unreachable: .notConnected
+            case .timeout: .timedOut
+            case .untrusted: .tlsFailed
+            case .broken: .brokenOff
+            case .invalid: .unusableAddress
+            case .busy, .closed, .cancelled, .library: .notTried
+            }
     }
 }

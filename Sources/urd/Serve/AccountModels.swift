@@ -1,5 +1,6 @@
 import API
 import EventSourcing
+import Identity
 import Postgres
 import ReadModels
 import Values
@@ -50,7 +51,8 @@ extension ReadModelQueries: AccountQueries {
         }.map {
             MailView(
                 id: $0.id, kind: $0.kind, position: $0.position, hasFailed: $0.hasFailed,
-                attempts: $0.attempts, dueAt: $0.dueAt, code: $0.code)
+                attempts: $0.attempts, dueAt: $0.dueAt, code: $0.code,
+                reason: $0.reason.flatMap(MailFault.init(rawValue:)))
         }
     }
 

@@ -213,6 +213,7 @@ extension World {
         let item = try #require(failed.json["items"]?.array?.first)
         #expect(item["id"]?.string == mail)
         #expect(item["state"] == "failed")
+        #expect(item["code"] == 550 && item["reason"] == nil)
         let resent = try await world.send(.post, "\(mails)/\(mail)/resend")
         #expect(resent.status == .noContent)
         #expect(try await world.send(.get, mails, query: "failed=true").json["items"] == [])
@@ -225,5 +226,19 @@ extension World {
         #expect(missing.problem == .noSuchMail)
         let late = try await world.send(.get, mails, query: "min_position=acme:1:999999")
         #expect(late.problem == .positionNotReached)
+    }
+
+    @Test func `say why, where no mail server was asked as well`() async throws {
+        let world = try await World()
+        for fault in MailFault.allCases {
+            let mail = UUID.random()
+            try await world.happen(
+                Mail.self, .deferred(attempt: 1, until: Timestamp(seconds: 0), code: 0), in: mail)
+            try await world.happen(
+                Mail.self, .failed(attempt: 2, code: 0, reason: fault), in: mail)
+            let items = try await world.send(.get, mails).json["items"]?.array ?? []
+            let item = try #require(items.first { $0["id"]?.string == mail.description })
+            #expect(item["reason"]?.string == fault.rawValue && item["code"] == nil)
+        }
     }
 }

@@ -42,18 +42,20 @@ extension AccountQueries where Self: Folding {
     func mails(
         of realm: RealmID, failedOnly: Bool, after: UUID?, limit: Int
     ) async throws(LogFailure) -> [MailView] {
-        var found: [UUID: (state: Mail, at: Timestamp, position: Int64)] = [:]
+        var found: [UUID: (state: Mail, first: Int64, last: Recorded)] = [:]
         for recorded in try await log.events(from: 1, limit: .max, in: realm) {
             guard let event = MailEvent(recorded) else { continue }
-            var known = found[recorded.stream] ?? (Mail(), recorded.at, recorded.position)
+            var known = found[recorded.stream] ?? (Mail(), recorded.position, recorded)
             known.state.apply(event)
+            known.last = recorded
             found[recorded.stream] = known
         }
         return found.filter { $0.value.state.status != .sent }.map { id, known in
             MailView(
-                id: id, kind: "otp.issued", position: known.position,
+                id: id, kind: "otp.issued", position: known.first,
                 hasFailed: known.state.status == .failed, attempts: known.state.attempts,
-                dueAt: known.at, code: nil)
+                dueAt: known.last.at, code: known.last.open["code"]?.integer.map(Int.init),
+                reason: known.last.open["reason"]?.string.flatMap(MailFault.init(rawValue:)))
         }.filter { !failedOnly || $0.hasFailed }.sorted { $0.id < $1.id }
             .filter { mail in after.map { mail.id > $0 } ?? true }.prefix(limit).map { $0 }
     }

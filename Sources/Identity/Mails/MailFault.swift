@@ -1,0 +1,21 @@
+/// Why a mail did not get through, as far as somebody can do something about it. It names nobody.
+public enum MailFault: String, Sendable, CaseIterable {
+    /// The mail server's name has no address.
+    case hostNotFound = "host_not_found"
+    case notConnected = "not_connected"
+    case timedOut = "timed_out"
+    /// No TLS with the server that was meant.
+    case tlsFailed = "tls_failed"
+    case loginRefused = "login_refused"
+    /// The server said no to the sender, the recipient or the message.
+    case refused
+    /// The server hung up, or is not ready for mail.
+    case brokenOff = "broken_off"
+    /// What is written to, or from, is no address for mail.
+    case unusableAddress = "unusable_address"
+    /// There is nobody to write to any more, or nothing to say.
+    case pointless
+    case tooLate = "too_late"
+    /// This process had no room for it, or was about to end.
+    case notTried = "not_tried"
+}

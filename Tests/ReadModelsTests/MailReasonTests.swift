@@ -1,0 +1,25 @@
+import JSON
+import Testing
+import Values
+
+@testable import ReadModels
+
+extension `A read model says the same as the folded streams` {
+    @Test func `of why mails did not get through`() async throws {
+        var reasons: [UUID: String] = [:]
+        for event in events where event.type.hasPrefix("mail.") {
+            reasons[event.stream] =
+                try JSON.parse(Array(event.data.utf8)).object?["reason"]?.string
+        }
+        // It follows the log, and here nobody drives it.
+        _ = try world.value("urd.mails_1_apply('one', 1, \(self.events.count), null)")
+        for failedOnly in [false, true] {
+            let entries = try await WorkQueue(.mails, world.pool).page(
+                of: realm, failedOnly: failedOnly, limit: 10_000)
+            #expect(entries.contains { $0.reason != nil }, "seed \(seed)")
+            for entry in entries {
+                #expect(entry.reason == reasons[entry.id], "seed \(seed), \(entry.id)")
+            }
+        }
+    }
+}
