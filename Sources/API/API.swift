@@ -41,7 +41,7 @@ public enum API {
         + DevicePages.table + OwnerLinkRoutes.pageTable + OwnerResetRoutes.pageTable
         + OnboardingRoutes.pageTable + OwnerScript.table + OwnerProviderRoutes.pageTable
         + OwnerLoginRoutes.pageTable + OwnerSessionRoutes.pageTable
-        + OwnerEmailRoutes.pageTable
+        + OwnerEmailRoutes.pageTable + FormAddresses.flagshipTable
 
     /// What is at the place of a web app.
     public static let webAppTable: [Route<RealmContext>] = WebAppPageRoutes.placeTable

@@ -18,6 +18,15 @@ enum FormAddresses {
             leading(from: TOTPPageRoutes.path + "/confirm", to: TOTPPageRoutes.path),
         ]
 
+    /// Those of the flagship profile. What was mailed is not in their addresses: where a form stands on the
+    /// page of a mailed link, it begins anew.
+    static let flagshipTable: [Route<RealmContext>] = [
+        toAccount("devices/remove", .sessions),
+        leading(from: "/auth/hint", to: "/auth/passphrase_reset"),
+        leading(from: "/auth/magic_link/twofactor", to: "/auth/login"),
+        leading(from: "/auth/onboarding/resend", to: "/auth/passphrase"),
+    ]
+
     /// With what the application asked for.
     private static func toLogin(_ path: String) -> Route<RealmContext> {
         route(path, Onward.parameters) { call in Onward(call).link("/login") }

@@ -46,6 +46,27 @@ import Values
         }
     }
 
+    @Test func `comes to the page of a form of the flagship profile as well`() async throws {
+        let forms = Set(
+            API.flagshipPageTable.filter { $0.method == .post && $0.dialect == .page }
+                .map(\.path.description))
+        #expect(forms.count > 5)
+        let browser = PageBrowser(try await FlagshipWorld().world)
+        for path in forms.sorted() {
+            try await browser.get(path)
+            #expect(browser.answer?.status != .methodNotAllowed, "\(path)")
+        }
+        for (path, page) in [
+            ("/account/devices/remove", "/account/sessions"),
+            ("/auth/hint", "/auth/passphrase_reset"),
+            ("/auth/magic_link/twofactor", "/auth/login"),
+            ("/auth/onboarding/resend", "/auth/passphrase"),
+        ] {
+            try await browser.get(path)
+            #expect(browser.answer?.status == .seeOther && browser.place == page)
+        }
+    }
+
     @Test func `is shown the way on where nothing is`() async throws {
         let browser = PageBrowser(try await SignInWorld())
         browser.headers["Accept"] = "text/html,*/*;q=0.8"
