@@ -166,19 +166,4 @@ import Values
         try await browser.get(place)
         #expect(browser.place == "/account")
     }
-
-    @Test func `offers no other code to somebody who joins, however often it is opened`()
-        async throws
-    {
-        let browser = try await asked(["registration": "explicit_endpoint"])
-        try await browser.get("/register")
-        try await browser.submit("/register", [("email", "ann@example.org")])
-        let place = try #require(browser.place)
-        for _ in 0..<2 {
-            try await browser.get(place)
-            #expect(browser.shows("name=\"code\"") && !browser.shows("Send a new code"))
-        }
-        try await browser.submit(place, [("email", "ann@example.org"), ("code", "000000")])
-        #expect(browser.shows("not valid") && !browser.shows("Send a new code"))
-    }
 }

@@ -19,15 +19,24 @@ struct CodeAddress {
 
     var email: String
     var page = Page.login
-    /// Where somebody joins, another code is asked for elsewhere.
-    var canResend = true
+    /// Where somebody joins: another code is asked for with the same.
+    var newcomer: Newcomer?
     /// When this browser asked for the code.
     var askedAt: Timestamp?
     /// It asked for another one before there is another one to be had.
     var isTooSoon = false
 
+    /// What somebody who joins says of himself.
+    struct Newcomer {
+        var firstName: String?
+        var lastName: String?
+        var invite: String?
+    }
+
     static let parameter = Parameter(
         "to", in: .query, .text(0...2048), "A mail address, sealed.")
+    static let member = Member.optional(
+        "to", .text(0...2048), "Where a code went to before, sealed.")
 
     /// Seconds that somebody has to look into his mail.
     fileprivate static let patience: Int64 = 3600
@@ -44,10 +53,11 @@ extension Call<RealmContext> {
     func seal(_ address: CodeAddress, _ visit: Visit) throws(Problem) -> String {
         let until = context.clock.now().adding(seconds: CodeAddress.patience)
         var members: JSONObject = [
-            "email": .string(address.email), "resend": .bool(address.canResend),
-            "page": .string(address.page.rawValue), "soon": .bool(address.isTooSoon),
-            "form": .string(visit.formName), "until": .integer(until.seconds),
+            "email": .string(address.email), "page": .string(address.page.rawValue),
+            "soon": .bool(address.isTooSoon), "form": .string(visit.formName),
+            "until": .integer(until.seconds),
         ]
+        members["joins"] = address.newcomer.map { .object($0.members) }
         members["asked"] = address.askedAt.map { .integer($0.seconds) }
         guard let sealed = context.mint.seal(.object(members), for: .codeAddress) else {
             throw Problem(.internalError)
@@ -79,14 +89,33 @@ extension Call<RealmContext> {
     ) -> CodeAddress? {
         guard let text = shown ?? text("to"),
             let members = context.mint.unseal(text, for: .codeAddress)?.object,
-            let email = members["email"]?.string, let canResend = members["resend"]?.bool,
+            let email = members["email"]?.string,
             members["page"]?.string == page.rawValue,
             members["form"]?.string == visit.formName, let until = members["until"]?.integer,
             context.clock.now().seconds < until
         else { return nil }
         return CodeAddress(
-            email: email, page: page, canResend: canResend,
+            email: email, page: page,
+            newcomer: members["joins"]?.object.map(CodeAddress.Newcomer.init),
             askedAt: members["asked"]?.integer.map { Timestamp(seconds: $0) },
             isTooSoon: members["soon"]?.bool ?? false)
+    }
+}
+
+extension CodeAddress.Newcomer {
+    fileprivate init(_ members: JSONObject) {
+        self.init(
+            firstName: members["first_name"]?.string, lastName: members["last_name"]?.string,
+            invite: members["invite"]?.string)
+    }
+
+    fileprivate var members: JSONObject {
+        JSONObject(fields.map { ($0.name, .string($0.value)) })
+    }
+
+    /// As the form has them on which people join.
+    var fields: [(name: String, value: String)] {
+        let all = [("first_name", firstName), ("last_name", lastName), ("invite", invite)]
+        return all.compactMap { name, value in value.map { (name, $0) } }
     }
 }

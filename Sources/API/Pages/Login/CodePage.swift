@@ -77,21 +77,26 @@ struct CodePage {
                     Parts.button(say("Sign in", "Anmelden"))
                 }
                 HTML.element(.div, .class("links")) {
-                    if address.canResend {
-                        visit.form(onward.link("/login")) {
-                            onward.fields
-                            Parts.hidden("email", address.email)
-                            Parts.hidden("to", sealed)
-                            Parts.button(
-                                say("Send a new code", "Neuen Code senden"), name: "by",
-                                value: BrowserMethod.code.rawValue, look: "plain")
-                        }
-                    }
+                    anotherCode
                     Parts.link(
                         say("Use another address", "Andere Adresse verwenden"),
                         to: onward.link("/login"))
                 }
             }
+        }
+    }
+
+    /// The form of the page that asked for this one.
+    private var anotherCode: HTML {
+        visit.form(onward.link(address.newcomer == nil ? "/login" : "/register")) {
+            onward.fields
+            Parts.hidden("email", address.email)
+            Parts.hidden("to", sealed)
+            for field in address.newcomer?.fields ?? [] { Parts.hidden(field.name, field.value) }
+            Parts.button(
+                say("Send a new code", "Neuen Code senden"),
+                name: address.newcomer == nil ? "by" : nil, value: BrowserMethod.code.rawValue,
+                look: "plain")
         }
     }
 

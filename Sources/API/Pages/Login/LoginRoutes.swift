@@ -48,7 +48,7 @@ enum LoginRoutes {
                 .optional("email", .text(0...320), "The mail address."),
                 .optional("passphrase", .text(0...1024), "The passphrase, if by that."),
                 .optional("by", .text(0...20), "How to sign in."),
-                .optional("to", .text(0...2048), "Where a code went to before, sealed."),
+                CodeAddress.member,
             ]), answer: .page, refusals: refusals
     ) { call throws(Problem) in
         if call.chosenMethod == .passphrase, let response = try await call.onwardIfSentAgain() {

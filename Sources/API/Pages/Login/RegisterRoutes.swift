@@ -29,6 +29,7 @@ enum RegisterRoutes {
                 .optional("first_name", .text(0...400), "The first name."),
                 .optional("last_name", .text(0...400), "The last name."),
                 .optional("invite", .text(0...100), "The invite code."),
+                CodeAddress.member,
             ]), answer: .page, refusals: LoginRoutes.refusals
     ) { call throws(Problem) in
         let visit = try await call.submission()
@@ -38,6 +39,9 @@ enum RegisterRoutes {
         page.look(at: typed)
         guard let address = typed, page.isWhole else { return page.response(.badRequest) }
         async let pause: Void = call.context.hesitate()
+        if let early = call.tooSoon(for: address, visit) {
+            return .seeOther(try call.place(of: early, visit, page.onward))
+        }
         try call.count(.nativeOTP, target: call.context.mint.mailbox(address).description)
         let person = Person(
             email: address, firstName: page.firstName, lastName: page.lastName,
@@ -54,9 +58,9 @@ enum RegisterRoutes {
             return page.response(.badRequest)
         }
         await pause
-        return .seeOther(
-            try call.place(
-                of: CodeAddress(email: address, canResend: false), visit, page.onward))
+        let sent = CodeAddress(
+            email: address, newcomer: page.newcomer, askedAt: call.context.clock.now())
+        return .seeOther(try call.place(of: sent, visit, page.onward))
     }
 }
 
@@ -119,6 +123,11 @@ struct RegisterPage {
         if posture == .inviteCode, InviteCode(typed: invite) == nil {
             faults[.invite] = invite.isEmpty ? .missing : .unfit
         }
+    }
+
+    var newcomer: CodeAddress.Newcomer {
+        .init(
+            firstName: firstName, lastName: lastName, invite: invite.isEmpty ? nil : invite)
     }
 
     /// Whether all is there that is asked for.

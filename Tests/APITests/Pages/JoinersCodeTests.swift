@@ -1,0 +1,111 @@
+import EventSourcing
+import HTTP
+import Identity
+import JSON
+import Testing
+import Values
+
+@testable import API
+
+@Suite struct `The page for the code of somebody who joins` {
+    private func joining(
+        _ more: JSONObject = [:]
+    ) async throws -> (PageBrowser, SignInWorld) {
+        let settings: JSONObject = ["registration": "explicit_endpoint"]
+        let world = try await SignInWorld(settings.merging(more) { $1 })
+        return (PageBrowser(world), world)
+    }
+
+    private func mailed(_ world: SignInWorld) async throws -> Int {
+        try await world.events().filter { $0 == "otp.issued" }.count
+    }
+
+    @Test func `offers another one, for what he said of himself`() async throws {
+        let (browser, world) = try await joining(["registration_first_name": "required"])
+        try await browser.get("/register?continue=sealed")
+        try await browser.submit(
+            "/register",
+            browser.onward + [("email", "ann@example.org"), ("first_name", "Zoë")])
+        let place = try #require(browser.place)
+        #expect(!place.contains("Zo"))
+        for _ in 0..<2 {
+            try await browser.get(place)
+            #expect(browser.shows("name=\"code\"") && browser.shows("Send a new code"))
+        }
+        try await browser.submit(place, [("email", "ann@example.org"), ("code", "000000")])
+        #expect(browser.shows("not valid") && browser.shows("Send a new code"))
+        func again(_ language: String) async throws {
+            browser.headers["Accept-Language"] = language
+            #expect(browser.shows(#"action="/register?continue=sealed""#))
+            let name = try #require(browser.value(of: "first_name"))
+            try await browser.submit(
+                "/register",
+                browser.onward + [
+                    ("email", "ann@example.org"),
+                    ("first_name", name),
+                    ("to", try #require(browser.value(of: "to"))),
+                ])
+            #expect(browser.place?.hasPrefix("/login/code?continue=sealed&to=") == true)
+            try await browser.follow()
+        }
+        try await again("en")
+        #expect(browser.shows("a moment ago") && browser.shows("for another in "))
+        try await again("de")
+        #expect(browser.shows("gerade schon") && browser.shows("Neuen Code senden"))
+        #expect(try await mailed(world) == 1)
+        world.clock.advance(seconds: 122)
+        try await again("en")
+        #expect(!browser.shows("a moment ago"))
+        #expect(try await mailed(world) == 2)
+        try await browser.submit(
+            "/login/code",
+            browser.onward + [("email", "ann@example.org"), ("code", try await browser.code())])
+        #expect(browser.place == "/connect/authorize?continue=sealed")
+        let registered = try await world.log.events(from: 1, limit: .max, in: world.realm)
+            .filter { $0.name == "account.registered" }
+        #expect(registered.count == 1)
+        guard case .opened(let person) = registered.first?.personal else {
+            Issue.record("nobody is named")
+            return
+        }
+        #expect(person["first_name"] == "Zoë")
+    }
+
+    @Test func `says the same to whoever joins, whether he has an account or not`() async throws {
+        let (browser, world) = try await joining()
+        try await world.carryOut(
+            RegisterAccount(
+                account: UUID.random(), mailbox: world.mint.mailbox("bea@example.org"),
+                person: Person(email: "bea@example.org"), isConfirmed: true))
+        var pages: [[String]] = []
+        for email in ["nobody@example.org", "bea@example.org"] {
+            try await browser.get("/register")
+            try await browser.submit("/register", [("email", email)])
+            try await browser.follow()
+            var seen = [browser.pageUnsealed]
+            for seconds in [60, 122] as [Int64] {
+                world.clock.advance(seconds: seconds)
+                try await browser.submit(
+                    "/register",
+                    [("email", email), ("to", try #require(browser.value(of: "to")))])
+                try await browser.follow()
+                seen.append(browser.pageUnsealed)
+            }
+            pages.append(seen.map { $0.replacing(email, with: "ann@example.org") })
+        }
+        #expect(pages.first == pages.last)
+        #expect(try await mailed(world) == 4)
+    }
+
+    @Test func `takes the longest names that there are`() async throws {
+        let (browser, _) = try await joining()
+        let name = String(repeating: "𝒵", count: 100)
+        let email =
+            String(repeating: "a", count: 60) + "@" + String(repeating: "b.", count: 90) + "example"
+        try await browser.get("/register")
+        try await browser.submit(
+            "/register", [("email", email), ("first_name", name), ("last_name", name)])
+        try await browser.follow()
+        #expect(browser.answer?.status == .ok && browser.value(of: "last_name") == name)
+    }
+}
