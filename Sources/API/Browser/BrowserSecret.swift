@@ -72,6 +72,6 @@ extension SignedInBrowser {
         let strength = SignInStrength(found.terms.factors)
         self.init(
             id: found.id, subject: found.terms.account, authenticatedAt: found.terms.openedAt,
-            methods: strength.methods, level: strength.context)
+            way: found.terms.method, methods: strength.methods, level: strength.context)
     }
 }

@@ -1,3 +1,4 @@
+internal import Identity
 internal import Values
 
 /// A browser that somebody is signed in with.
@@ -5,6 +6,8 @@ struct SignedInBrowser: Sendable, Equatable {
     let id: UUID
     let subject: UUID
     let authenticatedAt: Timestamp
+    /// How he signed in.
+    let way: BrowserMethod
     /// What was shown, in the words of RFC 8176.
     let methods: [String]
     /// How strong that was.

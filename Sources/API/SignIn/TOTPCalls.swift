@@ -49,10 +49,30 @@ extension Call<RealmContext> {
         }
     }
 
-    func prove<C: AnsweringCommand>(_ command: C) async throws(Problem)
-    where C.Outcome == TwoFactorOutcome, C.Rejection == TwoFactorRejection {
-        let outcome = try await ask(command, as: "user:\(try accountOfCaller)")
+    func prove<C: AnsweringCommand>(_ change: C) async throws(Problem)
+    where
+        C.Facts == OwnTwoFactor, C.Outcome == TwoFactorOutcome, C.Rejection == TwoFactorRejection
+    {
+        let (account, session) = try signedIn
+        let outcome = try await ask(
+            ChangeTwoFactor(
+                change, in: .client(session.terms), attempt: newID(), from: signInPlace),
+            as: "user:\(account)")
         if case .failure(let rejection) = outcome { throw rejection.problem }
+    }
+
+    /// The same on a page, which says itself what was wrong.
+    func prove<C: AnsweringCommand>(
+        _ change: C, by browser: SignedInBrowser
+    ) async throws(Problem) -> TwoFactorOutcome
+    where
+        C.Facts == OwnTwoFactor, C.Outcome == TwoFactorOutcome, C.Rejection == TwoFactorRejection
+    {
+        try await ask(
+            ChangeTwoFactor(
+                change, in: .browser(browser.way, app: context.place.app), attempt: newID(),
+                from: signInPlace),
+            as: "user:\(browser.subject)")
     }
 
     /// From the log itself, where the secret is opened.

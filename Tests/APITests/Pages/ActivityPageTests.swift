@@ -1,3 +1,4 @@
+import EventSourcing
 import HTTP
 import Identity
 import JSON
@@ -92,5 +93,25 @@ import Values
         browser.headers["Accept-Language"] = "de"
         try await browser.get("/account/activity")
         #expect(browser.shows("Falscher Code der Authenticator-App"))
+    }
+
+    @Test func `shows the wrong codes of somebody who is signed in`() async throws {
+        let world = try await SignInWorld(["registration": "jit_on_otp", "otp_resend_delay": 0])
+        let browser = PageBrowser(world)
+        try await browser.signIn()
+        _ = try await world.enroll(try await world.token())
+        for what in ["codes", "remove"] {
+            try await browser.get("/account/security")
+            try await browser.submit(
+                "/account/authenticator/change", [("totp", "000000"), ("what", what)])
+            #expect(browser.answer?.status == .badRequest)
+        }
+        let events = try await world.log.events(from: 1, limit: .max, in: world.realm)
+        let refused = events.filter { $0.name == "browser.refused" }
+        #expect(refused.map { $0.open["method"] } == ["email_code", "email_code"])
+        #expect(refused.allSatisfy { $0.open["reason"] == "invalid_second_factor" })
+        #expect(events.filter { $0.name == "totp.refused" }.count == 2, "Each is one guess.")
+        try await browser.get("/account/activity")
+        #expect(browser.page.matches(of: /Wrong authenticator code, or too many tries/).count == 2)
     }
 }

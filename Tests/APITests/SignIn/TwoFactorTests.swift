@@ -181,6 +181,24 @@ private let invalid = "The two-factor code is invalid."
         #expect(try await world.redeem(code: code, totp: new[0]).status == .ok)
     }
 
+    @Test func `leaves a record of wrong codes, as signing in with them does`() async throws {
+        let world = try await SignInWorld()
+        let token = try await world.token()
+        _ = try await world.enroll(token)
+        for (method, path) in [
+            (HTTP.Method.delete, "/connect/totp"), (.post, "/connect/totp/recovery-codes"),
+        ] {
+            let answer = try await world.call(
+                method, path, as: token, json: ["Code": "0000-0000-0000"])
+            #expect(answer.status == .badRequest)
+            let last = try #require(
+                try await world.log.events(from: 1, limit: .max, in: world.realm).last)
+            #expect(last.name == "session.refused")
+            #expect(last.open["method"] == "urn:cocoar:otp" && last.open["client_id"] == "phone")
+            #expect(last.open["reason"] == "invalid_second_factor")
+        }
+    }
+
     @Test func `stands readable nowhere, and neither do its codes`() async throws {
         let world = try await SignInWorld()
         let (app, recovery) = try await world.enroll(try await world.token())

@@ -187,15 +187,15 @@ enum TOTPPageRoutes {
         do throws(Problem) {
             outcome =
                 call.body["what"]?.string == "codes"
-                ? try await call.ask(
+                ? try await call.prove(
                     RenewRecoveryCodes(
                         account: frame.account, typed: typed,
                         recoveryCodes: try call.digests(of: codes, for: frame.account), now: now),
-                    as: "user:\(frame.account)")
-                : try await call.ask(
+                    by: frame.browser)
+                : try await call.prove(
                     RemoveTOTP(
                         account: frame.account, typed: typed, mail: call.newID(), now: now),
-                    as: "user:\(frame.account)")
+                    by: frame.browser)
         } catch {
             guard [.invalidEnrollment, .noTwoFactor].contains(error.kind) else { throw error }
             return try await wrong(call, frame)

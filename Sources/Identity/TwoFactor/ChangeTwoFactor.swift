@@ -1,0 +1,73 @@
+public import EventSourcing
+public import Values
+
+/// Has somebody who is signed in change his second factor by a code of it. A wrong code is put on record
+/// like one that is typed to sign in.
+public struct ChangeTwoFactor<Change: AnsweringCommand>: AnsweringCommand
+where
+    Change.Facts == OwnTwoFactor, Change.Outcome == TwoFactorOutcome,
+    Change.Rejection == TwoFactorRejection
+{
+    /// How he is signed in.
+    public enum Way: Sendable {
+        case browser(BrowserMethod, app: UUID?)
+        case client(SessionTerms)
+    }
+
+    public var change: Change
+    public var way: Way
+    /// The name of the record, where there is one.
+    public var attempt: UUID
+    public var from: SignInPlace
+
+    public init(
+        _ change: Change, in way: Way, attempt: UUID, from: SignInPlace = SignInPlace()
+    ) {
+        self.change = change
+        self.way = way
+        self.attempt = attempt
+        self.from = from
+    }
+
+    public typealias Rejection = TwoFactorRejection
+    public typealias Outcome = TwoFactorOutcome
+
+    public func gather(_ streams: some StreamReader) async throws(LogFailure) -> OwnTwoFactor {
+        // The stream that is written has to be read.
+        switch way {
+        case .browser: _ = try await streams.readNew(BrowserSession.self, attempt)
+        case .client: _ = try await streams.readNew(Session.self, attempt)
+        }
+        return try await change.gather(streams)
+    }
+
+    public func settle(_ facts: OwnTwoFactor) throws(Rejection) -> Settled<Outcome> {
+        do throws(Rejection) {
+            var settled = try change.settle(facts)
+            if case .failure(.wrongCode) = settled.outcome {
+                settled.decision.append(record(of: facts.account.stream))
+            }
+            return settled
+        } catch {
+            guard error == .wrongCode else { throw error }
+            return Settled(record(of: facts.account.stream), .failure(error))
+        }
+    }
+
+    private func record(of account: UUID) -> Decision {
+        guard let reason = GrantRefusal.invalidSecondFactor.recordedReason else {
+            return Decision()
+        }
+        switch way {
+        case .browser(let method, let app):
+            let refused = RefusedBrowser(
+                method: method, reason: reason, account: account, app: app, from: from)
+            return Decision(BrowserSessionEvent.refused(refused), in: attempt, of: account)
+        case .client(let terms):
+            let refused = RefusedSignIn(
+                method: terms.method ?? .authorizationCode, reason: reason, account: account,
+                client: terms.client, clientID: terms.clientID, app: terms.app, from: from)
+            return Decision(SessionEvent.refused(refused), in: attempt, of: account)
+        }
+    }
+}
