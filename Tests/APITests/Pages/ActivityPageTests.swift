@@ -83,9 +83,12 @@ import Values
         try await other.get("/login")
         try await other.askForCode()
         try await sign([("code", try await other.code() == "000000" ? "111111" : "000000")])
+        // Here it ends; above the second step followed.
+        try await sign([("code", try await other.code())])
         try await browser.get("/account/activity")
         for words in [
             "Wrong code, or one that is over", "First step right, second step missing",
+            "First step right, second step followed", ">First step<",
             "Wrong authenticator code, or too many tries", ">Refused<", ">Signed in<",
         ] {
             #expect(browser.shows(words), "\(words)")
@@ -93,6 +96,36 @@ import Values
         browser.headers["Accept-Language"] = "de"
         try await browser.get("/account/activity")
         #expect(browser.shows("Falscher Code der Authenticator-App"))
+    }
+
+    @Test func `knows a first step by the second one that came after it`() {
+        func attempt(
+            _ position: Int64, at seconds: Int64, _ reason: String?, device: String = "Mac"
+        ) -> LoginView {
+            LoginView(
+                position: position, at: Timestamp(seconds: seconds), account: nil, app: nil,
+                clientID: nil, method: "passphrase", isRefused: reason != nil, reason: reason,
+                session: nil, source: "AAAA", device: device)
+        }
+        func followed(_ attempts: LoginView...) -> Set<Int64> {
+            FirstSteps.followed(attempts.reversed())
+        }
+        let first = attempt(1, at: 0, "second_factor_required")
+        #expect(followed(first).isEmpty)
+        #expect(followed(first, attempt(2, at: 9, nil)) == [1])
+        #expect(followed(first, attempt(2, at: 9, "invalid_second_factor")) == [1])
+        #expect(followed(first, attempt(2, at: 9, "invalid_passphrase")).isEmpty)
+        #expect(followed(first, attempt(2, at: 900, nil)).isEmpty, "That is another sign-in.")
+        #expect(followed(first, attempt(2, at: 9, nil, device: "iPhone")).isEmpty)
+        // One second step follows one first step.
+        #expect(
+            followed(
+                first, attempt(2, at: 5, "second_factor_required"), attempt(3, at: 9, nil)) == [2])
+        // What somebody else does meanwhile is nothing to it.
+        #expect(
+            followed(
+                first, attempt(2, at: 5, "invalid_passphrase", device: "iPhone"),
+                attempt(3, at: 9, nil)) == [1])
     }
 
     @Test func `shows the wrong codes of somebody who is signed in`() async throws {

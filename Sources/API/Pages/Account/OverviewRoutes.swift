@@ -74,6 +74,7 @@ enum OverviewRoutes {
                 after: nil, limit: 50)
         }
         let apps = try await call.names(ofClients: attempts.compactMap(\.clientID))
+        let followed = FirstSteps.followed(attempts)
         return frame.page(.activity) {
             Page.card {
                 HTML.element(.h1) { say("Activity", "Aktivität") }
@@ -85,15 +86,21 @@ enum OverviewRoutes {
                 }
                 HTML.element(.ul, .class("items")) {
                     for attempt in attempts {
-                        line(attempt, app: attempt.clientID.flatMap { apps[$0] }, say)
+                        line(
+                            attempt, app: attempt.clientID.flatMap { apps[$0] },
+                            isFollowed: followed.contains(attempt.position), say)
                     }
                 }
             }
         }
     }
 
-    /// - Parameter app: what somebody signed in to, where it was not a page of ours.
-    private static func line(_ attempt: LoginView, app: String?, _ say: Words) -> HTML {
+    /// - Parameters:
+    ///   - app: what somebody signed in to, where it was not a page of ours.
+    ///   - isFollowed: it was the first of two steps, and the second one came.
+    private static func line(
+        _ attempt: LoginView, app: String?, isFollowed: Bool, _ say: Words
+    ) -> HTML {
         // The server of a web application is no device that its people would know.
         let device = attempt.device ?? app ?? say("Unknown device", "Unbekanntes Gerät")
         return HTML.element(.li) {
@@ -108,11 +115,15 @@ enum OverviewRoutes {
                     }
                     say.moment(attempt.at)
                 }
-                if attempt.isRefused, let why = say.refusal(attempt) {
+                if attempt.isRefused,
+                    let why = isFollowed ? say.followedStep(attempt) : say.refusal(attempt)
+                {
                     HTML.element(.span, .class("small")) { why }
                 }
             }
-            if attempt.isRefused {
+            if isFollowed {
+                HTML.element(.span, .class("badge")) { say("First step", "Erster Schritt") }
+            } else if attempt.isRefused {
                 HTML.element(.span, .class("badge bad")) { say("Refused", "Abgelehnt") }
             } else {
                 HTML.element(.span, .class("badge")) { say("Signed in", "Angemeldet") }

@@ -3,10 +3,9 @@
 extension Words {
     /// Nil for what only those who look after the server make sense of.
     func refusal(_ attempt: LoginView) -> String? {
-        let isPassphrase = ["passphrase", "owner_passphrase"].contains(attempt.method)
-        return switch attempt.reason {
+        switch attempt.reason {
         case "second_factor_required":
-            isPassphrase
+            attempt.isByPassphrase
                 ? self(
                     "Right passphrase, second step missing",
                     "Richtige Passphrase, zweiter Schritt fehlt")
@@ -44,5 +43,22 @@ extension Words {
             self("The account was blocked", "Das Konto war gesperrt")
         default: nil
         }
+    }
+
+    /// Of the first of two steps, where the second one came.
+    func followedStep(_ attempt: LoginView) -> String {
+        attempt.isByPassphrase
+            ? self(
+                "Right passphrase, second step followed",
+                "Richtige Passphrase, zweiter Schritt folgte")
+            : self(
+                "First step right, second step followed",
+                "Erster Schritt richtig, zweiter folgte")
+    }
+}
+
+extension LoginView {
+    fileprivate var isByPassphrase: Bool {
+        ["passphrase", "owner_passphrase"].contains(method)
     }
 }

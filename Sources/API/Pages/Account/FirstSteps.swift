@@ -1,0 +1,41 @@
+internal import Values
+
+/// Sign-ins of two steps leave two rows: whoever did the second one is not to read that it is missing.
+enum FirstSteps {
+    /// Seconds in which the second one comes, if it does.
+    private static let patience: Int64 = 900
+
+    /// The places of first steps that the second one came after: the next attempt of the same way from
+    /// the same place. As long as the two are not surely one sign-in, the second step is missing.
+    static func followed(_ newestFirst: [LoginView]) -> Set<Int64> {
+        var followed: Set<Int64> = []
+        var next: [Way: LoginView] = [:]
+        for attempt in newestFirst {
+            let way = Way(attempt)
+            if attempt.reason == "second_factor_required", let second = next[way],
+                second.isSecondStep, second.at < attempt.at.adding(seconds: patience)
+            {
+                followed.insert(attempt.position)
+            }
+            next[way] = attempt
+        }
+        return followed
+    }
+
+    private struct Way: Hashable {
+        let method: String?
+        let clientID: String?
+        let source: String?
+        let device: String?
+
+        init(_ attempt: LoginView) {
+            (method, clientID) = (attempt.method, attempt.clientID)
+            (source, device) = (attempt.source, attempt.device)
+        }
+    }
+}
+
+extension LoginView {
+    /// Of an account that has a second factor nobody is signed in without it.
+    fileprivate var isSecondStep: Bool { !isRefused || reason == "invalid_second_factor" }
+}
