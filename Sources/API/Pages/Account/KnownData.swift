@@ -1,0 +1,91 @@
+internal import EventSourcing
+internal import Identity
+internal import JSON
+internal import Values
+
+/// What somebody takes along of his account.
+extension Call<RealmContext> {
+    /// All that is known of somebody (GDPR article 15 and 20), opened for who it is about.
+    func knownData(of account: UUID) async throws(Problem) -> JSON {
+        let events = try await recorded(account)
+        let history = try await reading { () throws(LogFailure) in
+            try await context.queries.loginHistory(
+                of: context.place.realm, LoginSelection(account: account), after: nil, limit: 1000)
+        }
+        let factor = try await twoFactor(of: account)
+        let passphrase = try await folded(Passphrase.self, Passphrase.stream(of: account))
+        return [
+            "account": .object(try await claims(of: account, ["email", "profile"])),
+            "email_addresses": .array(addresses(events)),
+            "passkeys": .array(try await knownPasskeys(of: account)),
+            "authenticator_app": .bool(factor.enrolled != nil),
+            "recovery_codes_left": .integer(Int64(factor.recoveryCodes.count)),
+            "passphrase_set_at": passphrase.setAt.map { .string($0.description) } ?? .null,
+            "browsers": .array(try await knownBrowsers(of: account)),
+            "apps": .array(try await openSessions(of: account).map(known)),
+            "sign_ins": .array(history.map { .object($0.members) }),
+            "events": .array(events.map(known)),
+        ]
+    }
+
+    /// Those that the account has or had, with the moment from which on.
+    private func addresses(_ events: [Recorded]) -> [JSON] {
+        var last: String?
+        return events.compactMap { recorded in
+            guard case .opened(let personal) = recorded.personal,
+                let address = personal["email"]?.string, address != last
+            else { return nil }
+            last = address
+            return ["address": .string(address), "since": .string(recorded.at.description)]
+        }
+    }
+
+    private func knownPasskeys(of account: UUID) async throws(Problem) -> [JSON] {
+        var known: [JSON] = []
+        for passkey in try await passkeys(of: account) {
+            var members: JSONObject = [
+                "name": .string(try await name(of: passkey)),
+                "enrolled_at": .string(passkey.enrolledAt.description),
+            ]
+            members["used_at"] = passkey.usedAt.map { .string($0.description) }
+            known.append(.object(members))
+        }
+        return known
+    }
+
+    private func knownBrowsers(of account: UUID) async throws(Problem) -> [JSON] {
+        let browsers = try await reading { () throws(LogFailure) in
+            try await context.queries.browserSessions(
+                of: account, in: context.place.realm, at: context.clock.now(), after: nil,
+                limit: 100)
+        }
+        return browsers.map { browser in
+            [
+                "signed_in_at": .string(browser.terms.openedAt.description),
+                "device": browser.terms.from.device.map { .string($0) } ?? .null,
+                "source": browser.terms.from.source.map { .string($0) } ?? .null,
+                "method": .string(browser.terms.method.rawValue),
+            ]
+        }
+    }
+
+    private func known(_ session: OpenSessionView) -> JSON {
+        [
+            "client": .string(session.terms.clientID),
+            "scope": .array(session.terms.scope.map { .string($0) }),
+            "device": session.terms.from.device.map { .string($0) } ?? .null,
+            "source": session.terms.from.source.map { .string($0) } ?? .null,
+            "since": .string(session.openedAt.description),
+            "last_used_at": .string(session.lastUsedAt.description),
+        ]
+    }
+
+    private func known(_ recorded: Recorded) -> JSON {
+        var members = recorded.open
+        if case .opened(let personal) = recorded.personal { members.merge(personal) { $1 } }
+        return [
+            "what": .string(recorded.name), "at": .string(recorded.at.description),
+            "data": .object(members),
+        ]
+    }
+}
