@@ -10,6 +10,8 @@ struct DomainName {
     }
 
     let ascii: String
+    /// The same for people, with the letters themselves.
+    let shown: String
 
     init(_ text: String) throws(Fault) {
         let parts = text.unicodeScalars.split(separator: ".", omittingEmptySubsequences: false)
@@ -29,12 +31,14 @@ struct DomainName {
             guard labels.allSatisfy(\.beginsWithLetter) else { throw .malformed }
         }
         ascii = labels.map(\.ascii).joined(separator: ".")
+        shown = labels.map(\.shown).joined(separator: ".")
         guard ascii.utf8.count <= 253 else { throw .malformed }
     }
 }
 
 private struct Label {
     let ascii: String
+    let shown: String
     let script: Script?
     let letters: [Unicode.Scalar]
     let beginsWithLetter: Bool
@@ -62,8 +66,9 @@ private struct Label {
         letters = scalars.filter { $0 != "-" && !("0"..."9").contains($0) }
         script = try Label.script(of: letters)
         beginsWithLetter = scalars.first == letters.first
+        shown = String(String.UnicodeScalarView(scalars))
         if scalars.allSatisfy(\.isASCII) {
-            ascii = String(String.UnicodeScalarView(scalars))
+            ascii = shown
         } else {
             guard let encoded = Punycode.encode(scalars) else { throw .malformed }
             ascii = "xn--" + encoded

@@ -23,6 +23,13 @@ public struct MailAddress: Hashable, Sendable {
     /// `local@domain`, as accounts and mail servers have it.
     public var text: String { localPart + "@" + domain }
 
+    /// The same for people to read, with the letters that the domain has. For their eyes alone: what
+    /// is kept, compared and written to is `text`.
+    public var shown: String {
+        guard let domain = try? DomainName(domain) else { return text }
+        return localPart + "@" + domain.shown
+    }
+
     public init(_ written: String) throws(Fault) {
         if let plain = MailAddress(plain: written) {
             self = plain

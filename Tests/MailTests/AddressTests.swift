@@ -35,6 +35,19 @@ private func fault(_ text: String) -> MailAddress.Fault? {
         #expect(try MailAddress(address.text) == address)
     }
 
+    @Test(arguments: [
+        ("Anna@Example.org", "anna@example.org"), ("a@xn--mnchen-3ya.de", "a@münchen.de"),
+        ("a@XN--E1AFMKFD.xn--p1ai", "a@пример.рф"), ("a@b.MÜNCHEN.de", "a@b.münchen.de"),
+        ("a@xn--mgbp1eef.com", "a@دامنه.com"), ("a@рос.рф", "a@рос.рф"),
+    ])
+    func `is shown with the letters of its domain, and is the same read again`(
+        written: String, shown: String
+    ) throws {
+        let address = try MailAddress(written)
+        #expect(address.shown == shown)
+        #expect(try MailAddress(address.shown) == address)
+    }
+
     @Test(
         arguments: [
             ("", .malformed), ("anna", .malformed), ("@example.org", .malformed),

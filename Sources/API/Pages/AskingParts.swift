@@ -50,7 +50,7 @@ enum AskingParts {
     static func signedIn(as email: String, _ say: Words) -> HTML {
         HTML.element(.p, .class("soft break")) {
             say("Signed in as ", "Angemeldet als ")
-            HTML.element(.strong) { email }
+            HTML.element(.strong) { Parts.address(email) }
         }
     }
 

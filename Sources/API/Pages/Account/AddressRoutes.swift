@@ -68,7 +68,7 @@ enum AddressRoutes {
                 HTML.element(.h1) { say("Check your mail", "Posteingang prüfen") }
                 HTML.element(.p) {
                     say("If nobody uses ", "Falls niemand ")
-                    HTML.element(.strong, .class("break")) { address }
+                    HTML.element(.strong, .class("break")) { Parts.address(address) }
                     say(
                         " here, a code is on its way there.",
                         " hier benutzt, ist ein Code dorthin unterwegs.")

@@ -25,7 +25,9 @@ enum DataRoutes {
             Page.card {
                 HTML.element(.h1) { say("Your data", "Ihre Daten") }
                 HTML.element(.h2) { say("E-mail address", "E-Mail-Adresse") }
-                HTML.element(.p, .class("break")) { claims["email"]?.string ?? "" }
+                HTML.element(.p, .class("break")) {
+                    Parts.address(claims["email"]?.string ?? "")
+                }
                 frame.visit.form("/account/email") {
                     Field(
                         name: "email", label: say("New address", "Neue Adresse"), type: "email",

@@ -26,7 +26,7 @@ enum OverviewRoutes {
                 }
                 HTML.element(.p, .class("soft break")) {
                     say("Signed in as ", "Angemeldet als ")
-                    HTML.element(.strong) { claims["email"]?.string ?? "" }
+                    HTML.element(.strong) { Parts.address(claims["email"]?.string ?? "") }
                 }
                 visit(frame)
             }

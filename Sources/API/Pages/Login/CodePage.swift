@@ -57,7 +57,7 @@ struct CodePage {
                 HTML.element(.h1) { say("Check your mail", "Posteingang prüfen") }
                 HTML.element(.p) {
                     say("If you can sign in with ", "Falls Sie sich mit ")
-                    HTML.element(.strong, .class("break")) { address.email }
+                    HTML.element(.strong, .class("break")) { Parts.address(address.email) }
                     say(
                         ", a 6-digit code is on its way to you.",
                         " anmelden können, ist ein sechsstelliger Code unterwegs zu Ihnen.")
@@ -159,7 +159,7 @@ struct CodePage {
                 HTML.element(.h1) { say("Check your mail", "Posteingang prüfen") }
                 HTML.element(.p) {
                     say("If you can sign in with ", "Falls Sie sich mit ")
-                    HTML.element(.strong, .class("break")) { email }
+                    HTML.element(.strong, .class("break")) { Parts.address(email) }
                     say(
                         ", a link is on its way to you. Open it on this device.",
                         " anmelden können, ist ein Link unterwegs zu Ihnen. Öffnen Sie ihn auf diesem Gerät."

@@ -74,7 +74,7 @@ enum LinkRoutes {
                 HTML.element(.h1) { say("Sign in", "Anmelden") }
                 HTML.element(.p) {
                     say("This link signs you in as ", "Dieser Link meldet Sie an als ")
-                    HTML.element(.strong, .class("break")) { email }
+                    HTML.element(.strong, .class("break")) { Parts.address(email) }
                     "."
                 }
                 visit.form("\(path)?\(Form.encode([("userId", user), ("token", token)]))") {

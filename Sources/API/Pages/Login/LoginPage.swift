@@ -53,7 +53,7 @@ struct LoginPage {
                 Parts.note(.bad, notice)
                 Parts.note(
                     .good,
-                    moved.map {
+                    moved.map(Parts.address).map {
                         say(
                             "Your address is now \($0). Sign in with it.",
                             "Ihre Adresse ist jetzt \($0). Melden Sie sich damit an.")
@@ -82,7 +82,7 @@ struct LoginPage {
         HTML.element(.p, .class("break")) {
             if let signedInAs, asked?.asksForAnother == true {
                 say("You are signed in as ", "Sie sind angemeldet als ")
-                HTML.element(.strong) { signedInAs }
+                HTML.element(.strong) { Parts.address(signedInAs) }
                 say(
                     ". Sign in with the account that you want to go on with.",
                     ". Melden Sie sich mit dem Konto an, mit dem Sie weitermachen möchten.")
@@ -92,7 +92,7 @@ struct LoginPage {
                     "Bitte bestätigen Sie, dass Sie es sind, um weiterzumachen")
                 if let signedInAs {
                     ": "
-                    HTML.element(.strong) { signedInAs }
+                    HTML.element(.strong) { Parts.address(signedInAs) }
                 }
                 "."
             }
