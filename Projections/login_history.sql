@@ -1,7 +1,8 @@
 -- Who signed in or tried to, when, through what and how it went: one row for each attempt of a person,
 -- with how the session ended that came of it; and one for each refresh token or code that came once more
 -- and ended a session. Where from and on what is there as a pseudonym and a kind; the address itself is
--- sealed in the event at the row's position. What clients do for themselves is no sign-in of anybody.
+-- sealed in the event at the row's position. What clients do for themselves is no sign-in of anybody: only
+-- who said to be a client and did not show it has a row.
 -- Read by: the admin API, `urd history`, analysts.
 --
 -- kind: following

@@ -168,3 +168,17 @@ private func givenClient(_ metadata: JSONObject = webMetadata) throws -> Scenari
         try await check(DeleteClient(id: client))
     }
 }
+
+@Suite struct `Somebody who only says to be a client` {
+    private let attempt = UUID(high: 30, low: 1)
+    private let refused = RefusedSignIn(
+        method: .clientCredentials, reason: "invalid_client", account: nil, client: client,
+        clientID: "web", app: nil, from: SignInPlace())
+
+    @Test func `is on record, under a name of his own`() async throws {
+        try await givenClient().when(RecordRefusedClient(attempt: attempt, refused))
+            .then(SessionEvent.refused(refused), in: attempt)
+        try await givenClient().given(SessionEvent.refused(refused), in: attempt)
+            .when(RecordRefusedClient(attempt: attempt, refused)).thenRejected(.idTaken)
+    }
+}

@@ -63,10 +63,7 @@ extension Call<AdminContext> {
             id = .v7(at: now, using: &random)
         }
         let digest = Write.digest(of: request, body)
-        let origin = Origin(
-            actor: caller.actor, correlation: traceParent, address: request.source,
-            userAgent: request.headers["User-Agent"].map { String($0.unicodeScalars.prefix(512)) },
-            at: now)
+        let origin = Origin(caller.actor, of: request, from: request.source, at: now)
         return Write(realm: realm, command: id, digest: digest, origin: origin)
     }
 
@@ -79,17 +76,11 @@ extension Call<AdminContext> {
     func run<C: Command>(
         _ command: C, as write: Write
     ) async throws(Problem) -> Done where C.Rejection: Refusal {
-        do {
-            let dispatched = try await context.commands.dispatch(
-                command, in: write.realm, id: write.command, digest: write.digest,
-                origin: write.origin)
-            return Done(write: write, positions: dispatched.positions)
-        } catch let refusal as C.Rejection {
-            throw refusal.problem
-        } catch let failure as LogFailure {
-            throw Problem(of: failure)
-        } catch {
-            throw Problem(.internalError)
+        let result = try await context.commands.tried(
+            command, in: write.realm, id: write.command, digest: write.digest, by: write.origin)
+        switch result {
+        case .success(let dispatched): return Done(write: write, positions: dispatched.positions)
+        case .failure(let refusal): throw refusal.problem
         }
     }
 
@@ -144,21 +135,7 @@ extension Call<AdminContext> {
             throw Problem(.unavailable)
         }
     }
-
-    /// The trace that the caller says this belongs to, if it is spelled as W3C Trace Context asks.
-    private var traceParent: String? {
-        guard let text = request.headers["traceparent"], traceParentPattern.matches(text) else {
-            return nil
-        }
-        return text
-    }
 }
-
-private let traceParentPattern = Pattern.sequence([
-    .some(Characters("0-9a-f"), 2...2), .text("-"), .some(Characters("0-9a-f"), 32...32),
-    .text("-"), .some(Characters("0-9a-f"), 16...16), .text("-"),
-    .some(Characters("0-9a-f"), 2...2),
-])
 
 extension Response {
     /// Says where in the log the write stands, so that a later read can ask for no less.

@@ -209,26 +209,17 @@ extension Call<RealmContext> {
     ) async throws(AuthorizationRefusal) {
         let command = UsePushedRequest(
             request: pushed, account: browser.subject, client: asked.client)
-        let origin = origin(of: browser.subject, client: asked.clientID)
-        do {
-            _ = try await context.commands.dispatch(
-                command, in: context.place.realm, id: newID(), digest: [], origin: origin)
-        } catch is UsePushedRequest.Rejection {
-            throw AuthorizationRefusal.sent(
+        let refusal: UsePushedRequest.Rejection?
+        do throws(Problem) {
+            refusal = try await attempt(
+                command, as: "user:\(browser.subject)", client: asked.clientID)
+        } catch {
+            throw .told(error)
+        }
+        guard refusal == nil else {
+            throw .sent(
                 AuthorizationFault(.invalidRequestURI, "The pushed request was used before."),
                 asked.target)
-        } catch let failure as LogFailure {
-            throw AuthorizationRefusal.told(Problem(of: failure))
-        } catch {
-            throw AuthorizationRefusal.told(Problem(.internalError))
         }
-    }
-
-    /// For what somebody does in a browser.
-    func origin(of account: UUID, client: String?) -> Origin {
-        Origin(
-            actor: "user:\(account)", client: client, address: context.place.address,
-            userAgent: request.headers["User-Agent"].map { String($0.unicodeScalars.prefix(512)) },
-            at: context.clock.now())
     }
 }

@@ -111,17 +111,7 @@ extension Call<RealmContext> {
             consent: context.mint.consent(of: browser.subject, to: asked.client),
             account: browser.subject, client: asked.client, agreed: asked.toAgree,
             place: asked.target.place, now: context.clock.now())
-        do {
-            _ = try await context.commands.dispatch(
-                command, in: context.place.realm, id: newID(), digest: [],
-                origin: origin(of: browser.subject, client: asked.clientID))
-        } catch let refusal as GiveConsent.Rejection {
-            throw refusal.problem
-        } catch let failure as LogFailure {
-            throw Problem(of: failure)
-        } catch {
-            throw Problem(.internalError)
-        }
+        try await carryOut(command, as: "user:\(browser.subject)", client: asked.clientID)
         asked.agreedIn = browser.id
         guard let agreed = context.sealed(asked) else { throw Problem(.internalError) }
         var response = Response(status: .seeOther, headers: Headers(), body: [])

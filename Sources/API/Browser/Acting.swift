@@ -15,21 +15,7 @@ extension Call<RealmContext> {
     func attempt<C: Command>(
         _ command: C, for browser: SignedInBrowser
     ) async throws(Problem) -> C.Rejection? {
-        let origin = Origin(
-            actor: "user:\(browser.subject)", address: context.place.address,
-            userAgent: request.headers["User-Agent"].map { String($0.unicodeScalars.prefix(512)) },
-            at: context.clock.now())
-        do {
-            _ = try await context.commands.dispatch(
-                command, in: context.place.realm, id: newID(), digest: [], origin: origin)
-            return nil
-        } catch let refusal as C.Rejection {
-            return refusal
-        } catch let failure as LogFailure {
-            throw Problem(of: failure)
-        } catch {
-            throw Problem(.internalError)
-        }
+        try await attempt(command, as: "user:\(browser.subject)")
     }
 }
 

@@ -75,27 +75,6 @@ extension Call<RealmContext> {
             command, as: "client:\(RegisterInstallation.clientID(of: installation))")
     }
 
-    /// Why a command was refused, if it was.
-    func attempt<C: Command>(
-        _ command: C, as actor: String
-    ) async throws(Problem) -> C.Rejection? {
-        let origin = Origin(
-            actor: actor, address: context.place.address,
-            userAgent: request.headers["User-Agent"].map { String($0.unicodeScalars.prefix(512)) },
-            at: context.clock.now())
-        do {
-            _ = try await context.commands.dispatch(
-                command, in: context.place.realm, id: newID(), digest: [], origin: origin)
-            return nil
-        } catch let refusal as C.Rejection {
-            return refusal
-        } catch let failure as LogFailure {
-            throw Problem(of: failure)
-        } catch {
-            throw Problem(.internalError)
-        }
-    }
-
     /// All that an installation is told of itself.
     func document(of id: UUID, _ client: Client, secret: ClientSecret? = nil) -> JSONObject {
         let hidden: Set<String> = [

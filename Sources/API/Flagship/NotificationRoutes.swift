@@ -144,23 +144,7 @@ extension Call<RealmContext> {
             case .installation(let id): "client:\(RegisterInstallation.clientID(of: id))"
             case .webApp(let id, openedBy: _): "web-app:\(id)"
             }
-        let origin = Origin(
-            actor: actor,
-            address: context.place.address,
-            userAgent: request.headers["User-Agent"].map { String($0.unicodeScalars.prefix(512)) },
-            at: context.clock.now())
-        do {
-            let (_, outcome) = try await context.commands.ask(
-                command, in: context.place.realm, id: newID(), digest: [], origin: origin)
-            guard let outcome else { throw Problem(.internalError) }
-            return .success(outcome)
-        } catch let refusal as C.Rejection {
-            return .failure(refusal)
-        } catch let failure as LogFailure {
-            throw Problem(of: failure)
-        } catch {
-            throw Problem(.internalError)
-        }
+        return try await tried(command, as: actor)
     }
 }
 

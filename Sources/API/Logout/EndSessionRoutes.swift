@@ -118,18 +118,9 @@ extension Call<RealmContext> {
     /// The browser is signed out already: what is left is what its client has.
     private func endAlone(_ id: UUID, _ terms: SessionTerms) async throws(Problem) {
         guard let account = terms.account else { return }
-        do {
-            _ = try await context.commands.dispatch(
-                EndSession(
-                    session: id, reason: .loggedOut, of: account, notice: noticeOrder()),
-                in: context.place.realm, id: newID(), digest: [],
-                origin: origin(of: account, client: terms.clientID))
-        } catch is EndSession.Rejection {
-            return
-        } catch let failure as LogFailure {
-            throw Problem(of: failure)
-        } catch {
-            throw Problem(.internalError)
-        }
+        // One that is not found is over.
+        _ = try await attempt(
+            EndSession(session: id, reason: .loggedOut, of: account, notice: noticeOrder()),
+            as: "user:\(account)", client: terms.clientID)
     }
 }

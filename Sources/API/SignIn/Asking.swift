@@ -1,4 +1,3 @@
-internal import Cryptography
 internal import EventSourcing
 internal import HTTP
 internal import Identity
@@ -7,12 +6,6 @@ import Synchronization
 internal import Values
 
 extension Call<RealmContext> {
-    /// A new name for something: ordered by time, and not to be guessed.
-    func newID() -> UUID {
-        var random = SystemRandom()
-        return .v7(at: context.clock.now(), using: &random)
-    }
-
     /// Carries a command out for whoever asks here.
     func ask<C: AnsweringCommand>(
         _ command: C, as actor: String, client: String? = nil
@@ -27,13 +20,10 @@ extension Call<RealmContext> {
     func tried<C: AnsweringCommand>(
         _ command: C, as actor: String, client: String? = nil
     ) async throws(Problem) -> Result<C.Outcome, C.Rejection> {
-        let origin = Origin(
-            actor: actor, client: client, address: context.place.address,
-            userAgent: request.headers["User-Agent"].map { String($0.unicodeScalars.prefix(512)) },
-            at: context.clock.now())
         do {
             let answer = try await context.commands.ask(
-                command, in: context.place.realm, id: newID(), digest: [], origin: origin)
+                command, in: context.place.realm, id: newID(), digest: [],
+                origin: origin(actor, client: client))
             // The id is new: there was no earlier one.
             guard let outcome = answer.outcome else { throw Problem(.internalError) }
             return .success(outcome)

@@ -149,9 +149,7 @@ extension Call<RealmContext> {
     fileprivate func serviceWrite() throws(Problem) -> Write {
         guard case .service(let session, _) = caller else { throw Problem(.unauthenticated) }
         let client = session.terms.clientID
-        let origin = Origin(
-            actor: "client:\(client)", client: client, address: context.place.address,
-            at: context.clock.now())
+        let origin = origin("client:\(client)", client: client)
         return Write(
             realm: context.place.realm,
             command: text("Idempotency-Key").map {
@@ -161,17 +159,9 @@ extension Call<RealmContext> {
 
     fileprivate func serve<C: Command>(_ command: C, as write: Write) async throws(Problem)
     where C.Rejection: Refusal {
-        do {
-            _ = try await context.commands.dispatch(
-                command, in: write.realm, id: write.command, digest: write.digest,
-                origin: write.origin)
-        } catch let refusal as C.Rejection {
-            throw refusal.problem
-        } catch let failure as LogFailure {
-            throw Problem(of: failure)
-        } catch {
-            throw Problem(.internalError)
-        }
+        let result = try await context.commands.tried(
+            command, in: write.realm, id: write.command, digest: write.digest, by: write.origin)
+        if case .failure(let refusal) = result { throw refusal.problem }
     }
 
     fileprivate func invite(_ id: UUID) async throws(Problem) -> Invite {

@@ -146,20 +146,7 @@ extension Call<RealmContext> {
         _ command: C
     ) async throws(Problem) -> Dispatched where C.Rejection: Refusal {
         let (account, session) = try signedIn
-        let origin = Origin(
-            actor: "user:\(account)", client: session.terms.clientID,
-            address: context.place.address,
-            userAgent: request.headers["User-Agent"].map { String($0.unicodeScalars.prefix(512)) },
-            at: context.clock.now())
-        do {
-            return try await context.commands.dispatch(
-                command, in: context.place.realm, id: newID(), digest: [], origin: origin)
-        } catch let refusal as C.Rejection {
-            throw refusal.problem
-        } catch let failure as LogFailure {
-            throw Problem(of: failure)
-        } catch {
-            throw Problem(.internalError)
-        }
+        return try await carryOut(
+            command, as: "user:\(account)", client: session.terms.clientID)
     }
 }

@@ -104,8 +104,10 @@ public final class RealmContext: RouteContext {
             do throws(Problem) {
                 return .client(try await authenticate(client, for: request))
             } catch {
+                guard error.kind == .invalidClient else { throw error }
                 // A client's own rate is for the client alone: nobody else can use it up.
-                if error.kind == .invalidClient { try countSource() }
+                try countSource()
+                try await record(refused: client, in: request)
                 throw error
             }
         case .bearer: return try holder(of: try await bearer(of: request))

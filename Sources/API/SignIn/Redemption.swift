@@ -45,10 +45,7 @@ extension Call<RealmContext> {
 
     /// Where the caller is, without saying who.
     var signInPlace: SignInPlace {
-        let network = Source(context.place.address).network
-        return SignInPlace(
-            source: context.mint.pseudonym(ofNetwork: network),
-            device: DeviceKind.of(userAgent: request.headers["User-Agent"]))
+        context.signInPlace(of: request)
     }
 
     func answer(_ granted: GrantedTokens) async throws(Problem) -> Response {
@@ -76,17 +73,9 @@ extension Call<RealmContext> {
     }
 
     func end(_ session: UUID, as client: PresentClient) async throws(Problem) {
-        let origin = Origin(
-            actor: "client:\(client.clientID)", client: client.clientID,
-            address: context.place.address, at: context.clock.now())
-        do {
-            _ = try await context.commands.dispatch(
-                EndSession(session: session, reason: .revoked), in: context.place.realm,
-                id: newID(), digest: [], origin: origin)
-        } catch let failure as LogFailure {
-            throw Problem(of: failure)
-        } catch {
-            throw Problem(.internalError)
-        }
+        // One that is not found is over.
+        _ = try await attempt(
+            EndSession(session: session, reason: .revoked), as: "client:\(client.clientID)",
+            client: client.clientID)
     }
 }

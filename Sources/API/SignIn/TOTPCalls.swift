@@ -33,20 +33,7 @@ extension Call<RealmContext> {
 
     func change<C: Command>(_ command: C) async throws(Problem) where C.Rejection: Refusal {
         let account = try accountOfCaller
-        let origin = Origin(
-            actor: "user:\(account)", address: context.place.address,
-            userAgent: request.headers["User-Agent"].map { String($0.unicodeScalars.prefix(512)) },
-            at: context.clock.now())
-        do {
-            _ = try await context.commands.dispatch(
-                command, in: context.place.realm, id: newID(), digest: [], origin: origin)
-        } catch let refusal as C.Rejection {
-            throw refusal.problem
-        } catch let failure as LogFailure {
-            throw Problem(of: failure)
-        } catch {
-            throw Problem(.internalError)
-        }
+        try await carryOut(command, as: "user:\(account)")
     }
 
     func prove<C: AnsweringCommand>(_ change: C) async throws(Problem)

@@ -64,19 +64,9 @@ extension RealmContext {
     fileprivate func use(
         _ assertion: UsedAssertion, of clientID: String
     ) async throws(Problem) {
-        var random = SystemRandom()
-        let now = clock.now()
-        do {
-            _ = try await commands.dispatch(
-                UseAssertion(assertion, by: clientID), in: place.realm,
-                id: .v7(at: now, using: &random), digest: [],
-                origin: Origin(actor: "client:\(clientID)", client: clientID, at: now))
-        } catch is UseAssertion.Rejection {
-            throw GrantRefusal.usedAssertion.problem
-        } catch let failure as LogFailure {
-            throw Problem(of: failure)
-        } catch {
-            throw Problem(.internalError)
-        }
+        let result = try await commands.tried(
+            UseAssertion(assertion, by: clientID), in: place.realm, id: newID(),
+            by: Origin(actor: "client:\(clientID)", client: clientID, at: clock.now()))
+        if case .failure = result { throw GrantRefusal.usedAssertion.problem }
     }
 }

@@ -74,19 +74,7 @@ extension Call<RealmContext> {
     private func decide<C: Command>(
         _ command: C, _ account: UUID
     ) async throws(Problem) where C.Rejection: Refusal {
-        do {
-            _ = try await context.commands.dispatch(
-                command, in: context.place.realm, id: newID(), digest: [],
-                origin: Origin(
-                    actor: "user:\(account)", address: context.place.address,
-                    at: context.clock.now()))
-        } catch let refusal as C.Rejection {
-            throw refusal.problem
-        } catch let failure as LogFailure {
-            throw Problem(of: failure)
-        } catch {
-            throw Problem(.internalError)
-        }
+        try await carryOut(command, as: "user:\(account)")
     }
 }
 

@@ -116,19 +116,6 @@ extension Call<RealmContext> {
     fileprivate func carryOut<C: Command>(
         _ command: C, for account: UUID, _ terms: SessionTerms
     ) async throws(Problem) where C.Rejection: Refusal {
-        let origin = Origin(
-            actor: "user:\(account)", client: terms.clientID, address: context.place.address,
-            userAgent: request.headers["User-Agent"].map { String($0.unicodeScalars.prefix(512)) },
-            at: context.clock.now())
-        do {
-            _ = try await context.commands.dispatch(
-                command, in: context.place.realm, id: newID(), digest: [], origin: origin)
-        } catch let refusal as C.Rejection {
-            throw refusal.problem
-        } catch let failure as LogFailure {
-            throw Problem(of: failure)
-        } catch {
-            throw Problem(.internalError)
-        }
+        try await carryOut(command, as: "user:\(account)", client: terms.clientID)
     }
 }

@@ -98,18 +98,11 @@ extension RealmContext {
 
     /// On every node it was used then.
     func use(_ proof: UsedProof) async throws(Problem) {
-        var random = SystemRandom()
-        let now = clock.now()
-        do {
-            _ = try await commands.dispatch(
-                UseProof(proof), in: place.realm, id: .v7(at: now, using: &random), digest: [],
-                origin: Origin(actor: "system", at: now))
-        } catch is UseProof.Rejection {
+        let result = try await commands.tried(
+            UseProof(proof), in: place.realm, id: newID(),
+            by: Origin(actor: "system", at: clock.now()))
+        if case .failure = result {
             throw Problem(.proofRefused, "The DPoP proof was used before.")
-        } catch let failure as LogFailure {
-            throw Problem(of: failure)
-        } catch {
-            throw Problem(.internalError)
         }
     }
 

@@ -121,20 +121,7 @@ extension Call<RealmContext> {
     func dispatch<C: Command>(
         _ command: C, as actor: String
     ) async throws(Problem) where C.Rejection: OwnClientRefusal {
-        let origin = Origin(
-            actor: actor, address: context.place.address,
-            userAgent: request.headers["User-Agent"].map { String($0.unicodeScalars.prefix(512)) },
-            at: context.clock.now())
-        do {
-            _ = try await context.commands.dispatch(
-                command, in: context.place.realm, id: newID(), digest: [], origin: origin)
-        } catch let refusal as C.Rejection {
-            throw refusal.ownProblem
-        } catch let failure as LogFailure {
-            throw Problem(of: failure)
-        } catch {
-            throw Problem(.internalError)
-        }
+        if let refusal = try await attempt(command, as: actor) { throw refusal.ownProblem }
     }
 }
 
