@@ -102,7 +102,8 @@ private func signInSamples() throws -> [any Event] {
         MailboxEvent.codeIssued(issued), MailboxEvent.codeIssued(moving),
         MailboxEvent.codeRefused(code, at: noon), MailboxEvent.codeRenamed(code, person),
         MailboxEvent.codeRedeemed(code), SessionEvent.opened(terms),
-        SessionEvent.refreshed(generation: 1, at: noon), SessionEvent.ended(.reuse),
+        SessionEvent.refreshed(generation: 1, at: noon),
+        SessionEvent.refreshed(generation: 2, at: noon, key: "k1"), SessionEvent.ended(.reuse),
         SessionEvent.ended(.codeReuse, from: SignInPlace(source: "s", device: "iPhone")),
         SessionEvent.ended(
             .loggedOut, notice: NoticeOrder(id: code, issuer: "https://id.example.org")),

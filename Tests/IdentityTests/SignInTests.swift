@@ -84,6 +84,30 @@ func registeredAccount(isConfirmed: Bool = true) -> AccountEvent {
         }
     }
 
+    @Test func `does nothing at the route to register, where people do not join there`()
+        async throws
+    {
+        for posture in ["off", "jit_on_otp", "invite_code", "explicit_endpoint"] {
+            let realm = try givenNativeRealm([
+                "registration": .string(posture), "registration_first_name": "required",
+            ]).given(registeredAccount(), in: account)
+                .given(MailboxEvent.assigned(account), in: mailbox)
+            let named = try await realm.when(request(.registration))
+            let nameless = try await realm.when(
+                request(.registration, person: Person(email: "ann@example.org")))
+            if posture == "explicit_endpoint" {
+                named.then(
+                    try issued(
+                        .signIn, to: Person(email: "ann@example.org", language: ann.language)),
+                    in: mailbox)
+                nameless.thenRejected(.invalid(FieldFault("first_name", .missing)))
+            } else {
+                named.thenNothing()
+                nameless.thenNothing()
+            }
+        }
+    }
+
     @Test func `only says that it would let somebody join, where that is all that was asked`()
         async throws
     {

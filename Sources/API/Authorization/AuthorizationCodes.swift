@@ -16,6 +16,7 @@ extension TokenMint {
         members["h"] = code.challenge.map { .string(Base64URL.encode($0.bytes)) }
         members["n"] = code.nonce.map { .string($0) }
         members["k"] = code.key.map { .string($0) }
+        members["l"] = code.level.map { .string($0) }
         let lists = [
             ("s", code.scope), ("o", code.resources), ("f", code.factors.map(\.rawValue)),
             ("d", code.idTokenClaims), ("p", code.userInfoClaims),
@@ -43,7 +44,8 @@ extension TokenMint {
             resources: texts("o"), nonce: json["n"]?.string, idTokenClaims: texts("d"),
             userInfoClaims: texts("p"), authenticatedAt: Timestamp(seconds: authenticatedAt),
             factors: texts("f").compactMap(AuthenticationFactor.init),
-            expiresAt: Timestamp(seconds: expiresAt), key: json["k"]?.string)
+            expiresAt: Timestamp(seconds: expiresAt), key: json["k"]?.string,
+            level: json["l"]?.string)
     }
 
     private func id(_ json: JSON, _ name: String) -> UUID? {

@@ -163,9 +163,10 @@ struct AuthorizationReader: Sendable {
             let scope = Scope.understood(names, by: metadata)
         else { throw AuthorizationFault(.invalidScope, "There is no such scope for this client.") }
         asked.scope = scope
-        guard parameters.resources.count <= 8,
-            parameters.resources.allSatisfy(ResourceRule.isResource)
-        else {
+        guard parameters.resources.count <= 8 else {
+            throw AuthorizationFault(.invalidTarget, "There can be 8 resources at most.")
+        }
+        guard parameters.resources.allSatisfy(ResourceRule.isResource) else {
             throw AuthorizationFault(.invalidTarget, "A resource is no absolute URI.")
         }
         for resource in parameters.resources

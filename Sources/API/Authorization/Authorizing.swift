@@ -196,7 +196,8 @@ extension Call<RealmContext> {
             idTokenClaims: asked.idTokenClaims, userInfoClaims: asked.userInfoClaims,
             authenticatedAt: browser.authenticatedAt,
             factors: browser.methods.compactMap(AuthenticationFactor.init),
-            expiresAt: context.clock.now().adding(seconds: lifetime), key: asked.key)
+            expiresAt: context.clock.now().adding(seconds: lifetime), key: asked.key,
+            level: asked.neededLevel(of: browser))
         guard let text = context.mint.authorizationCode(code) else {
             throw .told(Problem(.internalError))
         }

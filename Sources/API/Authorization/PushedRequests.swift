@@ -54,12 +54,6 @@ extension Call<RealmContext> {
         }
         // RFC 9449 section 10.1: a proof says as much as its thumbprint would.
         let proof = try tokenProof()
-        if let proof {
-            guard parameters["dpop_jkt"] == nil || parameters["dpop_jkt"] == proof.key else {
-                throw Problem(.invalidProof, "dpop_jkt is not of the key that is proved.")
-            }
-            try await context.use(proof)
-        }
         let resolved: AuthorizationParameters
         do throws(AuthorizationFault) { resolved = try await reader.resolved(parameters) } catch {
             return refused(error)
@@ -73,7 +67,14 @@ extension Call<RealmContext> {
             case .sent(let fault, _): return refused(fault)
             }
         }
-        asked.key = asked.key ?? proof?.key
+        if let proof {
+            // Of a request object it is what the object says.
+            guard asked.key == nil || asked.key == proof.key else {
+                throw Problem(.invalidProof, "dpop_jkt is not of the key that is proved.")
+            }
+            try await context.use(proof)
+            asked.key = proof.key
+        }
         let until = context.clock.now().adding(seconds: PushedRequests.lifetime)
         guard
             let sealed = context.mint.seal(

@@ -29,13 +29,19 @@ extension AuthorizationReader {
             throw AuthorizationFault(
                 .invalidRequestObject, "The request object is not one that this client signed.")
         }
-        guard claims["request"] == nil, claims["request_uri"] == nil,
-            claims["client_id"] == .string(clientID)
+        guard isForUs(claims) else {
+            throw AuthorizationFault(
+                .invalidRequestObject,
+                "The aud, iss, exp or nbf of the request object is missing or is not right.")
+        }
+        let members = claims.members
+        guard members["request"] == nil, members["request_uri"] == nil,
+            members["client_id"] == .string(clientID)
         else {
             throw AuthorizationFault(
                 .invalidRequestObject, "The request object says what it must not say.")
         }
-        guard let parameters = AuthorizationParameters(claims: claims) else {
+        guard let parameters = AuthorizationParameters(claims: members) else {
             throw AuthorizationFault(
                 .invalidRequestObject, "A member of the request object has another type.")
         }
@@ -49,7 +55,7 @@ extension AuthorizationReader {
         return Set(all.filter { $0.rawValue == chosen })
     }
 
-    private func claims(of text: String) async -> JSONObject? {
+    private func claims(of text: String) async -> Claims? {
         guard let source = KeySource(metadata.jwks, metadata.jwksURI),
             let verified = try? await context.remoteKeys.check(
                 source,
@@ -58,20 +64,20 @@ extension AuthorizationReader {
                         text, by: keys,
                         rules: JWS.Rules(
                             algorithms: algorithms, types: Self.types))
-                }), let claims = try? Claims(payload: verified.payload)
+                })
         else { return nil }
+        return try? Claims(payload: verified.payload)
+    }
+
+    private func isForUs(_ claims: Claims) -> Bool {
         let now = context.clock.now()
         // Whose it is says its `client_id` already, which it has to have.
         let rules = ClaimRules(
             issuer: clientID, mayLackIssuer: true, audience: .includes(context.place.issuer),
             longestLifetime: Self.longestLifetime)
-        guard (try? rules.check(claims, at: now)) != nil else { return nil }
+        guard (try? rules.check(claims, at: now)) != nil else { return false }
         // What was signed long ago may have been taken meanwhile.
-        if let notBefore = claims.notBefore,
-            notBefore < now.adding(seconds: -Self.longestLifetime)
-        {
-            return nil
-        }
-        return claims.members
+        guard let notBefore = claims.notBefore else { return true }
+        return notBefore >= now.adding(seconds: -Self.longestLifetime)
     }
 }

@@ -39,19 +39,20 @@ struct RequestedClaims: Equatable {
                 continue
             }
             idToken = names
-            guard let subjects = Self.subjects(asked["sub"]) else { return nil }
+            guard let subjects = Self.texts(asked["sub"]) else { return nil }
             self.subjects = subjects
-            if let level = asked["acr"] {
-                levels =
-                    level["values"]?.array?.compactMap(\.string)
-                    ?? level["value"]?.string.map { [$0] } ?? []
-                needsLevel = level["essential"]?.bool == true && !levels.isEmpty
+            guard let levels = Self.texts(asked["acr"]) else { return nil }
+            self.levels = levels
+            switch asked["acr"]?["essential"] {
+            case nil: break
+            case .bool(let isEssential)?: needsLevel = isEssential && !levels.isEmpty
+            default: return nil
             }
         }
     }
 
-    /// Nil where it cannot be told whom it names: to pass that over would be to answer for anybody.
-    private static func subjects(_ claim: JSON?) -> [String]? {
+    /// Nil where it cannot be told what is wanted: to pass that over would be to answer with anything.
+    private static func texts(_ claim: JSON?) -> [String]? {
         switch (claim?["value"], claim?["values"]) {
         case (nil, nil): return []
         case (let value?, nil): return value.string.map { [$0] }

@@ -19,6 +19,13 @@ enum AuthenticationLevel {
 }
 
 extension AuthorizationRequest {
+    /// Whoever needs a certain `acr` hears that one, also where the sign-in was stronger (OpenID Connect Core
+    /// section 5.5.1.1).
+    func neededLevel(of browser: SignedInBrowser) -> String? {
+        guard needsLevel, let level = browser.level, !levels.contains(level) else { return nil }
+        return AuthenticationLevel.known(levels).first
+    }
+
     /// What comes next, as far as it is about who is signed in, since when, and how.
     enum Step: Equatable {
         case login
@@ -48,8 +55,8 @@ extension AuthorizationRequest {
             return .login
         }
         if !isFresh, let maximumAge {
-            let age = now.seconds - browser.authenticatedAt.seconds
-            if age > maximumAge || maximumAge == 0 { return .login }
+            let age = now.microseconds - browser.authenticatedAt.microseconds
+            if age > maximumAge * 1_000_000 || maximumAge == 0 { return .login }
         }
         guard !levels.isEmpty else { return .goOn(browser) }
         let known = AuthenticationLevel.known(levels)

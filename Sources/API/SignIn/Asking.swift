@@ -109,7 +109,7 @@ extension GrantRefusal: Refusal {
             Problem(.unsupportedGrantType, "This grant type is not enabled for this realm.")
         case .unauthorizedClient:
             Problem(.unauthorizedClient, "The client may not use this grant type.")
-        case .unknownScope: Problem(.invalidScope, "There is no such scope here.")
+        case .unknownScope: Problem(.invalidScope, "There is no such scope here for this client.")
         case .scopeNotAllowed:
             Problem(.invalidRequest, "The client may not ask for this scope.")
         case .widerScope:

@@ -60,7 +60,8 @@ extension Call<RealmContext> {
             issuer: terms.issuer ?? context.place.issuer, subject: context.mint.subject(of: terms),
             clientID: terms.clientID, issuedAt: now,
             expiresAt: now.adding(seconds: granted.lifetime), nonce: granted.nonce,
-            authenticatedAt: terms.toldSignIn, authenticationContext: terms.authenticationContext,
+            authenticatedAt: terms.toldSignIn,
+            authenticationContext: granted.level ?? terms.authenticationContext,
             authenticationMethods: terms.authenticationMethods, accessToken: accessToken,
             additional: additional)
         return try await signed(by: granted.style.idTokenSignature) { key in

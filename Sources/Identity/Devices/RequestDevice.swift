@@ -43,7 +43,12 @@ public struct RequestDevice: AnsweringCommand {
         for resource in request.resources where !metadata.mayAsk(for: resource, facts.settings) {
             throw .invalidResource
         }
-        let scope = try Scope.granted(request.scope, to: metadata)
+        let scope: [String]
+        do throws(GrantRefusal) {
+            scope = try Scope.granted(request.scope, to: metadata)
+        } catch {
+            throw error == .scopeNotAllowed ? .unknownScope : error
+        }
         // Somebody else had the code once.
         guard !facts.device.exists else { throw .codeTaken }
         let lifetime = facts.settings[SettingCatalogue.deviceCodeLifetime]

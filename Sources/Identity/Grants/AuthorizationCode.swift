@@ -26,14 +26,18 @@ public struct AuthorizationCode: Sendable, Equatable {
     public var expiresAt: Timestamp
     /// The thumbprint of the key that its client has to prove (RFC 9449 section 10).
     public var key: String?
+    /// What its client hears as `acr`, where that had to be a certain one.
+    public var level: String?
 
     public init(
         id: UUID, client: UUID, account: UUID, browser: UUID, redirect: SecretDigest,
         namesRedirect: Bool = true, challenge: SecretDigest? = nil, scope: [String] = [],
         resources: [String] = [], nonce: String? = nil, idTokenClaims: [String] = [],
         userInfoClaims: [String] = [], authenticatedAt: Timestamp,
-        factors: [AuthenticationFactor], expiresAt: Timestamp, key: String? = nil
+        factors: [AuthenticationFactor], expiresAt: Timestamp, key: String? = nil,
+        level: String? = nil
     ) {
+        self.level = level
         self.key = key
         self.id = id
         self.client = client

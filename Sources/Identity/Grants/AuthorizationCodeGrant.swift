@@ -74,13 +74,7 @@ public struct AuthorizationCodeGrant: Grant {
                 throw .invalidAuthorizationCode("consent_withdrawn")
             }
         }
-        for resource in desk.request.resources where !code.resources.contains(resource) {
-            throw .invalidResource
-        }
-        if desk.request.resources.isEmpty { try desk.require(code.resources) }
-        var narrowed = desk
-        if desk.request.resources.isEmpty { narrowed.request.resources = code.resources }
-        var settled = narrowed.open(
+        var settled = try desk.narrowed(within: code.resources).open(
             account: (account.stream, account.state.stamp), scope: code.scope,
             factors: code.factors
         ) { terms in
@@ -91,6 +85,7 @@ public struct AuthorizationCodeGrant: Grant {
         if case .success(var granted) = settled.outcome {
             granted.nonce = code.nonce
             granted.idTokenClaims = code.idTokenClaims
+            granted.level = code.level
             settled.outcome = .success(granted)
         }
         return settled

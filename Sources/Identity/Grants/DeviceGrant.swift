@@ -39,6 +39,8 @@ public struct DeviceGrant: Grant {
         else { throw .invalidDeviceCode }
         guard !state.isDenied else { throw .deviceDenied }
         guard desk.request.now < terms.expiresAt else { throw .expiredDeviceCode }
+        // What is shown to the person is what there is: now is too late to ask for anything else.
+        let asked = try desk.narrowed(within: terms.resources)
         guard let approval = state.approval, let account = facts.account else {
             guard !isTooSoon else { throw .askedTooSoon }
             return Settled(asking(at: desk.request.now), .failure(.authorizationPending))
@@ -46,13 +48,6 @@ public struct DeviceGrant: Grant {
         guard account.isWelcome, account.state.stamp == approval.stamp else {
             throw .accountBlocked
         }
-        // What was shown to the person is what there is; now is too late to ask for anything else.
-        var request = desk.request
-        request.resources = terms.resources
-        try desk.require(terms.resources)
-        let asked = GrantDesk(
-            request: request, settings: desk.settings, metadata: desk.metadata,
-            method: desk.method)
         return asked.open(
             after: Decision(DeviceEvent.redeemed, in: device),
             account: (account.stream, approval.stamp), scope: terms.scope,

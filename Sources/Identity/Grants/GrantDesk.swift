@@ -10,6 +10,21 @@ public struct GrantDesk: Sendable {
     /// Where somebody signs in on a page, and not in a client.
     var browser: BrowserDesk?
 
+    /// What the first access token is for, where that is not all that the session may have.
+    var audience: [String]?
+
+    /// A session for all that was agreed to, and a first token for what the request names of it (RFC 8707
+    /// section 2.2).
+    func narrowed(within agreed: [String]) throws(GrantRefusal) -> GrantDesk {
+        let asked = request.resources
+        for resource in asked where !agreed.contains(resource) { throw .invalidResource }
+        if asked.isEmpty { try require(agreed) }
+        var whole = self
+        whole.request.resources = agreed
+        whole.audience = asked.isEmpty ? nil : asked
+        return whole
+    }
+
     /// The scope that this client gets of what it asked for.
     func grantedScope() throws(GrantRefusal) -> [String] {
         browser == nil ? try Scope.granted(request.scope, to: metadata) : []
@@ -54,7 +69,7 @@ public struct GrantDesk: Sendable {
             .success(
                 GrantedTokens(
                     session: request.session, generation: 0, terms: terms, scope: scope,
-                    resources: request.resources, lifetime: accessLifetime,
+                    resources: audience ?? request.resources, lifetime: accessLifetime,
                     style: TokenStyle(metadata), key: request.keyProof?.key)))
     }
 

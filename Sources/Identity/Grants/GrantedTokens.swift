@@ -17,6 +17,8 @@ public struct GrantedTokens: Sendable, Equatable {
     /// What the ID token of this answer says beside the usual.
     public var nonce: String?
     public var idTokenClaims: [String] = []
+    /// The `acr`, where that had to be a certain one.
+    public var level: String?
 
     public init(
         session: UUID, generation: Int, terms: SessionTerms, scope: [String],

@@ -56,14 +56,18 @@ public struct RefreshGrant: Grant {
         let scope = try narrowed(desk, terms)
         let resources = try resources(desk, terms)
         let next = generation + 1
+        let key = desk.request.keyProof?.key
         let granted = GrantedTokens(
             session: session.stream, generation: next, terms: terms, scope: scope,
             resources: resources,
-            lifetime: desk.accessLifetime, style: TokenStyle(desk.metadata),
-            key: desk.request.keyProof?.key)
+            lifetime: desk.accessLifetime, style: TokenStyle(desk.metadata), key: key)
         guard generation == session.state.generation else { return Settled(.success(granted)) }
+        // From its first proof on a client that has no secret is held to its key (RFC 9449 section 5).
+        let binds = terms.key == nil && desk.metadata.authenticationMethod == .none
         return Settled(
-            Decision(SessionEvent.refreshed(generation: next, at: now), in: session.stream),
+            Decision(
+                SessionEvent.refreshed(generation: next, at: now, key: binds ? key : nil),
+                in: session.stream),
             .success(granted))
     }
 

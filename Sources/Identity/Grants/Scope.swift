@@ -36,8 +36,11 @@ public enum Scope {
     public static func understood(_ asked: [String], by metadata: ClientMetadata) -> [String]? {
         let allowed = allowed(to: metadata)
         guard !asked.isEmpty else { return metadata.scope.filter { $0 != "offline_access" } }
+        // Who cannot refresh has no use for it (OpenID Connect Core section 11).
+        let mayRefresh = metadata.grantTypes.contains(.refreshToken)
         var understood: [String] = []
         for scope in asked where allowed.contains(scope) && !understood.contains(scope) {
+            if scope == "offline_access", !mayRefresh { continue }
             understood.append(scope)
         }
         return understood.isEmpty ? nil : understood

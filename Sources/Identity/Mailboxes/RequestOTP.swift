@@ -135,8 +135,9 @@ public struct RequestOTP: AnsweringCommand {
             ("first_name", settings[SettingCatalogue.registrationFirstName], person.firstName),
             ("last_name", settings[SettingCatalogue.registrationLastName], person.lastName),
         ]
+        let isAsked = isForPage ? mayJoin : isOpen(settings)
         for (field, demand, value) in demands
-        where demand == .required && value == nil && (mayJoin || !isForPage) {
+        where demand == .required && value == nil && isAsked {
             throw .invalid(FieldFault(field, .missing))
         }
         do {
@@ -172,7 +173,14 @@ public struct RequestOTP: AnsweringCommand {
         return invite
     }
 
+    /// The native route to register does nothing where people join in another way, or not at all.
+    private func isOpen(_ settings: Settings) -> Bool {
+        isForPage || route == .signIn
+            || settings[SettingCatalogue.registration] == .explicitEndpoint
+    }
+
     private func purpose(_ facts: Facts) -> Result<IssuedCode.Purpose, NoCode> {
+        guard isOpen(facts.settings) else { return .failure(NoCode(.notRegistered)) }
         let posture = facts.settings[SettingCatalogue.registration]
         if let account = facts.account, account.isAlive {
             guard account.isWelcome else { return .failure(NoCode(.blocked)) }

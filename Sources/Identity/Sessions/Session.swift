@@ -15,9 +15,10 @@ public struct Session: StreamState {
     public mutating func apply(_ event: SessionEvent) {
         switch event {
         case .opened(let terms): self.terms = terms
-        case .refreshed(let generation, let at):
+        case .refreshed(let generation, let at, let key):
             self.generation = generation
             refreshedAt = at
+            if let key { terms?.key = key }
         case .ended(let reason, _, _): end = reason
         case .refused: break
         }

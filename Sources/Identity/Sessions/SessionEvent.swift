@@ -147,8 +147,8 @@ public enum SessionEnd: String, Sendable {
 /// What happens to a session: one sign-in of one client, with all tokens that come of it.
 public enum SessionEvent: Event {
     case opened(SessionTerms)
-    /// A refresh token was redeemed: the next one has this number.
-    case refreshed(generation: Int, at: Timestamp)
+    /// A refresh token was redeemed: the next one has this number, and from now on is bound to this key.
+    case refreshed(generation: Int, at: Timestamp, key: String? = nil)
     /// Its client is told by this notice, if it wants to hear of it. Where from what was shown again came.
     case ended(SessionEnd, notice: NoticeOrder? = nil, from: SignInPlace = SignInPlace())
     /// An attempt that opened none: it has the name that the session would have had.
@@ -163,7 +163,7 @@ public enum SessionEvent: Event {
                 "exchanged", "actors", "impersonator",
                 "auth_time", "browser", "sector", "claims", "issuer", "assertion_issuer", "web_app",
             ]),
-        EventShape("session.refreshed", open: ["generation", "refreshed_at"]),
+        EventShape("session.refreshed", open: ["generation", "refreshed_at", "key"]),
         EventShape("session.ended", open: ["reason", "notice", "issuer", "source", "device"]),
         EventShape(
             "session.refused",
@@ -197,10 +197,12 @@ public enum SessionEvent: Event {
     public var fields: JSONObject {
         switch self {
         case .opened(let terms): return terms.fields
-        case .refreshed(let generation, let at):
-            return [
+        case .refreshed(let generation, let at, let key):
+            var fields: JSONObject = [
                 "generation": .integer(Int64(generation)), "refreshed_at": .integer(at.seconds),
             ]
+            fields["key"] = key.map { .string($0) }
+            return fields
         case .ended(let reason, let notice, let from):
             var fields = from.fields
             fields["reason"] = .string(reason.rawValue)
@@ -220,7 +222,8 @@ public enum SessionEvent: Event {
             guard let generation = fields["generation"]?.integer,
                 let at = fields.instant("refreshed_at")
             else { return nil }
-            self = .refreshed(generation: Int(clamping: generation), at: at)
+            self = .refreshed(
+                generation: Int(clamping: generation), at: at, key: fields["key"]?.string)
         case "session.ended":
             guard let reason: SessionEnd = fields.choice("reason") else { return nil }
             var notice: NoticeOrder?

@@ -26,19 +26,24 @@ private struct Living: Sendable {
         token = try #require(try await world.signIn("app").json["access_token"]?.string)
     }
 
-    func ask(_ client: String = "television", scope: String = "openid email") async throws -> JSON {
+    func ask(
+        _ client: String = "television", scope: String = "openid email", resources: [String] = []
+    ) async throws -> JSON {
         try await world.post(
-            "/connect/deviceauthorization", form: [("client_id", client), ("scope", scope)]
+            "/connect/deviceauthorization",
+            form: [("client_id", client), ("scope", scope)] + resources.map { ("resource", $0) }
         ).json
     }
 
-    func poll(_ device: JSON, client: String = "television") async throws -> Answered {
+    func poll(
+        _ device: JSON, client: String = "television", resources: [String] = []
+    ) async throws -> Answered {
         try await world.post(
             "/connect/token",
             form: [
                 ("grant_type", deviceGrant), ("client_id", client),
                 ("device_code", device["device_code"]?.string ?? ""),
-            ])
+            ] + resources.map { ("resource", $0) })
     }
 
     func look(_ code: String, token: String? = nil) async throws -> Answered {
@@ -145,6 +150,43 @@ private struct Living: Sendable {
         _ = try await living.decide(device["user_code"]?.string ?? "")
         living.world.clock.advance(seconds: 15)
         #expect(try await ask(again: true) == nil)
+    }
+
+    /// RFC 8707 section 2.2.
+    @Test func `gets a token for what it names of what was agreed to, and for nothing else`()
+        async throws
+    {
+        let living = try await Living()
+        let (one, two) = ("https://one.example", "https://two.example")
+        let device = try await living.ask(resources: [one, two])
+        _ = try await living.decide(device["user_code"]?.string ?? "")
+        let other = try await living.poll(device, resources: ["https://three.example"])
+        #expect(other.json["error"] == "invalid_target")
+        let token = try await living.poll(device, resources: [one])
+        let known = try await living.world.introspect(
+            try #require(token.json["access_token"]?.string, "\(token.json)"))
+        #expect(known["aud"] == [.string(one)] || known["aud"] == .string(one))
+        let none = try await living.ask()
+        _ = try await living.decide(none["user_code"]?.string ?? "")
+        let unasked = try await living.poll(none, resources: [one])
+        #expect(unasked.json["error"] == "invalid_target")
+        #expect(try await living.poll(none).status == .ok)
+    }
+
+    @Test func `is refused a scope that is not its own in the words of the standard`() async throws
+    {
+        let living = try await Living()
+        try await living.world.register(
+            "radio",
+            [
+                "token_endpoint_auth_method": "none", "scope": "openid",
+                "grant_types": [.string(deviceGrant)],
+            ])
+        #expect(try await living.ask("radio", scope: "openid email")["error"] == "invalid_scope")
+        let service = try await living.world.post(
+            "/connect/token", form: [("grant_type", "client_credentials"), ("scope", "openid")],
+            basic: SignInWorld.serviceBasic)
+        #expect(service.json["error"] == "invalid_scope")
     }
 
     @Test func `is told no, or to be patient`() async throws {

@@ -105,6 +105,22 @@ private struct Prover: Sendable {
 }
 
 @Suite struct `Tokens that are bound to a key` {
+    /// RFC 9449 section 5.
+    @Test func `are bound from the first proof on that a public client shows`() async throws {
+        let prover = try await Prover()
+        let unbound = try await prover.signIn([]).json
+        #expect(unbound["token_type"] == "Bearer")
+        let still = try await prover.refresh(unbound, proofs: []).json
+        let bound = try await prover.refresh(still, proofs: [try prover.proof()]).json
+        #expect(bound["token_type"] == "DPoP")
+        #expect(try await prover.refresh(bound, proofs: []).json["error"] == "invalid_grant")
+        let other = try prover.proof(by: try ProofKey())
+        let stolen = try await prover.refresh(bound, proofs: [other])
+        #expect(stolen.json["error"] == "invalid_grant")
+        let next = try await prover.refresh(bound, proofs: [try prover.proof()])
+        #expect(next.status == .ok && next.json["token_type"] == "DPoP")
+    }
+
     @Test(arguments: ["reference", "jwt"])
     func `are good with its proofs, and with nothing else`(_ format: String) async throws {
         let prover = try await Prover(metadata: ["access_token_format": .string(format)])
