@@ -13,10 +13,10 @@ enum ResourceGuard {
         detail: """
             For `auth_request` of nginx and its like, which hand the request's Authorization on. \
             Tokens of the named client count, unless they are for somebody else's resource; with \
-            `resource` those of every client that are for it. Tokens that are bound to a key count \
-            with `origin`. 401 has the login page of the client in `Location` and in \
-            `redirect_url`, but where there is no such client; 403 says that the token does not \
-            reach that far.
+            `resource` those of every client that are for it, also of services. Tokens that are \
+            bound to a key count with `origin`. 401 has the login page of the client in `Location` \
+            and in `redirect_url`, but where there is no such client; 403 says that the token does \
+            not reach that far.
             """,
         right: .nothing, dialect: .oauth,
         parameters: [
@@ -41,7 +41,7 @@ enum ResourceGuard {
         answer: .ok(
             "It may pass.",
             .object(
-                .required("sub", .text(1...255), "The account."),
+                .required("sub", .text(1...255), "The account; of a service, the client."),
                 .required("client_id", .text(1...255), "The client."),
                 .required("exp", .integer(0...(1 << 53 - 1)), "Until when that may be kept."),
                 .optional("business_partner_id", .text(1...100), "As other systems know it.")),
@@ -60,9 +60,8 @@ extension Call<RealmContext> {
             throw Problem(.invalidToken, "There is no such client.")
         }
         let token: PresentedToken
-        let account: UUID
         do throws(Problem) {
-            (token, account) = try await shownToken(to: known)
+            token = try await shownToken(to: known)
         } catch {
             guard error.kind.status == .unauthorized else { throw error }
             return try loginNeeded(clientID, known.metadata, for: error)
@@ -76,7 +75,10 @@ extension Call<RealmContext> {
             "client_id": .string(token.session.terms.clientID),
             "exp": .integer(token.expiresAt.seconds),
         ]
-        let partner = try await businessPartner(of: account)
+        var partner: String?
+        if let account = token.session.terms.account {
+            partner = try await businessPartner(of: account)
+        }
         members["business_partner_id"] = partner.map { .string($0) }
         var response = Response.json(.ok, .object(members))
         response.headers["Urd-Subject"] = members["sub"]?.string
@@ -89,22 +91,20 @@ extension Call<RealmContext> {
 
     /// Anybody may have clients of his own here: only a token's audience makes another client's token one
     /// for the resource server.
-    private func shownToken(
-        to known: KnownClient
-    ) async throws(Problem) -> (PresentedToken, account: UUID) {
+    private func shownToken(to known: KnownClient) async throws(Problem) -> PresentedToken {
         let lines = request.headers.all("Authorization")
         guard let line = lines.first else { throw Problem(.unauthenticated) }
         guard !known.isDisabled, lines.count == 1, let (scheme, text) = TokenScheme.read(line),
-            let token = try await context.present(text), let account = token.session.terms.account,
+            let token = try await context.present(text),
             token.session.terms.client == known.id || self.text("resource") != nil
         else { throw Problem(.invalidToken) }
-        if token.key == nil, scheme == .bearer { return (token, account) }
+        if token.key == nil, scheme == .bearer { return token }
         guard let origin = self.text("origin") else {
             throw Problem(.unprovenToken, "Tokens that are bound to a key are not taken here.")
         }
         try await context.requireProof(
             of: token, text, shownAs: scheme, request, for: try originalCall(at: origin))
-        return (token, account)
+        return token
     }
 
     /// What the resource server was asked. The two headers are as good as the proxy that sets them, and it
