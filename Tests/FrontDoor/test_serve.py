@@ -169,6 +169,19 @@ class Serve(FrontDoorCase):
         finally:
             self.database.sql("delete from urd.migration where version = 999")
 
+    def test_a_clock_that_is_not_the_databases_is_told_of_once(self):
+        self.database.sql(
+            "create schema later; create function later.clock_timestamp() returns timestamptz "
+            "language sql as $$ select pg_catalog.clock_timestamp() + interval '1 hour' $$; "
+            "grant usage on schema later to urd_app")
+        address = self.values["URD_DATABASE_URL"] + "?options=-csearch_path%3Dlater,pg_catalog"
+        told = self.serve(URD_DATABASE_URL=address).ready().lines("clock.differs")
+        self.assertEqual([line["level"] for line in told], ["warning"])
+        self.assertAlmostEqual(told[0]["milliseconds"], 3_600_000, delta=2000)
+        self.assertEqual(self.serve().ready().lines("clock.differs"), [])
+        doctor = run("doctor", URD_DATABASE_URL=address)
+        self.assertRegex(doctor.stdout, r"the database's clock differs from ours by \d{7} ms")
+
     def test_the_doctor_finds_a_running_installation_sound(self):
         result = run(
             "doctor", "--json",

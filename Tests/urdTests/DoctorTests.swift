@@ -1,3 +1,4 @@
+import API
 import JSON
 import Testing
 
@@ -113,6 +114,20 @@ struct DoctorTests {
         #expect(LocalChecks.clock(0).verdict == .wrong)
         #expect(LocalChecks.clock(1_800_000_000_000_000).verdict == .fine)
         #expect(LocalChecks.clock(Int64.max).verdict == .wrong)
+    }
+
+    @Test func `an installation that believes no proxy is warned of http`() throws {
+        let none = LocalChecks.proxies([])
+        #expect(none.verdict == .warning && none.what.contains("http://"))
+        #expect(none.remedy?.contains("URD_TRUSTED_PROXIES") == true)
+        let some = try #require(Network.list("127.0.0.1, 10.0.0.0/8"))
+        #expect(LocalChecks.proxies(some).verdict == .fine)
+        #expect(LocalChecks.proxies(some).what.contains("10.0.0.0/8"))
+    }
+
+    @Test(arguments: [(2_000_000, nil), (2_001_000, 2001), (-7_200_000_000, 7_200_000)])
+    func `clocks differ by more than the network's way`(there: Int64, told: Int64?) {
+        #expect(Clocks.difference(1_800_000_000_000_000 + there, 1_800_000_000_000_000) == told)
     }
 
     @Test func `every finding that is not fine says how to mend it`() {

@@ -48,7 +48,7 @@ struct DatabaseChecks: Sendable {
             ("commit", "current_setting('synchronous_commit')"),
             ("zone", "current_setting('TimeZone')"),
             ("room", "current_setting('max_connections')"),
-            ("now", "(extract(epoch from clock_timestamp()) * 1000000)::bigint::text"),
+            ("now", Clocks.question),
             ("log", "coalesce(to_regclass('urd.event')::text, '')"),
             ("migrations", "coalesce(to_regclass('urd.migration')::text, '')"),
         ]
@@ -199,10 +199,7 @@ extension DatabaseChecks {
         guard let there = facts["now"].flatMap({ Int64($0) }) else {
             return .warning(check, "the database tells no time", mend: "Look at its log.")
         }
-        let (difference, _) = there.subtractingReportingOverflow(tools.now())
-        let milliseconds = difference.magnitude / 1000
-        // Generous: the network's way is in it.
-        if milliseconds > 2000 {
+        if let milliseconds = Clocks.difference(there, tools.now()) {
             return .warning(
                 check, "the database's clock differs from ours by \(milliseconds) ms",
                 mend: "Run chrony or systemd-timesyncd on both machines.")

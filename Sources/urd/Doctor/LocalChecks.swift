@@ -1,3 +1,4 @@
+import API
 import Glibc
 import HTTPServer
 
@@ -13,6 +14,7 @@ enum LocalChecks {
             port(
                 "private port", settings[Settings.privateAddress], settings[Settings.privatePort],
                 Settings.privatePort),
+            proxies(settings[Settings.trustedProxies]),
             files(needed: 2 * settings[Settings.maximumConnections] + 256),
             clock(now),
         ] + (settings[Settings.breachedPassphrases].map { [breached($0)] } ?? [])
@@ -108,6 +110,18 @@ enum LocalChecks {
                 check, "\(address):\(port): \(String(cString: strerror(code)))",
                 mend: "Choose an address of this machine, in digits.")
         }
+    }
+
+    /// Urd itself speaks no TLS.
+    static func proxies(_ trusted: [Network]) -> Diagnosis {
+        let check = "proxies"
+        if !trusted.isEmpty {
+            return .fine(check, "believed: " + trusted.map(\.description).joined(separator: ", "))
+        }
+        return .warning(
+            check, "none is believed: issuers begin with http://, and who asks is not told apart",
+            mend: "Put a proxy with TLS in front (deploy/nginx.conf), and name its address in "
+                + "\(Settings.trustedProxies.variable).")
     }
 
     static func files(needed: Int) -> Diagnosis {

@@ -61,6 +61,7 @@ struct Service: Sendable {
                 group.addTask { try await store.checkSchema(patience: nil) }
                 try await group.next()
                 health.schemaIsRight()
+                await store.compareClocks()
                 group.addTask { try await store.log.pollHeads() }
                 group.addTask { try await sealer.run() }
                 group.addTask { try await models.run() }
