@@ -68,6 +68,21 @@ class Dev(FrontDoorCase):
         for name in ("URD_ADMIN_KEY", "URD_CLIENT_ID", "URD_CLIENT_SECRET", "URD_REALM"):
             self.assertEqual(second.values()[name], keys[name])
 
+    def test_its_inbox_stays_where_it_was_if_nobody_else_is_there(self):
+        first = self.start().ready()
+        place = first.values()["URD_INBOX_URL"]
+        first.end()
+        second = self.start().ready()
+        self.assertEqual(second.values()["URD_INBOX_URL"], place)
+        second.end()
+        port = urllib.parse.urlsplit(place).port
+        with socket.socket() as listener:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listener.bind(("127.0.0.1", port))
+            listener.listen()
+            third = self.start().ready()
+            self.assertNotEqual(third.values()["URD_INBOX_URL"], place)
+
     def test_fresh_starts_with_nothing_and_spares_foreign_files(self):
         first = self.start().ready()
         first.sql("create table public.kept (word text)")

@@ -18,6 +18,8 @@ struct DevelopmentTests {
         #expect(DevelopmentEnvironment.demo(in: file.text) == demo)
         #expect(file.text.hasPrefix("URD_URL=http://127.0.0.1:18080\nURD_PRIVATE_URL="))
         #expect(DevelopmentEnvironment.demo(in: "URD_REALM=demo\n") == nil)
+        #expect(DevelopmentEnvironment.privatePort(in: file.text) == 5)
+        #expect(DevelopmentEnvironment.privatePort(in: "URD_PRIVATE_URL=x\n") == nil)
         let names = file.lines.map(\.name)
         let known = Settings.otherVariables.union(Settings.table.map(\.variable))
         #expect(known.isSuperset(of: names), "urd serve must not refuse what dev.env sets")

@@ -200,8 +200,8 @@ extension Development {
         try await cluster.prepareDatabase()
         return DevelopmentPlace(
             databaseURL: cluster.url(Cluster.application), ownerURL: cluster.url(Cluster.owner),
-            masterKeyFile: folder.masterKeyFile, checkpointDirectory: folder.checkpoints, port: port
-        )
+            masterKeyFile: folder.masterKeyFile, checkpointDirectory: folder.checkpoints,
+            port: port, privatePort: folder.lastPrivatePort() ?? 0)
     }
 
     /// A server that ends by itself is started again, as a service manager would do; one that keeps

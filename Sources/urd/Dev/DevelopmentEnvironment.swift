@@ -33,17 +33,27 @@ struct DevelopmentEnvironment: Equatable, Sendable {
 
     /// What the last run wrote down.
     static func demo(in text: String) -> Demo? {
-        var values: [Substring: String] = [:]
-        for line in text.split(whereSeparator: \.isNewline) {
-            let parts = line.split(separator: "=", maxSplits: 1)
-            if parts.count == 2 { values[parts[0]] = String(parts[1]) }
-        }
+        let values = values(in: text)
         guard let realm = values["URD_REALM"], let key = values["URD_ADMIN_KEY"],
             let id = values["URD_CLIENT_ID"], let secret = values["URD_CLIENT_SECRET"]
         else { return nil }
         return Demo(
             realm: realm, clientID: id, clientSecret: secret,
             nativeClientID: values["URD_NATIVE_CLIENT_ID"] ?? "", adminKey: key)
+    }
+
+    /// Where the last run had its inbox, its health and its metrics.
+    static func privatePort(in text: String) -> UInt16? {
+        values(in: text)["URD_PRIVATE_URL"]?.split(separator: ":").last.flatMap { UInt16($0) }
+    }
+
+    private static func values(in text: String) -> [Substring: String] {
+        var values: [Substring: String] = [:]
+        for line in text.split(whereSeparator: \.isNewline) {
+            let parts = line.split(separator: "=", maxSplits: 1)
+            if parts.count == 2 { values[parts[0]] = String(parts[1]) }
+        }
+        return values
     }
 
     /// Only a folder with unusual letters in its name needs quotes.

@@ -44,6 +44,14 @@ struct DevelopmentFolder: Equatable, Sendable {
         }
     }
 
+    /// The private port of the last run, if nobody has it now.
+    func lastPrivatePort() -> UInt16? {
+        guard let text = try? File.text(environmentFile),
+            let port = DevelopmentEnvironment.privatePort(in: text), Port.state(of: port) == .free
+        else { return nil }
+        return port
+    }
+
     /// Removes what `urd dev` made, and nothing else that may be in the folder.
     func wipe() throws(SystemFailure) {
         for file in [environmentFile, masterKeyFile, databaseLog, elsewhereFile] {

@@ -29,6 +29,7 @@ struct DevelopmentRun: DevelopmentSteps {
     ) async throws {
         var options = Service.Options()
         options.listener.port = place.port
+        options.privateListener?.port = place.privatePort
         options.checkpointDirectory = place.checkpointDirectory
         options.forwarding = Forwarding(ports: [place.port])
         // Whoever develops has clients on the same machine.

@@ -22,8 +22,9 @@ struct DevelopmentPlace: Equatable, Sendable {
     let ownerURL: String
     let masterKeyFile: String
     let checkpointDirectory: String
-    /// The public listener's port; the private one takes any.
     let port: UInt16
+    /// That of the last run, whose address somebody may have in mind; 0 takes any.
+    var privatePort: UInt16 = 0
 }
 
 /// Where the server listens.
