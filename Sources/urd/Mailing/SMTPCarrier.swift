@@ -54,15 +54,14 @@ struct SMTPCarrier: MailCarrier {
                 message: message.bytes)
             return .taken
         } catch {
+            let (code, reason) = (error.code ?? 0, MailFault(error.reason))
             // Neither whom it was for nor the server's words, which may say so.
             lines.warning(
                 "mail.not_taken",
                 [
                     "mail": .string(mail.description), "kind": .string(error.kind.rawValue),
-                    "reason": .string(error.reason.rawValue),
-                    "code": .integer(Int64(error.code ?? 0)),
+                    "reason": .string(reason.rawValue), "code": .integer(Int64(code)),
                 ])
-            let (code, reason) = (error.code ?? 0, MailFault(error.reason))
             return error.isPermanent
                 ? .refusedForGood(code: code, reason) : .refusedForNow(code: code, reason)
         }
