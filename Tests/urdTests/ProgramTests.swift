@@ -134,7 +134,9 @@ struct ProgramTests {
     func `help lists every command`(line: String) async {
         let result = await run(line)
         #expect(result.code == .success)
-        for text in ["echo", "Say it again", "client register", "Register a client"] {
+        for text in [
+            "echo", "Say it again", "client register", "Register a client", "`urd --version`",
+        ] {
             #expect(result.output.contains(text))
         }
     }
@@ -160,6 +162,7 @@ struct ProgramTests {
 
     @Test func `the version is told, and nothing asked is not a success`() async {
         #expect(await run("--version").output == "urd 1.2.3\n")
+        #expect(await run("version").output == "urd 1.2.3\n")
         let nothing = await run("")
         #expect(nothing.code == .usage)
         #expect(nothing.output.isEmpty)

@@ -15,6 +15,7 @@ enum HelpText {
         let shown = byNoun(commands.map(\.form).filter { $0.path.starts(with: path) })
         lines += columns(shown.map { ($0.name, $0.summary) })
         lines += ["", "`\(program) <command> --help` tells more about a command."]
+        if path.isEmpty { lines.append("`\(program) --version` tells which one this is.") }
         return lines.joined(separator: "\n")
     }
 

@@ -67,7 +67,7 @@ struct Program: Sendable {
                     arguments: arguments, environment: environment, console: console,
                     settingsOfCommand: form.settings))
         }
-        if path == ["help"] || path.isEmpty { return try overview(words) }
+        if path == ["help"] || path == ["version"] || path.isEmpty { return try overview(words) }
         if path.first == "help" { return try await dispatch(Array(path.dropFirst()) + ["--help"]) }
         if isGroup(path) {
             console.write(HelpText.list(of: commands, under: path, program: name))
@@ -86,7 +86,7 @@ struct Program: Sendable {
         case "--help", "-h", "help":
             console.write(text)
             return .success
-        case "--version":
+        case "--version", "version":
             console.write("\(name) \(version)")
             return .success
         case .some(let option):
