@@ -12,7 +12,9 @@ enum Main {
                 name: "urd", version: Version.text, commands: Commands.all,
                 environment: .ofThisProcess(), console: .standard)
             let code = await program.run(Array(Swift.CommandLine.arguments.dropFirst()))
-            exit(code.rawValue)
+            // At once, and with nothing torn down: threads that still connect would use what OpenSSL has
+            // put away.
+            _exit(code.rawValue)
         }
         Signals.waitForever()
     }
