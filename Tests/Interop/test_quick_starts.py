@@ -1,5 +1,5 @@
 """The quick starts, run as they stand: programs and commands are read from the pages. The one thing that
-is changed is the port 8000, which somebody may be using."""
+is changed are the ports 8000 and 8001, which somebody may be using."""
 
 import os
 import pathlib
@@ -90,7 +90,7 @@ class QuickStart(unittest.TestCase):
         self.assertGreaterEqual(len(blocks), 2)
         commands = []
         for kind, block in blocks:
-            block = block.replace("8000", str(self.port))
+            block = re.sub("800[01]", str(self.port), block)
             if kind == "sh":
                 commands.append(block)
             else:
@@ -120,6 +120,11 @@ class QuickStart(unittest.TestCase):
         eventually(lambda: self.answers() or terminal.process.poll() is not None, "it answers")
         here = f"http://127.0.0.1:{self.port}"
         self.assertIn("stranger", person.visit(f"{here}/")[2], terminal.text())
+        with self.assertRaises(urllib.error.HTTPError) as icon:
+            urllib.request.urlopen(f"{here}/favicon.ico", timeout=PATIENCE)
+        icon.exception.close()
+        self.assertEqual(icon.exception.code, 404)
+        self.assertNotIn("Traceback", terminal.text())
         _, place, page = person.visit(f"{here}/login")
         self.assertEqual((place, page), (f"{here}/", f"Hello, {person.email}"), terminal.text())
         _, place, page = person.visit(f"{here}/logout")
@@ -151,6 +156,11 @@ class QuickStart(unittest.TestCase):
         said = self.terminal(calls).ends()
         self.assertEqual(
             said, '{"client": "reports", "orders": []}\n401\n401\n403\n', server.text())
+
+    def test_no_two_pages_want_the_same_port(self):
+        wanted = [port for page in PAGES.glob("*.md")
+                  for port in set(re.findall(r"\b80\d\d\b", page.read_text()))]
+        self.assertEqual(sorted(wanted), ["8000", "8001"])
 
     def test_every_page_is_tested_and_linked(self):
         tested = pathlib.Path(__file__).read_text()
