@@ -1,16 +1,26 @@
 """The units and scripts under deploy/, as far as they can be judged without installing anything."""
 
+import http.client
+import json
 import os
 import pathlib
 import re
 import shutil
+import ssl
 import stat
 import subprocess
 import unittest
 
-from front_door import ROOT, FrontDoorCase
+from front_door import (
+    BINARY, PATIENCE, ROOT, FrontDoorCase, Server, environment, eventually, free_port)
 
 DEPLOY = ROOT / "deploy"
+NGINX = shutil.which("nginx", path=os.environ["PATH"] + ":/usr/sbin")
+
+
+def settings_of_the_unit():
+    text = (DEPLOY / "urd.service").read_text()
+    return dict(re.findall(r"^Environment=(URD_\w+)=(.*)$", text, re.M))
 
 
 @unittest.skipUnless(shutil.which("systemd-analyze"), "needs systemd-analyze")
@@ -53,6 +63,118 @@ class Units(FrontDoorCase):
             if not level:
                 self.skipTest("this systemd cannot judge a unit offline")
             self.assertLessEqual(float(level[1]), 1.5, path)
+
+
+class Settings(FrontDoorCase):
+    def test_the_command_for_root_has_those_of_the_unit(self):
+        text = (DEPLOY / "urd-admin").read_text()
+        ours = settings_of_the_unit()
+        self.assertEqual(ours.pop("URD_LOG_FORMAT"), "journal")
+        self.assertEqual(set(ours), {"URD_CHECKPOINT_DIRECTORY", "URD_TRUSTED_PROXIES"})
+        for name, value in ours.items():
+            self.assertIn(f"\n{name}={value}\n", text)
+
+    def test_what_the_units_point_at_is_what_the_page_installs(self):
+        page = (DEPLOY / "README.md").read_text()
+        for unit in DEPLOY.glob("urd*.s*"):
+            text = unit.read_text()
+            for path in re.findall(r"^Documentation=file://(.*)$|^ExecStart=(\S+)", text, re.M):
+                self.assertRegex(page, rf"install .*-m \d+ \S+ {''.join(path)}\n", unit.name)
+
+    def test_the_first_commands_of_the_page_and_those_for_backups_work(self):
+        one = self.start().ready()
+        values = one.values()
+        for name, text in (
+            ("database-url", values["URD_DATABASE_URL"]), ("urd.env", "URD_DRAIN=1s\n"),
+            ("master.key", pathlib.Path(values["URD_MASTER_KEY_FILE"]).read_text()),
+        ):
+            with open(os.open(f"{self.folder}/{name}", os.O_WRONLY | os.O_CREAT, 0o600), "w") as file:
+                file.write(text)
+        admin = pathlib.Path(self.folder, "urd-admin")
+        admin.write_text((DEPLOY / "urd-admin").read_text()
+                         .replace("/etc/urd", self.folder)
+                         .replace("/var/lib/urd", values["URD_CHECKPOINT_DIRECTORY"])
+                         .replace("/usr/local/bin/urd", str(BINARY)))
+        admin.chmod(0o755)
+        page = (DEPLOY / "README.md").read_text()
+        blocks = re.findall(r"```sh\n(.*?)```", page, re.S)
+        self.assertEqual(len(blocks), 2)
+        script = "set -e\n" + "".join(blocks) + "sudo urd-admin doctor; sudo urd-admin config print"
+        done = subprocess.run(
+            ["bash", "-c", script.replace("sudo urd-admin", str(admin))], env=environment(),
+            capture_output=True, text=True, timeout=PATIENCE, stdin=subprocess.DEVNULL)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        for words in ("client_secret", "urdadm_", "believed: 127.0.0.1", "Nothing is wrong."):
+            self.assertIn(words, done.stdout)
+        self.assertRegex(done.stdout, r"drain +1s +URD_DRAIN")
+
+
+@unittest.skipUnless(NGINX, "needs nginx")
+class Proxies(FrontDoorCase):
+    """The samples as they stand, but for places of this machine: names, files and ports."""
+
+    def configuration(self, name, **places):
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1",
+             "-subj", "/CN=id.example.org", "-keyout", f"{self.folder}/key",
+             "-out", f"{self.folder}/certificate"],
+            check=True, capture_output=True, timeout=PATIENCE)
+        text = (DEPLOY / name).read_text()
+        text = re.sub(r"(?m)^( *ssl_certificate) .*;", rf"\1 {self.folder}/certificate;", text)
+        text = re.sub(r"(?m)^( *ssl_certificate_key) .*;", rf"\1 {self.folder}/key;", text)
+        # nginx asks for the address of a name when it starts.
+        text = text.replace("proxy_pass https://id.example.org/", "proxy_pass https://127.0.0.1/")
+        text = re.sub(r"(?m)^ *listen \[::\].*\n", "", text)
+        text = re.sub(r"listen 443", f"listen 127.0.0.1:{places.get('port', free_port())}", text)
+        text = text.replace("127.0.0.1:8080", f"127.0.0.1:{places.get('urd', 8080)}")
+        path = pathlib.Path(self.folder, "nginx.conf")
+        temporary = "".join(
+            f"{kind}_temp_path {self.folder}/{kind};"
+            for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+        path.write_text(
+            f"daemon off; pid {self.folder}/pid; error_log stderr;\n"
+            f"events {{}}\nhttp {{ access_log off; {temporary}\n{text}\n}}\n")
+        return str(path)
+
+    def test_nginx_reads_them(self):
+        for sample in DEPLOY.glob("nginx*.conf"):
+            with self.subTest(sample=sample.name):
+                done = subprocess.run(
+                    [NGINX, "-t", "-e", "stderr", "-c", self.configuration(sample.name)],
+                    capture_output=True, text=True, timeout=PATIENCE)
+                self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_behind_it_and_by_the_settings_of_the_unit_issuers_are_https(self):
+        values = self.start().ready().values()
+        trusted = settings_of_the_unit()["URD_TRUSTED_PROXIES"]
+        server = Server(values, URD_TRUSTED_PROXIES=trusted)
+        self.addCleanup(server.close)
+        server.ready()
+        port = free_port()
+        nginx = subprocess.Popen(
+            [NGINX, "-e", "stderr", "-c",
+             self.configuration("nginx.conf", port=port, urd=server.port)],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(nginx.wait, PATIENCE)
+        self.addCleanup(nginx.terminate)
+
+        def discovery():
+            connection = http.client.HTTPSConnection(
+                "127.0.0.1", port, timeout=PATIENCE, context=ssl._create_unverified_context())
+            try:
+                connection.request(
+                    "GET", "/.well-known/openid-configuration",
+                    headers={"Host": "localhost", "X-Forwarded-Host": "evil.example",
+                             "Forwarded": "host=evil.example"})
+                return json.load(connection.getresponse())
+            except OSError:
+                return None
+            finally:
+                connection.close()
+
+        known = eventually(discovery, "nginx answers")
+        self.assertEqual(known["issuer"], "https://localhost")
+        self.assertEqual(known["authorization_endpoint"], "https://localhost/connect/authorize")
 
 
 class InstallPackages(FrontDoorCase):
@@ -136,7 +258,8 @@ class FrontDoor(unittest.TestCase):
             self.assertRegex(text, rf"(?m)^  make {target} +\S")
 
     def test_every_script_can_be_read_by_a_plain_shell(self):
-        scripts = [ROOT / ".ci/run", ROOT / "Tests/run.sh", *DEPLOY.glob("*.sh")]
+        scripts = [ROOT / ".ci/run", ROOT / "Tests/run.sh", *DEPLOY.glob("*.sh"),
+                   DEPLOY / "urd-admin"]
         for script in scripts:
             subprocess.run(["sh", "-n", str(script)], check=True)
 
