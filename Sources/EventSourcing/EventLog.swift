@@ -44,11 +44,13 @@ public struct Head: Sendable, Equatable {
 }
 
 /// The world broke: nothing is known to be wrong with the request.
-public enum LogFailure: Error, Equatable, Sendable {
+public enum LogFailure: Error, Equatable, Sendable, CustomStringConvertible {
     /// The queue is full: try again soon.
     case busy
     /// The database cannot be reached, is read-only, or failed. Nothing is known to be lost.
     case unavailable
+    /// The database's disk is full: it can be read, and takes no writes.
+    case full
     /// The log was restored or failed over while we looked at it: what we knew is void.
     case fenced
     /// Others kept changing what this command reads.
@@ -59,4 +61,27 @@ public enum LogFailure: Error, Equatable, Sendable {
     case refused
     /// The log holds something that cannot be read: see `urd verify`.
     case damaged
+    /// The database has come to have another master key, or a realm's keys were left under another.
+    case otherMasterKey
+
+    /// It is no better in a second.
+    public var isLasting: Bool { self == .damaged || self == .otherMasterKey }
+
+    /// For whoever runs Urd.
+    public var description: String {
+        switch self {
+        case .busy: "too much is being asked at once"
+        case .unavailable: "the database cannot be reached, or takes no writes"
+        case .full: "the database's disk is full"
+        case .fenced: "the database was restored or failed over meanwhile"
+        case .contended: "others keep changing the same thing"
+        case .misusedCommand: "the command's id was used for another one"
+        case .refused: "the database does not take what was to be stored"
+        case .damaged: "the log holds something that cannot be read"
+        case .otherMasterKey:
+            "the keys are wrapped under another master key than this program has: start it with "
+                + "the new one, or wrap those that were left behind under it with "
+                + "`urd keys rotate-master --old <file of their master key>`"
+        }
+    }
 }

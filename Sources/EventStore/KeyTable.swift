@@ -20,10 +20,33 @@ enum KeyTable {
         return (0..<rows.count).map { wrappedKey(rows, $0) }
     }
 
-    /// The master keys under which anything is wrapped.
-    static func masters(on connection: Connection) throws(Failure) -> [[UInt8]] {
-        let rows = try connection.execute(listingMasters)
-        return (0..<rows.count).map { rows.bytes($0, 0) }
+    /// The database's master key, by its name. Nil where nothing was wrapped yet.
+    static func master(on connection: Connection) throws(Failure) -> [UInt8]? {
+        let rows = try connection.execute(readingMaster)
+        return rows.isNull(0, 0) ? nil : rows.bytes(0, 0)
+    }
+
+    /// Keeps whoever changes the master key and whoever makes keys apart: what follows sees the
+    /// master key that the database has until this is committed.
+    static func holdMaster(on connection: Connection) throws(Failure) {
+        try connection.run("lock table urd.realm_key in row exclusive mode")
+    }
+
+    /// The same for whoever changes it.
+    static func takeMaster(on connection: Connection) throws(Failure) {
+        try connection.run("lock table urd.realm_key in share row exclusive mode")
+    }
+
+    /// The realms with keys under other master keys, and those.
+    static func otherMasters(
+        than master: [UInt8], on connection: Connection
+    ) throws(Failure) -> [(realm: RealmID, master: [UInt8])] {
+        var parameters = Parameters()
+        parameters.add(bytes: master)
+        let rows = try connection.execute(listingOthers, parameters)
+        return (0..<rows.count).compactMap { row in
+            RealmID(rows.text(row, 0)).map { ($0, rows.bytes(row, 1)) }
+        }
     }
 
     static func loadAll(
@@ -35,10 +58,12 @@ enum KeyTable {
         return (0..<rows.count).map { (rows.text($0, 4), wrappedKey(rows, $0)) }
     }
 
+    /// False, and nothing is put in, where there is one already or the database has another master key.
+    @discardableResult
     static func insert(
         _ key: WrappedKey, _ realm: RealmID, on connection: Connection
-    ) throws(Failure) {
-        try connection.execute(inserting, parameters(key, realm))
+    ) throws(Failure) -> Bool {
+        try connection.execute(inserting, parameters(key, realm)).changed > 0
     }
 
     static func replace(
@@ -190,13 +215,25 @@ private let loadingAll = Statement(
     select purpose, version, master, wrapped, realm from urd.realm_key where master <> $1
     order by realm, purpose, version for update
     """)
-private let listingMasters = Statement(
-    "realm_key_masters", "select distinct master from urd.realm_key")
+// The one that wraps the keys of Urd's own realm: every installation has them, and whoever changes the
+// master key wraps them anew too. Where they are not made yet, any realm's.
+private let masterOfDatabase = """
+    coalesce(
+        (select master from urd.realm_key where realm = 'system' and purpose = 'wrap'
+            order by version desc limit 1),
+        (select master from urd.realm_key order by realm, purpose, version limit 1))
+    """
+private let readingMaster = Statement(
+    "realm_key_master", "select \(masterOfDatabase)")
+private let listingOthers = Statement(
+    "realm_key_other_masters",
+    "select distinct realm, master from urd.realm_key where master <> $1")
 private let inserting = Statement(
     "realm_key_insert",
     """
     insert into urd.realm_key (realm, purpose, version, master, wrapped)
-    values ($1, $2, $3, $4, $5) on conflict do nothing
+    select $1, $2, $3, $4, $5 where coalesce(\(masterOfDatabase) = $4, true)
+    on conflict do nothing
     """)
 private let replacing = Statement(
     "realm_key_replace",

@@ -1,7 +1,9 @@
 import Cryptography
 public import EventSourcing
+import JSON
 public import Postgres
 import Synchronization
+public import Telemetry
 public import Values
 
 /// Opens and makes the keys of realms and subjects. Nothing that it stores is readable without the
@@ -11,6 +13,7 @@ public final class Keyring: Sendable {
     private let master: MasterKey
     /// A master key that is being rotated out still opens what it wrapped.
     private let previous: [MasterKey]
+    private let log: Log
     private let realms = Mutex<[RealmID: RealmKeys]>([:])
     private let loading = Mutex<[RealmID: Task<Result<RealmKeys, LogFailure>, Never>]>([:])
     private let sealing = Mutex(SubjectKeyCache())
@@ -19,16 +22,21 @@ public final class Keyring: Sendable {
             RealmID, KeyTable.NewSubjectKey, KeyTable.SubjectKey, Connection, LogFailure
         >
 
-    public init(_ database: Database, master: MasterKey, previous: [MasterKey] = []) {
+    public init(
+        _ database: Database, master: MasterKey, previous: [MasterKey] = [], log: Log = .silent
+    ) {
         self.database = database
         self.master = master
         self.previous = previous
+        self.log = log
         subjectKeys = Coalescing(database, busy: .busy, unavailable: .unavailable) {
             connection, realm, new in
-            guard let keys = try? KeyTable.subjectKeys(orInsert: new, realm, on: connection) else {
-                return .failure(.unavailable)
+            do throws(Postgres.Failure) {
+                let keys = try KeyTable.subjectKeys(orInsert: new, realm, on: connection)
+                return .success(keys.mapValues { .success($0) })
+            } catch {
+                return .failure(LogFailure(error))
             }
-            return .success(keys.mapValues { .success($0) })
         }
     }
 
@@ -62,6 +70,7 @@ public final class Keyring: Sendable {
             guard found.isEmpty else { return found }
             // All or none: who comes second waits here and takes what the first one made.
             try connection.transaction { connection throws(Postgres.Failure) in
+                try KeyTable.holdMaster(on: connection)
                 for (purpose, wrapped) in made {
                     guard let wrapped else { continue }
                     try KeyTable.insert(
@@ -72,19 +81,45 @@ public final class Keyring: Sendable {
             }
             return try KeyTable.load(realm, on: connection)
         }
-        guard let keys = RealmKeys(unwrap(rows, realm)) else { throw .damaged }
+        guard let keys = RealmKeys(unwrap(rows, realm)) else { throw unreadable(rows, realm) }
         realms.withLock { $0[realm] = keys }
         return keys
+    }
+
+    /// Why the rows that a realm has are no keys. None at all: they were not made, because the
+    /// database has come to have another master key since this process started.
+    private func unreadable(_ rows: [WrappedKey], _ realm: RealmID) -> LogFailure {
+        guard rows.isEmpty || rows.contains(where: { !isKnown($0.master) }) else {
+            return .damaged
+        }
+        log.error(
+            "keys.other_master_key",
+            [
+                "realm": .string(realm.name),
+                "reason": .string("\(LogFailure.otherMasterKey)"),
+            ])
+        return .otherMasterKey
+    }
+
+    private func isKnown(_ id: [UInt8]) -> Bool {
+        ([master] + previous).contains { $0.id == id }
     }
 
     /// Whether the master key, or one that it takes the place of, is this database's. True as well
     /// where nothing was wrapped yet.
     public func isOfThisDatabase() async throws(LogFailure) -> Bool {
-        let masters = ([master] + previous).map(\.id)
-        return try await database.tryRun { connection throws(Postgres.Failure) in
-            let known = try KeyTable.masters(on: connection)
-            return known.isEmpty || known.contains { masters.contains($0) }
+        try await database.tryRun { connection throws(Postgres.Failure) in
+            try KeyTable.master(on: connection)
+        }.map(isKnown) ?? true
+    }
+
+    /// The realms whose keys another master key wraps: this one does not open them.
+    public func realmsOfOtherMasters() async throws(LogFailure) -> [RealmID] {
+        let id = master.id
+        let rows = try await database.tryRun { connection throws(Postgres.Failure) in
+            try KeyTable.otherMasters(than: id, on: connection)
         }
+        return Set(rows.filter { !isKnown($0.master) }.map(\.realm)).sorted()
     }
 
     /// The key that seals for a subject, made when it has none yet. Nil: the subject is erased.
@@ -177,14 +212,9 @@ extension Keyring {
     public func rotateMaster() async throws(LogFailure) -> Int {
         try await database.tryRun { [self] connection throws(Postgres.Failure) in
             try connection.transaction { connection throws(Postgres.Failure) in
-                var changed = 0
-                // Until there are none left: a realm may be rotated meanwhile, under the old one.
-                var found = try wrapAnew(on: connection)
-                while found > 0 {
-                    changed += found
-                    found = try wrapAnew(on: connection)
-                }
-                return changed
+                // Whoever makes keys meanwhile makes them after this, and finds the new one.
+                try KeyTable.takeMaster(on: connection)
+                return try wrapAnew(on: connection)
             }
         }
     }
@@ -216,22 +246,25 @@ extension Keyring {
     /// - Returns: how many subject keys were wrapped anew.
     public func rotate(_ realm: RealmID) async throws(LogFailure) -> Int {
         _ = try await keys(of: realm)
-        let count = try await database.tryRun { [self] connection throws(Postgres.Failure) in
+        let (rows, count) = try await database.tryRun {
+            [self] connection throws(Postgres.Failure) in
             try connection.transaction { connection throws(Postgres.Failure) in
+                try KeyTable.holdMaster(on: connection)
                 try KeyTable.lock(realm, on: connection)
                 // Read under the lock: what is known from before may be another rotation's past,
                 // and a key that is not the one in the table would seal for nobody.
-                guard let keys = RealmKeys(unwrap(try KeyTable.load(realm, on: connection), realm))
-                else { return Int?.none }
-                return try rotate(realm, from: keys, on: connection)
+                let rows = try KeyTable.load(realm, on: connection)
+                guard let keys = RealmKeys(unwrap(rows, realm)) else { return (rows, Int?.none) }
+                return (rows, try rotate(realm, from: keys, on: connection))
             }
         }
         forget(realm)
-        guard let count else { throw .damaged }
+        guard let count else { throw unreadable(rows, realm) }
         return count
     }
 
-    /// Nil, and nothing is changed, where the realm's keys cannot be wrapped.
+    /// Nil, and nothing is changed, where the realm's keys cannot be wrapped under the database's
+    /// master key.
     private func rotate(
         _ realm: RealmID, from keys: RealmKeys, on connection: Connection
     ) throws(Postgres.Failure) -> Int? {
@@ -241,10 +274,11 @@ extension Keyring {
             let wrappedMac = try? wrap(SecretBytes.random(32), realm, .mac, version: version)
         else { return nil }
         for (purpose, wrapped) in [(KeyPurpose.wrap, wrappedWrap), (.mac, wrappedMac)] {
-            try KeyTable.insert(
+            let isIn = try KeyTable.insert(
                 WrappedKey(
                     purpose: purpose.rawValue, version: version, master: master.id,
                     wrapped: wrapped), realm, on: connection)
+            guard isIn else { return nil }
         }
         var count = 0
         for row in try KeyTable.subjectKeys(realm, on: connection) {

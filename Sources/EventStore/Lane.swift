@@ -114,7 +114,7 @@ final class Lane: Sendable {
             air.removeFirst()
             // The batch behind it stands by itself; this one was rolled back whole.
             log.error("commit.refused", ["code": .string(error.code)])
-            return fail(current, .unavailable)
+            return fail(current, LogFailure(error))
         }
         air.removeFirst()
         metrics.duration.observe(ContinuousClock.now - started)

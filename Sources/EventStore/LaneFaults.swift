@@ -85,8 +85,9 @@ extension Lane {
             return .fenced
         }
         guard failure.isTransient else { return nil }
-        log.warning("commit.failed", ["code": .string(failure.code)])
-        return .unavailable
+        log.warning(
+            "commit.failed", ["code": .string(failure.code), "why": .string("\(failure)")])
+        return LogFailure(failure)
     }
 
     /// Each command of a batch in a flight of its own.
@@ -125,7 +126,7 @@ extension Lane {
             answers = try Flight.firstAnswers(answers, alone, connection)
         } catch {
             guard !error.isConnectionLost, connection.isAlive else { throw error }
-            return .failure(.unavailable)
+            return .failure(LogFailure(error))
         }
         guard let answer = answers.first else { return .failure(.unavailable) }
         note(answers, alone.realm)

@@ -31,7 +31,14 @@ extension Database {
         } catch is Database.Busy {
             throw .busy
         } catch {
-            throw .unavailable
+            throw (error as? Postgres.Failure).map { LogFailure($0) } ?? .unavailable
         }
+    }
+}
+
+extension LogFailure {
+    /// What a failure of the database means to those who ask the log.
+    init(_ failure: Postgres.Failure) {
+        self = failure.isDiskFull ? .full : .unavailable
     }
 }

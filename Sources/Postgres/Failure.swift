@@ -37,8 +37,12 @@ public struct Failure: Error, Sendable, CustomStringConvertible, CustomDebugStri
     /// The server takes no writes: a standby, or a database that was told so.
     public var isReadOnly: Bool { code == "25006" }
 
+    /// It can be read, but there is no room to write anything.
+    public var isDiskFull: Bool { code == "53100" }
+
     public var description: String {
-        code.isEmpty ? "the database cannot be reached" : "the database answered \(code)"
+        if isDiskFull { return "the database's disk is full (\(code))" }
+        return code.isEmpty ? "the database cannot be reached" : "the database answered \(code)"
     }
 
     public var debugDescription: String { "\(description): \(detail)" }

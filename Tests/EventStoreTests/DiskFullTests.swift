@@ -69,12 +69,12 @@ struct `When the disk is full` {
         Program.run("dd", "if=/dev/zero", "of=\(filler)", "bs=4k", "status=none")
         var failure: LogFailure?
         for _ in 0..<2_000 where failure == nil { failure = try await append() }
-        #expect(failure == .unavailable)
+        #expect(failure == .full)
         // Reads go on.
         let count = acknowledged.count
         #expect(try await store.log.head(of: realm).position == Int64(count))
         #expect(try await store.log.events(from: 1, limit: 5_000, in: realm).count == count)
-        #expect(try await append() == .unavailable)
+        #expect(try await append() == .full)
 
         try FileManager.default.removeItem(atPath: filler)
         try await eventually("the log goes on") { try await append() == nil }

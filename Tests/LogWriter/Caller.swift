@@ -95,8 +95,9 @@ struct Caller {
             } catch {
                 mayBeThere = true
                 switch error {
-                case .unavailable, .busy, .contended, .fenced: break
-                case .misusedCommand, .refused, .damaged: ledger.wrong(commit.command, "\(error)")
+                case .unavailable, .full, .busy, .contended, .fenced: break
+                case .misusedCommand, .refused, .damaged, .otherMasterKey:
+                    ledger.wrong(commit.command, "\(error)")
                 }
             }
             if stop.isAsked.load(ordering: .relaxed) { return nil }

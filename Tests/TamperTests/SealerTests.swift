@@ -197,7 +197,7 @@ import Testing
             "insert into urd.realm_log (realm, position) values ('broken', 5)",
             """
             insert into urd.realm_key (realm, purpose, version, master, wrapped)
-            values ('broken', 'sign', 1, '\\x00', '\\x00')
+            select 'broken', 'sign', 1, master, '\\x00' from urd.realm_key limit 1
             """)
         try await log.append(10)
         let sealer = log.makeSealer()

@@ -134,10 +134,14 @@ extension Problem {
         switch failure {
         case .busy: self.init(.busy)
         case .unavailable, .fenced: self.init(.unavailable)
+        case .full: self.init(.unavailable, "The database's disk is full.")
         case .contended: self.init(.contended)
         case .misusedCommand: self.init(.idempotencyKeyReused, field: "Idempotency-Key")
         case .refused: self.init(.internalError)
         case .damaged: self.init(.logDamaged)
+        case .otherMasterKey:
+            self.init(
+                .unavailable, "The keys need another master key than the one of this server.")
         }
     }
 }

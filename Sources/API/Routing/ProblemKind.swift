@@ -261,7 +261,7 @@ extension ProblemKind {
         case .internalError: "Something is wrong on our side."
         case .logDamaged: "The log holds something that cannot be read."
         case .busy: "Too much is being asked at once."
-        case .unavailable: "The database cannot be reached."
+        case .unavailable: "The database cannot be used now."
         case .contended: "Others keep changing the same thing."
         case .positionNotReached: "The list has not come as far as was asked."
         }

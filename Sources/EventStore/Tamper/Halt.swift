@@ -1,3 +1,5 @@
+import EventSourcing
+
 /// Why a realm is no longer sealed: what was found does not fit what was signed. Nothing is signed
 /// until it does.
 public enum Halt: Error, Equatable, Sendable, CustomStringConvertible {
@@ -25,6 +27,8 @@ public enum Halt: Error, Equatable, Sendable, CustomStringConvertible {
     case fileDiffers(size: Int64)
     /// The realm's key made no signature.
     case unableToSign
+    /// The realm's keys are wrapped under another master key.
+    case otherMasterKey
 
     /// A stable name for health, metrics and logs.
     public var code: String {
@@ -41,6 +45,7 @@ public enum Halt: Error, Equatable, Sendable, CustomStringConvertible {
         case .unreadableFile: "unreadable_file"
         case .fileDiffers: "file_differs"
         case .unableToSign: "unable_to_sign"
+        case .otherMasterKey: "other_master_key"
         }
     }
 
@@ -54,7 +59,7 @@ public enum Halt: Error, Equatable, Sendable, CustomStringConvertible {
             .fileDiffers(let size):
             size
         case .lostCheckpoints(_, let found): found + 1
-        case .badFile, .unreadableFile, .unableToSign: nil
+        case .badFile, .unreadableFile, .unableToSign, .otherMasterKey: nil
         }
     }
 
@@ -80,6 +85,7 @@ public enum Halt: Error, Equatable, Sendable, CustomStringConvertible {
         case .fileDiffers(let size):
             "the checkpoint file was signed over another log of size \(size)"
         case .unableToSign: "the realm's key made no signature"
+        case .otherMasterKey: LogFailure.otherMasterKey.description
         }
     }
 }

@@ -99,7 +99,7 @@ public final class Sealer: Sendable {
             } catch {
                 // One realm's trouble must not leave the others unsealed.
                 guard database.isReachable else { throw error }
-                noteFailure(head)
+                noteFailure(head, error)
             }
         }
         // A realm that vanished as a whole is known by its file, or by what was signed before.
@@ -108,8 +108,10 @@ public final class Sealer: Sendable {
         return isBehind
     }
 
-    private func noteFailure(_ head: TamperTable.Head) {
-        log.error("sealer.failed", ["realm": .string(head.realm.name)])
+    private func noteFailure(_ head: TamperTable.Head, _ error: any Error) {
+        log.error(
+            "sealer.failed",
+            ["realm": .string(head.realm.name), "reason": .string("\(error)")])
         let known = realms.withLock { $0[head.realm] }
         let state = SealingState(
             sealed: known?.tree?.size ?? 0, head: head.position, halt: known?.state.halt)
@@ -147,11 +149,16 @@ public final class Sealer: Sendable {
         let recheck = known.map(needsCheck) ?? true
         // What was signed is remembered through a halt: it still binds.
         let tree = known?.tree
-        var outcome = try await look(at: realm, after: tree, recheck: recheck)
-        if case .halted(.forgedEvent) = outcome {
-            // The keys may have been rotated by another node meanwhile.
-            keyring.forget(realm)
+        var outcome: SealingRound.Outcome
+        do {
             outcome = try await look(at: realm, after: tree, recheck: recheck)
+            if case .halted(.forgedEvent) = outcome {
+                // The keys may have been rotated by another node meanwhile.
+                keyring.forget(realm)
+                outcome = try await look(at: realm, after: tree, recheck: recheck)
+            }
+        } catch LogFailure.otherMasterKey {
+            outcome = .halted(.otherMasterKey)
         }
         return note(outcome, realm, known, recheck)
     }

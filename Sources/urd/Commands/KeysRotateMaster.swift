@@ -8,7 +8,11 @@ struct KeysRotateMaster: Subcommand {
     static let summary = "Wrap every realm's keys under a new master key"
     static let details = """
         --master-key-file names the new key, --old the one that is in use. Nodes that still run with
-        the old key must be started again with the new one afterwards.
+        the old key must be started again with the new one afterwards: until then they make no keys for
+        new realms, and say so.
+
+        Realms whose keys another master key wraps are named. They are read again once the command has
+        run with that key as --old.
         """
     static let options = [
         Option.value("old", "path", "File with the master key that is in use"), Option.json,
@@ -23,6 +27,13 @@ struct KeysRotateMaster: Subcommand {
         defer { store.close() }
         try await store.checkSchema()
         let count = try await store.keyring.rotateMaster()
+        let left = try await store.keyring.realmsOfOtherMasters()
+        if !left.isEmpty {
+            call.console.complain(
+                "Another master key than --old wraps the keys of "
+                    + left.map(\.name).joined(separator: ", ")
+                    + ": run this once more with that one as --old.")
+        }
         var table = Table("keys wrapped anew")
         table.add(String(count))
         call.console.write(

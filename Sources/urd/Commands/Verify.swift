@@ -9,7 +9,8 @@ struct Verify: Subcommand {
     static let details = """
         Derives every leaf and the whole tree again and compares them with what was stored and
         signed, and with the last checkpoint outside the database. Names the first position that was
-        changed, removed, inserted or reordered. Ends with 1 when something is wrong.
+        changed, removed, inserted or reordered. A realm whose keys cannot be opened is named, and the
+        others are verified all the same. Ends with 1 when something is wrong.
         """
     static let options = [
         Option.value("realm", "realm", "Only this realm"),
@@ -29,10 +30,18 @@ struct Verify: Subcommand {
             store.database, keyring: store.keyring,
             directory: settings[Settings.checkpointDirectory])
         var results: [Verification] = []
+        var unreadable: [Unreadable] = []
         for realm in try await realms(call, store, settings[Settings.checkpointDirectory]) {
             let progress = Progress("verify \(realm)", unit: "events", on: call.console)
-            let result = try await verifier.verify(realm, from: from) {
-                progress.advance(to: $0.done, of: $0.total)
+            let result: Verification
+            do {
+                result = try await verifier.verify(realm, from: from) {
+                    progress.advance(to: $0.done, of: $0.total)
+                }
+            } catch let failure as LogFailure where failure.isLasting {
+                progress.finish()
+                unreadable.append(Unreadable(realm: realm, why: failure))
+                continue
             }
             progress.finish()
             guard from <= max(1, result.last) else {
@@ -41,13 +50,27 @@ struct Verify: Subcommand {
             results.append(result)
         }
         call.console.write(
-            table(results), json: .array(results.map(json)), asJSON: call.arguments.has("json"))
+            table(results, unreadable),
+            json: .array(results.map(json) + unreadable.map(\.json)),
+            asJSON: call.arguments.has("json"))
         if settings[Settings.checkpointDirectory] == nil {
             call.console.complain(
                 "Nothing outside the database vouches for the end of the log: a tail that was cut "
                     + "off with its checkpoints would not be missed. Set checkpoint-directory.")
         }
-        return results.allSatisfy(\.isIntact) ? .success : .failure
+        return unreadable.isEmpty && results.allSatisfy(\.isIntact) ? .success : .failure
+    }
+
+    /// A realm that nothing can be said about.
+    private struct Unreadable {
+        let realm: RealmID
+        let why: LogFailure
+
+        var json: JSON {
+            [
+                "realm": .string(realm.name), "intact": false, "unreadable": .string("\(why)"),
+            ]
+        }
     }
 
     /// A realm that is gone as a whole has its last checkpoint outside the database still.
@@ -65,7 +88,7 @@ struct Verify: Subcommand {
         return try await Set(store.log.realms()).union(sealed).sorted()
     }
 
-    private func table(_ results: [Verification]) -> Table {
+    private func table(_ results: [Verification], _ unreadable: [Unreadable]) -> Table {
         var table = Table(
             "realm", "from", "to", "sealed", "checkpoints", "result",
             numbers: ["from", "to", "sealed", "checkpoints"])
@@ -74,6 +97,9 @@ struct Verify: Subcommand {
                 result.realm.name, String(result.first), String(result.last),
                 String(result.sealed), String(result.checkpoints),
                 result.finding?.description ?? "intact")
+        }
+        for one in unreadable {
+            table.add(one.realm.name, "", "", "", "", "cannot be verified: \(one.why)")
         }
         return table
     }

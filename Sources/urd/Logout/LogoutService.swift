@@ -98,7 +98,7 @@ final class LogoutService: Sendable {
                 "logout.not_told",
                 ["notice": .string(entry.id.description), "why": .string("\(error)")])
             // An outage is soon over; what cannot be read is no better in a second.
-            return error as? LogFailure == .damaged ? Self.patience : .seconds(1)
+            return (error as? LogFailure)?.isLasting == true ? Self.patience : .seconds(1)
         }
     }
 

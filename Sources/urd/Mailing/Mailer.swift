@@ -136,7 +136,7 @@ final class Mailer: Sendable {
 
     /// An outage is soon over; what cannot be read is no better in a second.
     private func giveUp(_ entry: DueWork.Entry, _ error: LogFailure) {
-        settle(entry, for: error == .damaged ? Self.patience : .seconds(1))
+        settle(entry, for: error.isLasting ? Self.patience : .seconds(1))
         store.lines.warning(
             "mail.not_made",
             ["mail": .string(entry.id.description), "why": .string("\(error)")])

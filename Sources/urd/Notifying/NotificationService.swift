@@ -47,7 +47,7 @@ final class NotificationService: Sendable {
                     "why": .string("\(error)"),
                 ])
             // An outage is soon over; what cannot be read is no better in a second.
-            return error as? LogFailure == .damaged ? Self.patience : .seconds(1)
+            return (error as? LogFailure)?.isLasting == true ? Self.patience : .seconds(1)
         }
     }
 

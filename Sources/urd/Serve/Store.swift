@@ -51,7 +51,7 @@ struct Store: Sendable {
         ) {
             waits.observe($0)
         }
-        keyring = Keyring(database, master: master, previous: previous)
+        keyring = Keyring(database, master: master, previous: previous, log: lines)
         log = PostgresLog(
             database, keyring: keyring, lanes: lanes, waiting: commands, metrics: metrics,
             log: lines, configures: EventCatalogue.isConfiguration,
@@ -97,7 +97,10 @@ struct Store: Sendable {
                     throw CommandFailure(
                         failure, remedy: "`urd doctor` looks at the rest of the installation.")
                 }
-                if !told { lines.warning("database.waiting", ["why": .string("\(failure)")]) }
+                if !told {
+                    lines.warning(
+                        "database.waiting", ["why": .string(CommandFailure(failure).what)])
+                }
                 told = true
                 try await Task.sleep(for: .milliseconds(100))
             } catch let refusal as Migrator.Refusal {
