@@ -7,8 +7,8 @@ struct Doctor: Subcommand {
     static let summary = "Look for what is wrong with this installation, and say how to mend it"
     static let details = """
         Reads the settings that `urd serve` would read, looks at this machine and asks the database
-        as the application's role. It changes nothing. The exit code is 1 when something is wrong;
-        warnings leave it at 0.
+        as the application's role. It changes nothing: what it writes, to see whether that can be done,
+        is rolled back. The exit code is 1 when something is wrong; warnings leave it at 0.
 
         With --security it looks at what was chosen for the realms and their clients instead, and holds
         it against RFC 9700 and its kin. The database must be there, and the master key.
@@ -48,6 +48,7 @@ struct Doctor: Subcommand {
         if let address = settings[Settings.databaseURL] {
             let checks = DatabaseChecks(tools: tools, address: address)
             all += await checks.all(connections: settings[Settings.databaseConnections])
+            all += await realms(settings, after: all)
         } else {
             all.append(
                 .wrong(
@@ -57,6 +58,21 @@ struct Doctor: Subcommand {
         }
         if let address = settings[Settings.databaseOwnerURL] { all.append(await owner(address)) }
         return Findings(all: all)
+    }
+
+    /// Nothing where what they need is not there, which the other checks say.
+    private func realms(_ settings: Settings, after found: [Diagnosis]) async -> [Diagnosis] {
+        let needed = ["master key", "database", "schema"]
+        guard !found.contains(where: { needed.contains($0.check) && $0.verdict == .wrong }) else {
+            return []
+        }
+        do {
+            return try await tools.realms(settings)?.diagnoses ?? []
+        } catch {
+            return [
+                .warning("keys", "cannot be looked at: \(error)", mend: "Run: urd verify")
+            ]
+        }
     }
 
     private func security(_ call: Invocation, _ settings: Settings) async -> Findings {

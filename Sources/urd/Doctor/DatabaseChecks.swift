@@ -6,6 +6,12 @@ struct DoctorTools: Sendable {
     let newestSchema: Int
     /// Now, in microseconds since 1970.
     let now: @Sendable () -> Int64
+    /// Why this binary and the schema's history do not go together. Nil: they do.
+    var refusal: @Sendable (_ address: String) async throws -> String? = { _ in nil }
+    /// Writes something that is gone again at once.
+    var write: @Sendable (_ address: String) async -> WriteTrial = { _ in .done }
+    /// What the realms' keys and logs are like. Nil: nobody looks.
+    var realms: @Sendable (Settings) async throws -> RealmsReport? = { _ in nil }
     /// What was chosen for the realms, or for the one of this name.
     var postures: @Sendable (Settings, _ realm: String?) async throws -> [RealmPosture] = { _, _ in
         []
@@ -30,9 +36,9 @@ struct DatabaseChecks: Sendable {
             ]
         }
         return [
-            server(facts), role(facts), history(facts), durability(facts), schema(facts),
+            server(facts), role(facts), history(facts), durability(facts), await build(facts),
             clocks(facts), timeZone(facts), room(facts, connections: connections),
-        ] + [await readModels(facts), await mails(facts)].compactMap(\.self)
+        ] + [await writes(facts), await readModels(facts), await mails(facts)].compactMap(\.self)
     }
 
     /// One row of everything, so that a slow network is crossed once. Privileges are asked only of

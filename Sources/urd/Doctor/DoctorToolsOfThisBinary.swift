@@ -19,5 +19,43 @@ extension DoctorTools {
             }
         },
         newestSchema: Migrator.newestSchema, now: { Log.systemTime().microseconds },
+        refusal: { address in
+            do {
+                return try await OwnThread.run {
+                    _ = try Migrator(
+                        Connection(address, application: "urd doctor", readOnly: true)
+                    ).state()
+                    return nil
+                }
+            } catch let refusal as Migrator.Refusal {
+                return refusal.description
+            }
+        },
+        write: { address in
+            do {
+                return try await OwnThread.run { try tryToWrite(address) }
+            } catch {
+                return .refused("\(error)")
+            }
+        },
+        realms: { settings in try await RealmsReport.read(settings) },
         postures: { settings, realm in try await RealmPosture.read(settings, realm) })
+
+    /// A full disk may still have room in the pages that there are: a table of its own needs new ones.
+    private static func tryToWrite(_ address: String) throws -> WriteTrial {
+        do throws(Postgres.Failure) {
+            try Connection(address, application: "urd doctor").run(
+                """
+                begin;
+                create temporary table urd_doctor (filler text) on commit drop;
+                insert into urd_doctor select repeat('x', 1000) from generate_series(1, 1000);
+                rollback
+                """)
+            return .done
+        } catch {
+            if error.isDiskFull { return .diskFull }
+            if error.code == "42501" { return .forbidden }
+            return .refused(error.explanation ?? "\(error)")
+        }
+    }
 }

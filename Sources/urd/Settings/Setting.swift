@@ -77,6 +77,20 @@ extension Setting where Value == String? {
             isSecret: secret, credential: credential, absent: .some(nil),
             read: { $0.isEmpty ? nil : .some($0) }, expected: "a text that is not empty")
     }
+
+    /// libpq takes the address of anything else for the name of a database.
+    static func database(_ name: String, credential: String, _ summary: String) -> Setting {
+        Setting(
+            name: name, placeholder: "url", defaultText: nil, summary: summary,
+            isSecret: true, credential: .content(credential), absent: .some(nil),
+            read: { text in
+                let scheme = text.prefix(while: { $0 != "=" }).split(separator: "://").first ?? ""
+                let isOther =
+                    text.dropFirst(scheme.count).hasPrefix("://")
+                    && !["postgresql", "postgres"].contains(scheme)
+                return text.isEmpty || isOther ? nil : .some(text)
+            }, expected: "an address such as postgresql://urd_app@host/urd")
+    }
 }
 
 extension Setting where Value == String {

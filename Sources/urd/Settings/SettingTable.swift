@@ -2,11 +2,11 @@ import API
 
 /// Every setting of Urd. A line here is the flag, the variable, the help and the check.
 extension Settings {
-    static let databaseURL = Setting.text(
-        "database-url", "url", secret: true, credential: .content("database_url"),
+    static let databaseURL = Setting.database(
+        "database-url", credential: "database_url",
         "PostgreSQL, as the application's role: postgresql://urd_app@host/urd")
-    static let databaseOwnerURL = Setting.text(
-        "database-owner-url", "url", secret: true, credential: .content("database_owner_url"),
+    static let databaseOwnerURL = Setting.database(
+        "database-owner-url", credential: "database_owner_url",
         "PostgreSQL, as the owner of the schema; only migrations use it")
     static let databaseConnections = Setting.count(
         "database-connections", 1...128, default: 4,

@@ -1,0 +1,43 @@
+/// What came of trying to write.
+enum WriteTrial: Equatable, Sendable {
+    case done
+    /// The role may not try.
+    case forbidden
+    case diskFull
+    case refused(String)
+}
+
+extension DatabaseChecks {
+    /// Nil where it is known already that nothing can be written.
+    func writes(_ facts: [String: String]) async -> Diagnosis? {
+        let check = "writes"
+        guard facts["recovery"] != "true" else { return nil }
+        switch await tools.write(address) {
+        case .done: return .fine(check, "they are taken")
+        case .forbidden: return .fine(check, "not tried: this role makes no temporary tables")
+        case .diskFull:
+            return .wrong(
+                check, "the database's disk is full",
+                mend: "Make room on the disk of PostgreSQL; Urd goes on by itself.")
+        case .refused(let why):
+            return .wrong(
+                check, "they are refused: \(why)",
+                mend: "Look at PostgreSQL's log, and at default_transaction_read_only.")
+        }
+    }
+
+    /// The schema by its version, and whether it is this build's.
+    func build(_ facts: [String: String]) async -> Diagnosis {
+        let found = schema(facts)
+        guard found.verdict == .fine else { return found }
+        do {
+            guard let refusal = try await tools.refusal(address) else { return found }
+            return .wrong(
+                found.check, refusal,
+                mend: "Run the build that migrated it, or one that was made from it.")
+        } catch {
+            return .wrong(
+                found.check, "cannot be looked at: \(error)", mend: "Run: urd migrate --check")
+        }
+    }
+}

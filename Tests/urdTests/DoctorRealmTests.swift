@@ -1,0 +1,74 @@
+import Testing
+
+@testable import urd
+
+@Suite("The doctor, on what is written and sealed")
+struct DoctorRealmTests {
+    private func checks(
+        refusal: String? = nil, write: WriteTrial = .done
+    ) -> DatabaseChecks {
+        var tools = DoctorTools(query: { _, _ in [] }, newestSchema: 6, now: { 0 })
+        tools.refusal = { _ in refusal }
+        tools.write = { _ in write }
+        return DatabaseChecks(tools: tools, address: "postgresql://x")
+    }
+
+    @Test(arguments: [
+        (WriteTrial.diskFull, "the database's disk is full"),
+        (.refused("read-only"), "they are refused: read-only"),
+    ])
+    func `a database that takes no writes is wrong`(trial: WriteTrial, what: String) async {
+        let found = await checks(write: trial).writes([:])
+        #expect(found?.verdict == .wrong)
+        #expect(found?.what == what)
+        let all = await checks(write: trial).all(connections: 4)
+        #expect(all.contains { $0.check == "writes" && $0.verdict == .wrong })
+    }
+
+    @Test func `writes that are taken, and those that may not be tried, are fine`() async {
+        #expect(await checks().writes([:])?.verdict == .fine)
+        #expect(await checks(write: .forbidden).writes([:])?.verdict == .fine)
+        #expect(await checks(write: .refused("a replica")).writes(["recovery": "true"]) == nil)
+    }
+
+    @Test func `a schema of another build is wrong`() async {
+        let facts = ["migrations": "urd.migration", "schema": "6"]
+        #expect(await checks().build(facts).verdict == .fine)
+        let found = await checks(refusal: "the database belongs to another build").build(facts)
+        #expect(found.verdict == .wrong)
+        #expect(found.what == "the database belongs to another build")
+        #expect(found.remedy?.isEmpty == false)
+    }
+
+    @Test func `another master key is wrong, and all that there is to say`() {
+        let found = RealmsReport(isOtherMasterKey: true).diagnoses
+        #expect(found.map(\.verdict) == [.wrong])
+        #expect(found.first?.what == "another master key wraps those in the database")
+    }
+
+    @Test func `realms that a rotation left behind are named, with what mends them`() {
+        let found = RealmsReport(leftBehind: ["rota", "rotb"]).diagnoses
+        #expect(found.map(\.verdict) == [.wrong, .fine])
+        #expect(found.first?.what == "another master key wraps those of rota, rotb")
+        #expect(found.first?.remedy?.contains("urd keys rotate-master --old") == true)
+    }
+
+    @Test func `a log that does not go on from what was signed is wrong, and named`() {
+        let found = RealmsReport(unsound: [.init(realm: "demo", why: "position 7: gone.")])
+            .diagnoses
+        #expect(found.map(\.verdict) == [.fine, .wrong])
+        #expect(found.last?.what == "demo: position 7: gone.")
+        #expect(found.last?.remedy?.contains("urd verify --realm demo") == true)
+        #expect(RealmsReport().diagnoses.allSatisfy { $0.verdict == .fine })
+    }
+
+    @Test(arguments: [
+        ("", false), ("mysql://x", false), ("https://host/urd", false), ("mysql://x?a=b", false),
+        ("postgresql://urd_app@host/urd", true), ("postgres://host/urd", true),
+        ("host=/run/postgresql dbname=urd password=a://b", true), ("urd", true),
+    ])
+    func `an address of something else than PostgreSQL is refused`(text: String, isTaken: Bool) {
+        #expect(Settings.databaseURL.check(text) == isTaken)
+        #expect(Settings.databaseOwnerURL.check(text) == isTaken)
+    }
+}
