@@ -66,6 +66,33 @@ import Values
         #expect(try await world.send(.get, "\(path)/\(id)").json == replaced.json)
     }
 
+    @Test func `is changed in what is named alone`() async throws {
+        let world = try await World()
+        var body = web.object ?? [:]
+        body["contacts"] = ["ops@a.example"]
+        body["scope"] = "openid email"
+        body["token_endpoint_auth_method"] = "none"
+        let made = try await world.make(path, .object(body))
+        let one = "\(path)/" + (try #require(made.json["client_id"]?.string))
+
+        let changed = try await world.send(
+            .patch, one, body: ["consent": "none", "scope": .null])
+        #expect(changed.status == .ok)
+        var wanted = made.json.object ?? [:]
+        (wanted["consent"], wanted["scope"]) = ("none", nil)
+        #expect(changed.json == .object(wanted))
+        #expect(try await world.send(.get, one).json == changed.json)
+
+        let method: JSON = ["token_endpoint_auth_method": "client_secret_basic"]
+        let kept = try await world.send(.patch, one, body: method, idempotencyKey: "k")
+        let secret = try #require(kept.json["client_secret"]?.string)
+        let again = try await world.send(.patch, one, body: method, idempotencyKey: "k")
+        #expect(again.json["client_secret"]?.string == secret)
+        #expect(try await world.send(.patch, one, body: method).json["client_secret"] == nil)
+        let wrong = try await world.send(.patch, one, body: ["redirect_uris": []])
+        #expect(wrong.problem == .missingField && wrong.field == "redirect_uris")
+    }
+
     @Test func `gets a secret when it begins to use one`() async throws {
         let world = try await World()
         var body = web.object ?? [:]
@@ -168,6 +195,7 @@ import Values
         let id = try #require(world.names["client_id"])
         let routes: [(Method, String, JSON?)] = [
             (.post, "", web), (.put, "/\(id)", web), (.delete, "/\(id)", nil),
+            (.patch, "/\(id)", web),
             (.post, "/\(id)/disable", nil), (.post, "/\(id)/enable", nil),
             (.post, "/\(id)/rotate-secret", nil),
         ]

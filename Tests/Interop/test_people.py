@@ -101,6 +101,16 @@ class People(unittest.TestCase):
                      "account.deletion_cancelled", "account.deleted", "account.erased"):
             self.assertIn(name, trail)
 
+    def test_one_member_of_a_client_is_changed(self):
+        name = f"change-{uuid.uuid4().hex[:6]}"
+        made = read("client", "register", "--client-id", name, "--client-name", "Shop",
+                    "--redirect-uris", "https://a.example/back", "--scope", "openid email")
+        changed = read("client", "change", name, "--consent", "none", "--unset", "client-name")
+        wanted = {member: value for member, value in made.items()
+                  if member not in ("client_name", "client_secret", "client_secret_expires_at")}
+        self.assertEqual(changed, {**wanted, "consent": "none"})
+        self.assertEqual(read("client", "show", name), changed)
+
     def head(self):
         return urd.sql(
             "select realm || ':' || epoch || ':' || position from urd.realm_log"

@@ -8,7 +8,7 @@ internal import Values
 /// OAuth clients, under the names of RFC 7591.
 enum ClientRoutes {
     static let table: [Route<AdminContext>] = [
-        register, list, get, update, rotateSecret, disable, enable, delete,
+        register, list, get, update, change, rotateSecret, disable, enable, delete,
     ]
 
     private static let clientID = Parameter(
@@ -107,6 +107,28 @@ enum ClientRoutes {
         }
         let done = try await call.run(command, as: write)
         return try await call.answer(.ok, id, done, secret)
+    }
+
+    private static let change = Route<AdminContext>(
+        .patch, "/api/admin/realms/{realm}/clients/{client_id}", id: "changeClient",
+        tag: "Clients", summary: "Changes some metadata of a client.",
+        detail: """
+            What is not named stays as it is; null (on the command line `--unset` and the member's \
+            name) returns a member to its default (RFC 7396 without depth). A client that had no \
+            secret and shall authenticate by one gets it in the answer.
+            """,
+        right: .realm, parameters: [.realm, clientID, .idempotencyKey],
+        body: Body(
+            schema: ClientSchema.metadata, example: ["consent": "none", "logo_uri": .null]),
+        answer: .written(.ok, "The client.", ClientSchema.freshClient, example: exampleFresh),
+        refusals: [.noSuchRealm, .realmDisabled, .noSuchClient]
+    ) { call throws(Problem) in
+        let write = call.write(in: try call.realm)
+        let id = try await call.client(for: write)
+        let secret = try await call.clientSecret(of: write)
+        let command = ChangeClient(
+            id: id, changes: call.body.object ?? [:], secret: secret.digest)
+        return try await call.answer(.ok, id, try await call.run(command, as: write), secret)
     }
 
     private static let rotateSecret = Route<AdminContext>(

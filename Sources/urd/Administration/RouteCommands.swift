@@ -13,6 +13,7 @@ enum RouteCommands {
         "updateApp": "app update", "deleteApp": "app delete",
         "registerClient": "client register", "listClients": "client list",
         "getClient": "client show", "updateClient": "client update",
+        "changeClient": "client change",
         "rotateClientSecret": "client rotate-secret", "disableClient": "client disable",
         "enableClient": "client enable", "deleteClient": "client delete",
         "registerAccount": "account register", "listAccounts": "account list",
