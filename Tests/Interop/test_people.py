@@ -101,6 +101,67 @@ class People(unittest.TestCase):
                      "account.deletion_cancelled", "account.deleted", "account.erased"):
             self.assertIn(name, trail)
 
+    def test_what_events_show_of_people_is_on_record_before(self):
+        email = somebody()
+        account = read("account", "register", "--email", email, "--confirmed", "true")["id"]
+        first = int(self.head().split(":")[2])
+
+        def records(since):
+            return [json.loads(line) for line in ask(
+                "events", "tail", "--from", str(since), "--type", "personal_data.opened",
+                "--json").splitlines()]
+
+        def tail(*words):
+            return [json.loads(line) for line in ask(
+                "events", "tail", "--type", "account.registered", "--limit", "1", "--json", *words
+            ).splitlines()]
+
+        # Sealed, they say nothing, and nothing is said of them.
+        place = tail()[0]["position"]
+        self.assertNotIn(email, ask("events", "show", str(place), "--json"))
+        self.assertEqual(records(first + 1), [])
+        self.assertEqual(tail("--open")[0]["personal"]["email"], email)
+        self.assertIn(email, ask("events", "show", str(place), "--open"))
+        shown = records(first + 1)
+        self.assertEqual(len(shown), 2)
+        for one in shown:
+            self.assertEqual(one["data"], {"kind": "events", "accounts": [account]})
+            self.assertTrue(one["actor"].startswith("operator:"))
+        # What is not shown, or holds nothing of anybody, needs no record.
+        ask("events", "tail", "--from", str(first + 1), "--open")
+        self.assertEqual(len(records(first + 1)), 2)
+
+    def test_the_last_events_of_a_type_are_looked_for_in_all_of_the_log(self):
+        names = [f"tail-{uuid.uuid4().hex[:6]}" for _ in range(3)]
+        for name in names:
+            ask("client", "register", "--client-id", name, "--grant-types", "client_credentials")
+        for label in range(12):
+            ask("realm", "set", "--display-name", f"Demo {label}")
+
+        def tail(*words):
+            return [json.loads(line) for line in ask("events", "tail", *words, "--json").splitlines()]
+
+        def clients(*words):
+            return [one["data"]["client_id"] for one in tail("--type", "client.registered", *words)]
+
+        self.assertEqual(clients("--limit", "2"), names[1:])
+        self.assertEqual(clients()[-3:], names)
+        last = tail("--limit", "3")
+        head = tail("--type", "realm.settings_changed", "--limit", "1")[0]
+        self.assertEqual(head["data"]["changes"], {"display_name": "Demo 11"})
+        self.assertEqual(len(last), 3)
+        self.assertGreaterEqual(last[-1]["position"], head["position"])
+        self.assertEqual(len(tail()), 10)
+        first = tail("--from", "1", "--limit", "2")
+        self.assertEqual([one["position"] for one in first], [1, 2])
+        self.assertEqual(tail("--type", "push_provider.removed"), [])
+
+    def test_events_of_a_realm_that_there_is_not(self):
+        for words in (("tail",), ("tail", "--follow"), ("show", "1")):
+            done = urd.command("events", *words, "--realm", "nosuch")
+            self.assertEqual(done.returncode, 1, done.stdout)
+            self.assertIn("there is no realm 'nosuch'", done.stderr)
+
     def test_one_member_of_a_client_is_changed(self):
         name = f"change-{uuid.uuid4().hex[:6]}"
         made = read("client", "register", "--client-id", name, "--client-name", "Shop",

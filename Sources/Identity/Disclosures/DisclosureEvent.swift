@@ -6,6 +6,8 @@ public import Values
 public enum DisclosureKind: String, Sendable {
     case person
     case loginHistory = "login_history"
+    /// Whatever stood sealed in events; whose it is are the subjects that they name.
+    case events
 }
 
 /// That somebody was shown what is sealed. Who it was says the event's actor.

@@ -1,13 +1,17 @@
+import Cryptography
 import EventSourcing
 import EventStore
+import Identity
 import JSON
+import Telemetry
 import Values
 
 /// How events are shown: what is personal only to whoever asks for it.
 struct EventOutput: Sendable {
     static let options = [
         Option.value("realm", "realm", "The realm; URD_REALM otherwise"),
-        Option.flag("open", "Show personal fields, too"), Option.json,
+        Option.flag("open", "Show personal fields, too; that they were shown is on record"),
+        Option.json,
     ]
 
     let realm: RealmID
@@ -24,6 +28,30 @@ struct EventOutput: Sendable {
         isOpen = call.arguments.has("open")
         asJSON = call.arguments.has("json")
         console = call.console
+    }
+
+    /// The position of the realm's last event. The system's log is there although it is no realm.
+    func head(in store: Store) async throws -> Int64 {
+        let head = try await store.log.head(of: realm).position
+        guard head > 0 || realm == .system else {
+            throw CommandFailure("there is no realm '\(realm)'")
+        }
+        return head
+    }
+
+    /// Puts on record whose data these events show, before they are shown (decision 0030).
+    func disclose(_ events: some Sequence<Recorded>, in store: Store) async throws {
+        guard isOpen else { return }
+        let opened = events.filter(\.isOpened)
+        guard !opened.isEmpty else { return }
+        var random = SystemRandom()
+        let now = Log.systemTime()
+        let record = RecordDisclosure(
+            id: .v7(at: now, using: &random), kind: .events,
+            accounts: Set(opened.compactMap(\.subject)).sorted())
+        _ = try await store.dispatcher.dispatch(
+            record, in: realm, id: .v7(at: now, using: &random),
+            origin: Origin(actor: "operator:\(Operator.name)", at: now))
     }
 
     func write(_ event: Recorded) {
@@ -57,5 +85,11 @@ struct EventOutput: Sendable {
     private func personalText(_ event: Recorded) -> String {
         guard isOpen, case .opened(let fields) = event.personal else { return "" }
         return "\t" + String(decoding: JSON.object(fields).canonical(), as: UTF8.self)
+    }
+}
+
+extension Recorded {
+    fileprivate var isOpened: Bool {
+        if case .opened = personal { true } else { false }
     }
 }

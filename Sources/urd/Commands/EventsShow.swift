@@ -19,11 +19,13 @@ struct EventsShow: Subcommand {
         let store = try Store(call.settings())
         defer { store.close() }
         try await store.checkSchema()
+        _ = try await output.head(in: store)
         guard
             let event = try await store.log.events(from: position, limit: 1, in: output.realm)
                 .first,
             event.position == position
         else { throw CommandFailure("the realm '\(output.realm)' has no position \(position)") }
+        try await output.disclose([event], in: store)
         call.console.write(
             Table(of: output.json(event)), json: output.json(event),
             asJSON: call.arguments.has("json"))

@@ -11,11 +11,17 @@ struct EventsTail: Subcommand {
     static let options =
         EventOutput.options + [
             Option.flag("follow", "Go on with what is appended"),
-            Option.value("from", "position", "The first position; the last 10 events otherwise"),
+            Option.value(
+                "from", "position",
+                "The first position; otherwise the last events that are asked for"),
             Option.values("type", "type", "Only events of this type, such as client.registered"),
-            Option.value("limit", "number", "Stop after so many events"),
+            Option.value(
+                "limit", "number", "So many events and no more; without --from and --follow, 10"),
         ]
     static let settings = Store.settings
+
+    /// As many as a disclosure names at most.
+    private static let page = 200
 
     func run(_ call: Invocation) async throws -> ExitCode {
         let output = try EventOutput(call)
@@ -26,35 +32,73 @@ struct EventsTail: Subcommand {
                 "--type: there is no '\(type)'" + NearestName.hint(for: type, among: known))
         }
         let isFollowing = call.arguments.has("follow")
-        var left = try call.arguments.position("limit") ?? .max
+        let limit = try call.arguments.position("limit")
+        let from = try call.arguments.position("from")
         let store = try Store(call.settings())
         defer { store.close() }
         try await store.checkSchema()
-        let head = try await store.log.head(of: output.realm).position
-        var next = try call.arguments.position("from") ?? max(1, head - 9)
+        let head = try await output.head(in: store)
+        let last = isFollowing ? min(10, limit ?? 10) : limit ?? 10
+        let start =
+            if let from { from } else {
+                try await first(of: last, types, upTo: head, output.realm, store.log)
+            }
         let polling = Task { try await store.log.pollHeads(every: .milliseconds(50)) }
         defer { polling.cancel() }
-        while left > 0, isFollowing || next <= head {
-            let page = try await store.log.events(from: next, limit: 500, in: output.realm)
-            for event in page {
-                // Positions are gap-free: a hole is never stepped over.
-                guard event.position == next else {
-                    throw CommandFailure(
-                        "position \(next) is missing: the log is damaged",
-                        remedy: "`urd verify --realm \(output.realm)` says more.")
-                }
-                next += 1
-                guard left > 0, isFollowing || event.position <= head else { break }
-                guard types.isEmpty || types.contains(event.name) else { continue }
-                output.write(event)
-                try call.console.checkOutput()
+        try await show(
+            from: start, to: isFollowing ? .max : head, types, limit: limit ?? .max, output, call,
+            store)
+        return .success
+    }
+
+    /// Where the last so many events of these types begin; behind the head where there are none.
+    private func first(
+        of count: Int64, _ types: Set<String>, upTo head: Int64, _ realm: RealmID,
+        _ log: PostgresLog
+    ) async throws -> Int64 {
+        if types.isEmpty { return max(1, head - min(head, count) + 1) }
+        var (first, left, upper) = (head + 1, count, head)
+        while upper > 0, left > 0 {
+            let lower = max(1, upper - 999)
+            let page = try await log.events(from: lower, limit: Int(upper - lower + 1), in: realm)
+            for event in page.reversed() where left > 0 && types.contains(event.name) {
+                first = event.position
                 left -= 1
             }
+            upper = lower - 1
+        }
+        return first
+    }
+
+    private func show(
+        from start: Int64, to end: Int64, _ types: Set<String>, limit: Int64,
+        _ output: EventOutput, _ call: Invocation, _ store: Store
+    ) async throws {
+        var (next, left) = (start, limit)
+        while left > 0, next <= end {
+            let page = try await store.log.events(from: next, limit: Self.page, in: output.realm)
             if page.isEmpty {
-                guard isFollowing else { break }
+                guard end == .max else { return }
                 await store.log.hub.wait(past: next - 1, in: output.realm)
+                continue
+            }
+            // Positions are gap-free: a hole is never stepped over.
+            let whole = zip(next..., page).prefix { $0 == $1.position }.map(\.1)
+            let wanted =
+                whole.filter { $0.position <= end && (types.isEmpty || types.contains($0.name)) }
+                .prefix(Int(clamping: left))
+            try await output.disclose(wanted, in: store)
+            for event in wanted {
+                output.write(event)
+                try call.console.checkOutput()
+            }
+            next += Int64(whole.count)
+            left -= Int64(wanted.count)
+            guard whole.count == page.count || left == 0 || next > end else {
+                throw CommandFailure(
+                    "position \(next) is missing: the log is damaged",
+                    remedy: "`urd verify --realm \(output.realm)` says more.")
             }
         }
-        return .success
     }
 }
