@@ -161,12 +161,6 @@ func sealContext(realm: String, stream: UUID, version: Int, type: String) -> [UI
     return context
 }
 
-/// Whoever is not known yet shares a key with all the unknown of that month.
-func anonymousSubject(_ at: Timestamp) -> UUID {
-    let month = at.description.prefix(7)
-    return UUID.v8(SHA256.hash(Array("urd anonymous \(month)".utf8)))
-}
-
 private func metaFields(_ origin: Origin) -> JSON {
     var fields: JSONObject = ["actor": .string(origin.actor)]
     if let client = origin.client { fields["client"] = .string(client) }

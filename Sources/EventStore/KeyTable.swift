@@ -129,7 +129,7 @@ enum KeyTable {
             }, uniquingKeysWith: { first, _ in first })
     }
 
-    private static func find(
+    static func find(
         _ subjects: Set<UUID>, _ realm: RealmID, on connection: Connection
     ) throws(Failure) -> [UUID: SubjectKey] {
         var array = ArrayParameter(of: .uuid)

@@ -171,6 +171,16 @@ public final class Keyring: Sendable {
         return SecretBytes(bytes)
     }
 
+    public func standing(
+        of subject: UUID, in realm: RealmID
+    ) async throws(LogFailure) -> SubjectStanding {
+        if anonymousSubjects.contains(subject) { return .shared }
+        let found = try await database.tryRun { connection throws(Postgres.Failure) in
+            try KeyTable.find([subject], realm, on: connection)
+        }
+        return found.isEmpty ? .unknown : .own
+    }
+
     /// Destroys a subject's key: what it sealed is gone for good, the tree still verifies.
     public func destroyKey(of subject: UUID, in realm: RealmID) async throws(LogFailure) {
         try await database.tryRun { connection throws(Postgres.Failure) in

@@ -17,14 +17,45 @@ import Values
 
     @Test func `destroys its key and says where the log tells of it`() async throws {
         let world = try await World()
+        try await world.somethingSealed(under: first)
         let answer = try await world.send(.post, path(first))
         #expect(answer.status == .ok)
         #expect(world.destroyed.all == [first])
+        let record = try #require(try await world.events().last)
+        #expect(record.name == "realm.subject_erased")
+        #expect(answer.json["position"] == .integer(record.position))
+        // Whoever asks again hears when it was done, and it is not done again.
+        try await world.somethingSealed(under: second)
+        #expect(try await world.send(.post, path(second)).status == .ok)
+        let again = try await world.send(.post, path(first))
+        #expect(again.status == .ok && again.json == answer.json)
+        let records = try await world.events().filter { $0.name == "realm.subject_erased" }
+        #expect(records.count == 2)
+    }
+
+    @Test func `is refused where no event of the realm is sealed under it`() async throws {
+        let world = try await World()
+        let refused = try await world.send(.post, path(first))
+        #expect(refused.status == .notFound && refused.problem == .noSuchSubject)
+        #expect(world.destroyed.all.isEmpty)
+        #expect(try await world.events().last?.name != "realm.subject_erased")
+    }
+
+    @Test func `is refused where events share it that are nobody's`() async throws {
+        let world = try await World()
+        let refused = try await world.send(.post, path(World.shared))
+        #expect(refused.status == .badRequest && refused.problem == .invalidParameter)
+        #expect(refused.json["detail"]?.string?.contains("administration") == true)
+        #expect(world.destroyed.all.isEmpty)
     }
 
     @Test func `leaves the keys alone that the realm signs with`() async throws {
         let world = try await World()
-        #expect(try await world.send(.post, path(SigningKeys.stream)).status == .badRequest)
+        for stream in [
+            SigningKeys.stream, Providers.stream, PushProviders.stream, IntegrityKeys.stream,
+        ] {
+            #expect(try await world.send(.post, path(stream)).status == .badRequest)
+        }
         #expect(world.destroyed.all.isEmpty)
     }
 
@@ -42,11 +73,14 @@ import Values
         let erased = try await world.send(
             .post, "/api/admin/realms/acme/accounts/\(account)/erase")
         #expect(erased.status == .ok && world.destroyed.all.contains(account))
-        #expect(try await world.send(.post, path(account)).status == .ok)
+        let again = try await world.send(.post, path(account))
+        #expect(again.status == .ok && again.json["position"] == erased.json["position"])
+        #expect(try await !world.events().contains { $0.name == "realm.subject_erased" })
     }
 
     @Test func `under a key that stood for another subject destroys nothing`() async throws {
         let world = try await World()
+        for subject in [first, second] { try await world.somethingSealed(under: subject) }
         let erased = try await world.send(.post, path(first), idempotencyKey: "k")
         #expect(erased.status == .ok)
         let refused = try await world.send(.post, path(second), idempotencyKey: "k")

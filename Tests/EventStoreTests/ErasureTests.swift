@@ -85,6 +85,30 @@ import Values
         #expect(!store.metrics.render().contains(canary))
     }
 
+    @Test func `tells subjects from what all share that are nobody's, and from what never was`()
+        async throws
+    {
+        let store = try TestStore()
+        defer { store.log.close() }
+        let (realm, subject) = (newRealm(), newID())
+        func standing(_ realm: RealmID) async throws -> SubjectStanding {
+            try await store.keyring.standing(of: subject, in: realm)
+        }
+        #expect(try await standing(realm) == .unknown)
+        try expectWon(await store.log.append(personal(subject, realm, at: 0)))
+        #expect(try await standing(realm) == .own)
+        try await store.keyring.destroyKey(of: subject, in: realm)
+        #expect(try await standing(realm) == .own)
+        #expect(try await standing(newRealm()) == .unknown)
+        let thing = newID()
+        var nobodys = commit(to: thing, in: realm)
+        nobodys.origin.address = "203.0.113.7"
+        try expectWon(await store.log.append(nobodys))
+        let told = try await store.log.stream(thing, after: 0, in: realm)
+        let shared = try #require(told.first?.subject)
+        #expect(try await store.keyring.standing(of: shared, in: realm) == .shared)
+    }
+
     private func expectErased(_ node: TestStore, _ realm: RealmID, _ subject: UUID) async throws {
         let after = try await node.log.stream(subject, after: 0, in: realm)
         #expect(after.map(\.personal) == [.erased, .erased])

@@ -157,6 +157,17 @@ import Testing
             .then(RealmEvent.subjectErased(client), in: Realm.stream)
     }
 
+    @Test func `is put on record once`() async throws {
+        try await givenRealm().given(RealmEvent.subjectErased(client), in: Realm.stream)
+            .when(EraseSubject(subject: client)).thenNothing()
+        try await givenRealm().given(RealmEvent.subjectErased(client), in: Realm.stream)
+            .when(EraseSubject(subject: app))
+            .then(RealmEvent.subjectErased(app), in: Realm.stream)
+        // An account's own stream says so.
+        try await givenRealm().given(AccountEvent.erased, in: client)
+            .when(EraseSubject(subject: client)).thenNothing()
+    }
+
     @Test func `needs a realm`() async throws {
         try await given().when(EraseSubject(subject: client)).thenRejected(.notFound)
     }

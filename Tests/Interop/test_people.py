@@ -172,6 +172,26 @@ class People(unittest.TestCase):
         self.assertEqual(changed, {**wanted, "consent": "none"})
         self.assertEqual(read("client", "show", name), changed)
 
+    def test_a_subject_that_nobody_has_is_not_erased(self):
+        made = read("client", "register", "--client-id", f"own-{uuid.uuid4().hex[:6]}",
+                    "--grant-types", "client_credentials", "--contacts", somebody())
+        events = ask("events", "tail", "--type", "client.registered", "--limit", "1", "--json")
+        subject = json.loads(events)["subject"]
+        receipt = read("subject", "erase", subject)
+        self.assertEqual(read("subject", "erase", subject), receipt)
+        self.assertIn("contacts", made)
+        self.assertNotIn("contacts", read("client", "show", made["client_id"]))
+        self.assertIn("No event of the realm is sealed under this subject.", ask(
+            "subject", "erase", str(uuid.uuid4()), code=1))
+        # Over HTTP it says where it came from, and belongs to nobody.
+        urd.api.call("POST", urd.realm + "/apps", {
+            "slug": f"a{uuid.uuid4().hex[:6]}", "name": "A"}, User_Agent="somebody's browser")
+        shared = json.loads(ask(
+            "events", "tail", "--type", "app.created", "--limit", "1", "--json"))["subject"]
+        self.assertIn("share it", ask("subject", "erase", shared, code=1))
+        self.assertIn("somebody's browser", ask(
+            "events", "tail", "--type", "app.created", "--limit", "1", "--open"))
+
     def head(self):
         return urd.sql(
             "select realm || ':' || epoch || ':' || position from urd.realm_log"

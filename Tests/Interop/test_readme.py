@@ -65,7 +65,13 @@ class Readme(unittest.TestCase):
         text = (ROOT / "README.md").read_text()
         words = re.search(r"^urd (subject erase) \S+$", text, re.M)
         self.assertIsNotNone(words)
-        subject = "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10"
+        section = text.split("## Erasing somebody")[1].split("\n## ")[0]
+        commands = re.findall(r"^urd ((?:client register|events tail)[^#\n]*)", section, re.M)
+        self.assertEqual(len(commands), 2)
+        for line in commands:
+            result = urd.command(*line.split(), "--realm", "demo")
+            self.assertEqual(result.returncode, 0, result.stderr)
+        subject = json.loads(result.stdout)["subject"]
         result = urd.command(*words.group(1).split(), subject, "--realm", "demo")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn(subject, result.stdout)

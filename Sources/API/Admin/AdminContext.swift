@@ -14,6 +14,8 @@ public struct AdminContext: RouteContext {
     let commands: any CommandPort
     let queries: any AdminQueries
     let deriveSecret: SecretDerivation
+    let standing:
+        @Sendable (_ realm: RealmID, _ subject: UUID) async throws(LogFailure) -> SubjectStanding
     /// Destroys the key that seals a subject's personal data. Doing so again is no fault.
     let destroyKey: @Sendable (_ realm: RealmID, _ subject: UUID) async throws(LogFailure) -> Void
     /// Makes a key to sign tokens with, which may take a while.
@@ -29,6 +31,8 @@ public struct AdminContext: RouteContext {
     public init(
         commands: any CommandPort, queries: any AdminQueries,
         deriveSecret: @escaping SecretDerivation, now: @escaping @Sendable () -> Timestamp,
+        standing:
+            @escaping @Sendable (RealmID, UUID) async throws(LogFailure) -> SubjectStanding,
         destroyKey: @escaping @Sendable (RealmID, UUID) async throws(LogFailure) -> Void = {
             _, _ throws(LogFailure) in throw .unavailable
         }, makeSigningKey: @escaping TokenKeys.Generation,
@@ -38,6 +42,7 @@ public struct AdminContext: RouteContext {
         self.upstream = upstream
         self.makeSigningKey = makeSigningKey
         self.mint = mint
+        self.standing = standing
         self.destroyKey = destroyKey
         self.operator = `operator`
         self.commands = commands

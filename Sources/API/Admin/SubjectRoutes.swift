@@ -15,8 +15,9 @@ enum SubjectRoutes {
             Destroys the key under which the subject's personal data is sealed in the log. The \
             events stay, and so does the proof that nobody changed them. A client's contacts are \
             sealed under the client's id; events name their subject. An account is refused: it is \
-            erased as one, which ends its sessions and gives up its mail address as well. This \
-            can't be undone.
+            erased as one, which ends its sessions and gives up its mail address as well. So is \
+            the subject that events share which are nobody's. Who is erased already is answered \
+            with where the log first says so. This can't be undone.
             """,
         right: .realm,
         parameters: [
@@ -33,24 +34,13 @@ enum SubjectRoutes {
                     .required("subject", Fields.id, "Who was erased."),
                     .required("position", Fields.position, "Where the log says so."))),
             example: ["subject": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10", "position": 42]),
-        refusals: [.noSuchRealm]
+        refusals: [.noSuchRealm, .noSuchSubject]
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
         guard let subject = UUID(try call.required("subject")) else {
             throw Problem(.internalError)
         }
-        // Nobody's data: without it the realm could sign no token any more.
-        guard subject != SigningKeys.stream else {
-            throw Problem(
-                .invalidParameter, "The realm's signing keys are no person.", field: "subject")
-        }
-        try await call.knownRealm()
-        guard try await !call.isAccount(subject, in: write.realm) else {
-            throw Problem(
-                .invalidParameter,
-                "This is an account, which `urd account erase` erases with all that is its.",
-                field: "subject")
-        }
+        try await call.requireErasable(subject, in: write.realm)
         // What is destroyed cannot come back: a write that will be refused must not get that far.
         _ = try await call.earlier(write)
         try await reading { () throws(LogFailure) in
@@ -61,13 +51,61 @@ enum SubjectRoutes {
             .ok,
             [
                 "subject": .string(subject.description),
-                "position": .integer(done.positions.last),
+                "position": .integer(try await call.erasure(of: subject, in: write.realm)),
             ]
         ).at(done)
     }
 }
 
+/// Nobody's data: without them the realm could sign no token, and use no provider.
+private let ownSecrets: [UUID] = [
+    SigningKeys.stream, Providers.stream, PushProviders.stream, IntegrityKeys.stream,
+]
+
 extension Call<AdminContext> {
+    fileprivate func requireErasable(_ subject: UUID, in realm: RealmID) async throws(Problem) {
+        func refusal(_ detail: String) -> Problem {
+            Problem(.invalidParameter, detail, field: "subject")
+        }
+        guard !ownSecrets.contains(subject) else {
+            throw refusal("These are keys and secrets of the realm, and no person.")
+        }
+        try await knownRealm()
+        guard try await !isAccount(subject, in: realm) else {
+            throw refusal(
+                "This is an account, which `urd account erase` erases with all that is its.")
+        }
+        let standing = try await reading { () throws(LogFailure) in
+            try await context.standing(realm, subject)
+        }
+        switch standing {
+        case .own: break
+        case .unknown: throw Problem(.noSuchSubject, field: "subject")
+        case .shared:
+            throw refusal(
+                """
+                This is nobody: all events of a month that are no person's share it, such as \
+                those of administration, and none of them could tell any more where it came from.
+                """)
+        }
+    }
+
+    /// Where the log first says that a subject is erased.
+    fileprivate func erasure(
+        of subject: UUID, in realm: RealmID
+    ) async throws(Problem) -> Int64 {
+        let events = try await reading { () throws(LogFailure) in
+            let log = context.commands.events
+            return try await log.stream(subject, after: 0, in: realm)
+                + log.stream(Realm.stream, after: 0, in: realm)
+        }
+        let found = events.first {
+            AccountEvent($0) == .erased || RealmEvent($0) == .subjectErased(subject)
+        }
+        guard let found else { throw Problem(.internalError) }
+        return found.position
+    }
+
     /// One whose erasure is done is nobody's any more.
     fileprivate func isAccount(
         _ subject: UUID, in realm: RealmID

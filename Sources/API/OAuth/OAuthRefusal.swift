@@ -51,7 +51,7 @@ extension ProblemKind {
             .inviteUsed,
             .unknownHost, .noSuchRoute, .noSuchRealm,
             .noSuchHost, .noSuchApp, .noSuchClient, .noSuchKey, .noSuchPasskey, .noSuchEvent,
-            .noSuchCheckpoint, .noSuchRegistrationToken, .noSuchDevice,
+            .noSuchSubject, .noSuchCheckpoint, .noSuchRegistrationToken, .noSuchDevice,
             .noSuchAccount, .noSuchSession, .noSuchMail, .accountExists, .mailNotFailed,
             .noSuchNotification, .notificationNotFailed, .noSuchPushProvider,
             .ownerOnboarded, .noSuchProvider, .identityTaken,

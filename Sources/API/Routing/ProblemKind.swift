@@ -84,6 +84,7 @@ public enum ProblemKind: String, CaseIterable, Sendable {
     case noSuchPasskey = "no-such-passkey"
     case noSuchProvider = "no-such-provider"
     case noSuchEvent = "no-such-event"
+    case noSuchSubject = "no-such-subject"
     case noSuchCheckpoint = "no-such-checkpoint"
     case noSuchProblem = "no-such-problem"
 
@@ -148,7 +149,7 @@ extension ProblemKind {
             .noSuchKey, .noSuchInvite, .noTwoFactor, .noSuchPasskey, .noSuchAccount, .noSuchSession,
             .noSuchMail, .noSuchNotification, .noSuchPushProvider, .noSuchRegistrationToken,
             .noSuchDevice, .noSuchProvider,
-            .noSuchEvent, .noSuchCheckpoint, .noSuchProblem:
+            .noSuchEvent, .noSuchSubject, .noSuchCheckpoint, .noSuchProblem:
             .notFound
         case .methodNotAllowed: .methodNotAllowed
         case .realmExists, .realmDisabled, .reservedRealm, .hostTaken, .appExists, .appInUse,
@@ -237,6 +238,7 @@ extension ProblemKind {
         case .noSuchKey: "There is no such admin key."
         case .noSuchPasskey: "The account has no such passkey."
         case .noSuchEvent: "The log has no event at this position."
+        case .noSuchSubject: "No event of the realm is sealed under this subject."
         case .noSuchCheckpoint: "The log has not been sealed that far yet."
         case .noSuchProblem: "There is no such kind of problem."
         case .methodNotAllowed: "This path does not know the method."

@@ -3,7 +3,7 @@ public import Values
 
 /// Puts on record that a subject's personal data was made unreadable for ever.
 ///
-/// The adapter destroys the key first: what the log says must be true. A repeat is harmless.
+/// The adapter destroys the key first: what the log says must be true. It says so once.
 public struct EraseSubject: Command {
     public var subject: UUID
 
@@ -15,14 +15,22 @@ public struct EraseSubject: Command {
         case notFound
     }
 
-    public func gather(
-        _ streams: some StreamReader
-    ) async throws(LogFailure) -> Versioned<Realm> {
-        try await streams.read(Realm.self, Realm.stream)
+    public struct Facts: Sendable {
+        let realm: Versioned<Realm>
+        let account: Versioned<Account>
     }
 
-    public func decide(_ realm: Versioned<Realm>) throws(Rejection) -> Decision {
-        guard realm.exists else { throw .notFound }
+    public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
+        Facts(
+            realm: try await streams.read(Realm.self, Realm.stream),
+            account: try await streams.read(Account.self, subject))
+    }
+
+    public func decide(_ facts: Facts) throws(Rejection) -> Decision {
+        guard facts.realm.exists else { throw .notFound }
+        guard !facts.realm.state.erased.contains(subject), !facts.account.state.isErased else {
+            return Decision()
+        }
         return Decision(RealmEvent.subjectErased(subject), in: Realm.stream)
     }
 }

@@ -6,6 +6,8 @@ public import Values
 public struct Realm: StreamState {
     public private(set) var isDisabled = false
     public private(set) var settings = Settings()
+    /// Whose keys are destroyed, beside those of accounts and what was theirs.
+    public private(set) var erased: Set<UUID> = []
 
     /// The realm's own stream has the same name in every realm, so that it needs no look-up.
     public static let stream = UUID(high: 0x7572_6400_0000_8000, low: 0x8000_0000_0000_0001)
@@ -19,7 +21,7 @@ public struct Realm: StreamState {
         case .settingsChanged(let changes): settings.apply(changes)
         case .disabled: isDisabled = true
         case .enabled: isDisabled = false
-        case .subjectErased: break
+        case .subjectErased(let subject): erased.insert(subject)
         }
     }
 }

@@ -247,6 +247,9 @@ extension AdminContext {
                 try await store.keyring.keys(of: realm).derive(purpose, command.bytes)
             },
             now: Log.systemTime,
+            standing: { realm, subject throws(LogFailure) in
+                try await store.keyring.standing(of: subject, in: realm)
+            },
             destroyKey: { realm, subject throws(LogFailure) in
                 try await store.keyring.destroyKey(of: subject, in: realm)
             }, makeSigningKey: newSigningKey, mint: store.mint, upstream: upstream,

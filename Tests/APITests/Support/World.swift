@@ -33,6 +33,9 @@ struct World {
     ]
     private let clock = Clock()
 
+    /// Stands for the subject of what is nobody's in a month.
+    static let shared = UUID(high: 0x0193_a0e7_5e0c_8000, low: 0x9000_0000_0000_00ff)
+
     static let derivationKey = HMACKey(Random.bytes(32))
     static let mint = TokenMint { purpose, bytes in
         derivationKey.authenticate([Array(purpose.utf8), [0], bytes])
@@ -49,6 +52,12 @@ struct World {
                     Array("\(realm)|\(purpose)|".utf8) + command.bytes)
             },
             now: { clock.next() },
+            standing: { [log] realm, subject throws(LogFailure) in
+                if subject == World.shared { return .shared }
+                let events = try await log.events(from: 1, limit: .max, in: realm)
+                return events.contains { $0.subject == subject && $0.personal != .none }
+                    ? .own : .unknown
+            },
             destroyKey: { _, subject throws(LogFailure) in try destroyed.add(subject) },
             makeSigningKey: { try SigningKey.generate($0) },
             mint: { _ throws(LogFailure) in World.mint },
@@ -116,6 +125,7 @@ struct World {
             ["email": "eve@acme.example", "first_name": "Eve", "confirmed": true])
         let id = try #require(account.json["id"]?.string)
         names["account_id"] = id
+        try await somethingSealed(under: try #require(names["subject"].flatMap { UUID($0) }))
         let (session, mail) = (UUID.random(), UUID.random())
         names["session_id"] = session.description
         names["mail_id"] = mail.description
@@ -189,6 +199,11 @@ struct World {
             resources: [], factors: [.mailedCode], openedAt: clock.next(),
             expiresAt: clock.next().adding(seconds: 86_400), isOffline: true,
             from: SignInPlace(source: "network", device: "iPhone"), method: .nativeOTP)
+    }
+
+    /// Something personal, of whom nothing else is known.
+    func somethingSealed(under subject: UUID) async throws {
+        try await happen(Device.self, .denied(account: subject), in: UUID.random())
     }
 
     /// Puts something on record that the admin API does not do.
