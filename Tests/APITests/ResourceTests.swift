@@ -226,6 +226,10 @@ import Values
 
     @Test func `opens all realms only if no list is given`() async throws {
         let world = try await World()
+        let nowhere = try await world.send(
+            .post, "/api/admin/keys", body: ["name": "ops", "realms": ["acme", "nowhere"]])
+        #expect(nowhere.problem == .invalidField && nowhere.field == "realms/1")
+        #expect(nowhere.json["detail"] == "There is no realm 'nowhere'.")
         let made = try await world.make("/api/admin/keys", ["name": "ops", "realms": .null])
         #expect(made.json["realms"] == .null)
         let key = try #require(made.json["key"]?.string.flatMap { BearerKey($0) })

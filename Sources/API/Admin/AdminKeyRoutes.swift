@@ -39,6 +39,7 @@ enum AdminKeyRoutes {
         let key = BearerKey(id: id, secret: try await call.secret("admin key", of: write))
         guard let digest = SecretDigest(key.digest) else { throw Problem(.internalError) }
         let listed = call.body["realms"]?.array?.compactMap { $0.string.flatMap { RealmID($0) } }
+        try await call.requireRealms(listed ?? [])
         let command = CreateAdminKey(
             id: id, name: call.body["name"]?.string ?? "", digest: digest,
             scope: listed.map { .only($0) } ?? .all)
@@ -131,6 +132,18 @@ enum AdminKeyRoutes {
 }
 
 extension Call<AdminContext> {
+    /// A key of a realm that is not there yet would open whatever somebody else calls so later.
+    fileprivate func requireRealms(_ realms: [RealmID]) async throws(Problem) {
+        for (index, realm) in realms.enumerated() where realm != .system {
+            let found = try await reading { () throws(LogFailure) in
+                try await context.queries.realm(realm)
+            }
+            guard found == nil else { continue }
+            throw Problem(
+                .invalidField, "There is no realm '\(realm)'.", field: "realms/\(index)")
+        }
+    }
+
     fileprivate func view(_ id: UUID, _ done: Done) async throws(Problem) -> AdminKeyView {
         let key = try await state(AdminKey.self, of: id, after: done)
         return AdminKeyView(

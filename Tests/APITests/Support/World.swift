@@ -186,6 +186,7 @@ struct World {
             var members = example.object ?? [:]
             members["private_key"] = .string(try pem(.es256))
             return .object(members)
+        case "createAdminKey": return ["name": "deployment", "realms": ["acme"]]
         // The realm knows no roles.
         case "setAccountRoles": return ["roles": [:]]
         default: return example
