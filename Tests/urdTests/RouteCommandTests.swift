@@ -67,12 +67,35 @@ import Testing
         ("history list --json --csv", "--json and --csv: the answer has one form"),
         ("history list --limit=-1", "--limit must be a whole number from 1 to 200, not '-1'"),
         ("history list --limit 201", "--limit must be a whole number from 1 to 200, not '201'"),
+        (
+            "client register --redirect-uris https://a.example/,https://b.example/",
+            "--redirect-uris 'https://a.example/,https://b.example/' would be one value: "
+                + "give --redirect-uris again for each one"
+        ),
+        (
+            "client register --grant-types authorization_code,refresh_token",
+            "give --grant-types again for each one"
+        ),
+        (
+            "client change web --scope openid,email",
+            "--scope 'openid,email' would be one scope: write spaces between them"
+        ),
         ("history list --open=yes", "--open must be true or false, not 'yes'"),
     ])
     func `say what is wrong before anything is asked`(line: String, error: String) async {
         let result = await asked(line)
         #expect(result.code == .usage)
         #expect(result.error.contains(error), "\(result.error)")
+    }
+
+    @Test(arguments: [
+        "client register --redirect-uris https://a.example/?a=1,2",
+        "client register --redirect-uris https://a.example/x,y",
+        "client register --contacts Doe,Jane",
+    ])
+    func `take a comma where it is part of a value`(line: String) async {
+        let result = await asked(line)
+        #expect(result.error.contains("database-url"), "\(result.error)")
     }
 
     @Test(arguments: [

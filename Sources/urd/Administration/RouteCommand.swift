@@ -82,7 +82,7 @@ struct RouteCommand: AnySubcommand {
         input.place == .path && input.name != "realm"
     }
 
-    private func flag(_ input: Operation.Input) -> String {
+    func flag(_ input: Operation.Input) -> String {
         String(input.name.lowercased().map { $0 == "_" ? "-" : $0 })
     }
 
@@ -142,6 +142,7 @@ struct RouteCommand: AnySubcommand {
         _ input: Operation.Input, _ given: [String]
     ) throws(UsageError) -> JSON? {
         guard let text = given.first else { return nil }
+        try requireNoCommas(input, given)
         // It would be taken for a text, and a domain of that name is not what anybody means.
         if input.canBeNull, input.kind != .json, given.contains("null") {
             throw UsageError("--\(flag(input)) null: --unset \(input.name) unsets it")
