@@ -9,6 +9,10 @@ internal import Values
 enum PassphraseRule {
     /// In Unicode scalars.
     static let length = 15...256
+    /// As many of them are neither the account's address nor the part before its sign.
+    private static let leastOfOwn = 8
+    /// What is shorter is part of many a word.
+    private static let shortestName = 3
 
     enum Fault: Error {
         case tooShort, tooLong, known
@@ -19,9 +23,17 @@ enum PassphraseRule {
         if count < length.lowerBound { return .tooShort }
         if count > length.upperBound { return .tooLong }
         // Somebody who guesses begins with what he knows of the account.
-        if let email, text.lowercased() == email.lowercased() { return .known }
+        if let email, signs(of: text, beside: email) < leastOfOwn { return .known }
         let letters = Set(text.unicodeScalars)
         return letters.count < 5 ? .known : nil
+    }
+
+    private static func signs(of text: String, beside email: String) -> Int {
+        let email = email.lowercased()
+        let name = String(email.prefix { $0 != "@" })
+        var rest = text.lowercased().replacing(email, with: "")
+        if name.unicodeScalars.count >= shortestName { rest = rest.replacing(name, with: "") }
+        return rest.unicodeScalars.count
     }
 }
 

@@ -102,13 +102,16 @@ extension Call<RealmContext> {
 
     /// From a form of a sign-in that was open for too long: its session may have begun since. Nothing of
     /// the form is taken, and whoever sends people here from elsewhere has no say in where they go on.
-    private var wayOn: String? {
+    var wayOn: String? {
         let onward = Onward(self)
-        guard request.isSent(fromPagesOf: context.place.host),
+        guard isSentFromHere,
             onward.sealed.flatMap({ context.pendingRequest($0) }) != nil || onward.path != nil
         else { return nil }
         return onward.link("/login")
     }
+
+    /// Whether a page of this place sent it, as far as the browser says.
+    var isSentFromHere: Bool { request.isSent(fromPagesOf: context.place.host) }
 
     /// What binds a form to its browser, under either name.
     var shownFormToken: String? {

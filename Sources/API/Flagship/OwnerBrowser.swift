@@ -96,8 +96,8 @@ extension PassphraseRule.Fault {
         case .tooLong: say("That passphrase is too long.", "Diese Passphrase ist zu lang.")
         case .known:
             say(
-                "That passphrase is easy to guess: it stands in a list of those that were stolen elsewhere, or is too simple.",
-                "Diese Passphrase ist leicht zu erraten: Sie steht in einer Liste anderswo gestohlener, oder ist zu einfach."
+                "That passphrase is easy to guess: it stands in a list of those that were stolen elsewhere, is too simple, or is little more than your address.",
+                "Diese Passphrase ist leicht zu erraten: Sie steht in einer Liste anderswo gestohlener, ist zu einfach oder kaum mehr als Ihre Adresse."
             )
         }
     }

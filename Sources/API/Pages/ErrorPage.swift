@@ -1,5 +1,6 @@
 internal import HTML
 internal import HTTP
+internal import JSON
 
 extension Problem {
     /// What people are told: never what the request held, and never what is behind it.
@@ -29,14 +30,19 @@ extension Problem {
         ).response(kind.status)
     }
 
+    private func wait(_ say: Words) -> String {
+        members["retryAfterSeconds"]?.integer.map(say.span)
+            ?? say("a few minutes", "ein paar Minuten")
+    }
+
     private func words(_ say: Words) -> (title: String, advice: String) {
         switch kind.status {
         case .forbidden where kind == .foreignForm && wayOn != nil:
             (
                 say("This page has expired", "Diese Seite ist abgelaufen"),
                 say(
-                    "You may have signed in elsewhere since it was opened. Cookies must be allowed for it.",
-                    "Vielleicht haben Sie sich inzwischen anderswo angemeldet. Cookies müssen für die Seite erlaubt sein."
+                    "You may have signed in or out elsewhere since it was opened. Cookies must be allowed for it.",
+                    "Vielleicht haben Sie sich inzwischen anderswo an- oder abgemeldet. Cookies müssen für die Seite erlaubt sein."
                 )
             )
         case .forbidden where kind == .foreignForm:
@@ -57,8 +63,8 @@ extension Problem {
             (
                 say("Too many attempts", "Zu viele Versuche"),
                 say(
-                    "Please wait a few minutes, then try again.",
-                    "Bitte warten Sie ein paar Minuten und versuchen Sie es dann noch einmal.")
+                    "Please wait \(wait(say)), then try again.",
+                    "Bitte warten Sie \(wait(say)) und versuchen Sie es dann noch einmal.")
             )
         case .badRequest where kind == .invalidRequest:
             (

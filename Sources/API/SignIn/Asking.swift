@@ -43,12 +43,19 @@ extension Call<RealmContext> {
     func count(
         _ policy: RatePolicy, target: String? = nil, client: String? = nil
     ) throws(Problem) {
-        try context.limits.count(
-            policy,
-            .init(
-                source: Source(context.place.address), target: target, client: client,
-                app: context.place.app?.description),
-            in: context.place.realm, rates: context.rates, at: context.clock.passed())
+        do throws(Problem) {
+            try context.limits.count(
+                policy,
+                .init(
+                    source: Source(context.place.address), target: target, client: client,
+                    app: context.place.app?.description),
+                in: context.place.realm, rates: context.rates, at: context.clock.passed())
+        } catch {
+            var problem = error
+            // There may be other ways to sign in.
+            problem.wayOn = wayOn ?? context.place.home
+            throw problem
+        }
         if let target { charges.withLock { $0.append((policy, target)) } }
     }
 

@@ -80,7 +80,10 @@ import Values
         try await browser.get(String(action.1))
         #expect(browser.answer?.status == .ok && browser.shows("Choose a passphrase"))
         try await reset(browser, Self.chosen)
-        #expect(browser.place == "/login")
+        #expect(browser.place?.hasPrefix("/login?to=") == true)
+        try await browser.follow()
+        #expect(browser.shows("role=\"status\"") && browser.shows("Your passphrase is set."))
+        #expect(browser.shows("value=\"ann@example.org\"") && !browser.shows("address is now"))
         try await signedIn.get("/account")
         #expect(signedIn.place?.hasPrefix("/login") == true)
         try await browser.get("/login")
@@ -110,7 +113,15 @@ import Values
         try await other.get(try await mailed(world))
         #expect(other.shows(#"autocomplete="username" value="ann@example.org" hidden"#))
         try await reset(other, Self.chosen)
-        #expect(other.place == login)
+        #expect(other.place?.hasPrefix(login + "&to=") == true)
+        try await other.follow()
+        #expect(other.shows("Your passphrase is set."))
+        try await other.submit(
+            "/login",
+            other.onward + [
+                ("email", "ann@example.org"), ("passphrase", Self.chosen), ("by", "passphrase"),
+            ])
+        #expect(other.place == "/account/data")
     }
 
     @Test func `hears the same whoever he is`() async throws {

@@ -67,6 +67,7 @@ enum AccountNote: String, CaseIterable {
     case passphraseRemoved = "passphrase-removed"
     case providerConnected = "provider-connected"
     case providerDisconnected = "provider-disconnected"
+    case otherPerson = "other-person"
 
     func text(_ say: Words) -> String {
         switch self {
@@ -82,6 +83,11 @@ enum AccountNote: String, CaseIterable {
         case .providerConnected: say("It is connected.", "Es ist verbunden.")
         case .providerDisconnected:
             say("It is not connected any more.", "Es ist nicht mehr verbunden.")
+        case .otherPerson:
+            say(
+                "You are signed in as somebody else now. What was begun before was not done.",
+                "Sie sind jetzt als jemand anders angemeldet. Was vorher begonnen wurde, ist nicht geschehen."
+            )
         case .appRemoved:
             say("The authenticator app was removed.", "Die Authenticator-App wurde entfernt.")
         }
@@ -126,8 +132,21 @@ enum AccountRoute {
             answer: .page,
             refusals: LoginRoutes.refusals
         ) { call throws(Problem) in
-            let visit = try await call.submission()
+            let visit = try await submission(call, page)
             return try await answer(call, visit, page.rawValue, isSensitive, handler)
+        }
+    }
+
+    /// Whoever signed out elsewhere meanwhile finds the page again once he is signed in.
+    private static func submission(
+        _ call: Call<RealmContext>, _ page: AccountFrame.Tab
+    ) async throws(Problem) -> Visit {
+        do throws(Problem) {
+            return try await call.submission()
+        } catch {
+            var problem = error
+            if problem.kind == .foreignForm, call.isSentFromHere { problem.wayOn = page.rawValue }
+            throw problem
         }
     }
 

@@ -14,7 +14,7 @@ enum AddressRoutes {
 
     private static let move = AccountRoute.change(
         "/account/email", id: "beginEmailChange", "Has a code mailed to a new address.",
-        [.optional("email", .text(0...320), "The new address.")], from: .data
+        [.optional("email", .text(0...320), "The new address."), CodeAddress.member], from: .data
     ) { call, frame throws(Problem) in
         guard let address = call.typedAddress() else {
             return try await DataRoutes.page(
@@ -23,8 +23,18 @@ enum AddressRoutes {
                     "Enter a whole mail address.", "Geben Sie eine vollständige E-Mail-Adresse ein."
                 ))
         }
-        async let pause: Void = call.context.hesitate()
         let mint = call.context.mint
+        let own = try await call.claims(of: frame.account, ["email"])["email"]?.string
+        if own.map(mint.mailbox) == mint.mailbox(address) {
+            return try await DataRoutes.page(
+                call, frame, typed: address,
+                wrong: frame.say(
+                    "That is your address already.", "Das ist schon Ihre Adresse."))
+        }
+        if let early = call.tooSoon(for: address, frame.visit, at: .newAddress) {
+            return .seeOther(try call.place(of: early, frame.visit, Onward()))
+        }
+        async let pause: Void = call.context.hesitate()
         let (mailbox, code) = (mint.mailbox(address), call.newID())
         try call.count(.emailVerification, target: frame.account.description)
         guard let digest = mint.digest(ofMove: mint.code(code), of: frame.account, to: mailbox)
@@ -36,14 +46,8 @@ enum AddressRoutes {
                 digest: digest, app: call.context.place.app, now: call.context.clock.now()),
             as: "user:\(frame.account)")
         await pause
-        return .seeOther(try place(of: address, call, frame))
-    }
-
-    private static func place(
-        of address: String, _ call: Call<RealmContext>, _ frame: AccountFrame
-    ) throws(Problem) -> String {
-        try call.place(
-            of: CodeAddress(email: address, page: .newAddress), frame.visit, Onward())
+        let sent = call.sent(to: address, frame.visit, at: .newAddress)
+        return .seeOther(try call.place(of: sent, frame.visit, Onward()))
     }
 
     private static let showCode = AccountRoute.show(
@@ -53,14 +57,17 @@ enum AddressRoutes {
         guard let address = call.codeAddress(frame.visit, at: .newAddress) else {
             return .seeOther(AccountFrame.Tab.data.rawValue)
         }
-        return try codePage(call, frame, address.email, isWrong: false)
+        return try codePage(call, frame, address, isWrong: false)
     }
 
     private static func codePage(
-        _ call: Call<RealmContext>, _ frame: AccountFrame, _ address: String, isWrong: Bool
+        _ call: Call<RealmContext>, _ frame: AccountFrame, _ address: CodeAddress, isWrong: Bool
     ) throws(Problem) -> Response {
         let say = frame.say
-        let place = try place(of: address, call, frame)
+        let words = CodeWords(call, address, say)
+        var still = address
+        (still.isTooSoon, still.isAnother) = (false, false)
+        let sealed = try call.seal(still, frame.visit)
         return frame.page(
             .data, say("Enter the code", "Code eingeben"), status: isWrong ? .badRequest : .ok
         ) {
@@ -68,22 +75,28 @@ enum AddressRoutes {
                 HTML.element(.h1) { say("Check your mail", "Posteingang prüfen") }
                 HTML.element(.p) {
                     say("If nobody uses ", "Falls niemand ")
-                    HTML.element(.strong, .class("break")) { Parts.address(address) }
+                    HTML.element(.strong, .class("break")) {
+                        Parts.address(address.email)
+                    }
                     say(
                         " here, a code is on its way there.",
                         " hier benutzt, ist ein Code dorthin unterwegs.")
                 }
-                frame.visit.form(place) {
-                    Parts.hidden("email", address)
-                    Field(
-                        name: "code", label: say("Code", "Code"), autocomplete: "one-time-code",
-                        isCode: true, isFocused: true, limit: 12,
-                        wrong: isWrong
-                            ? say(
-                                "That code is not valid, or no longer.",
-                                "Dieser Code gilt nicht oder nicht mehr.") : nil
-                    ).html
+                Parts.note(.good, words.asked)
+                frame.visit.form("\(confirmation)?\(Form.encode([("to", sealed)]))") {
+                    Parts.hidden("email", address.email)
+                    words.field(isWrong: isWrong).html
                     Parts.button(say("Change address", "Adresse ändern"))
+                }
+                HTML.element(.div, .class("links")) {
+                    frame.visit.form("/account/email") {
+                        Parts.hidden("email", address.email)
+                        Parts.hidden("to", sealed)
+                        Parts.button(say("Send a new code", "Neuen Code senden"), look: "plain")
+                    }
+                    Parts.link(
+                        say("Use another address", "Andere Adresse verwenden"),
+                        to: AccountFrame.Tab.data.rawValue)
                 }
             }
         }
@@ -113,10 +126,17 @@ enum AddressRoutes {
                 account: frame.account, mailbox: mailbox, digest: digest, person: person,
                 nextSubject: call.newID(), mail: call.newID(), now: call.context.clock.now()),
             as: "user:\(frame.account)")
-        guard isMoved else { return try codePage(call, frame, address, isWrong: true) }
+        guard isMoved else {
+            var shown =
+                call.codeAddress(frame.visit, at: .newAddress)
+                ?? CodeAddress(email: address, page: .newAddress)
+            (shown.email, shown.isTooSoon, shown.isAnother) = (address, false, false)
+            shown.wrong += 1
+            return try codePage(call, frame, shown, isWrong: true)
+        }
         var response = Response.seeOther(
             try call.place(
-                of: CodeAddress(email: address, page: .moved), frame.visit,
+                of: CodeAddress(email: address, page: .settled), frame.visit,
                 Onward(path: AccountFrame.Tab.data.rawValue)))
         response.headers.append("Set-Cookie", PageCookie.session.removal)
         return response

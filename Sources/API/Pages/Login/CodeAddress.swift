@@ -13,8 +13,8 @@ struct CodeAddress {
         case login = "/login/code"
         case newAddress = "/account/email/confirm"
         case forgotten = "/passphrase/forgotten"
-        /// After an account moved to it.
-        case moved = "/login"
+        /// After an account moved to it, or got another passphrase.
+        case settled = "/login"
     }
 
     var email: String
@@ -25,6 +25,12 @@ struct CodeAddress {
     var askedAt: Timestamp?
     /// It asked for another one before there is another one to be had.
     var isTooSoon = false
+    /// There was one before.
+    var isAnother = false
+    /// Codes that were typed here and were wrong.
+    var wrong: Int64 = 0
+    /// It is the passphrase that is new.
+    var hasNewPassphrase = false
 
     /// What somebody who joins says of himself.
     struct Newcomer {
@@ -59,6 +65,9 @@ extension Call<RealmContext> {
         ]
         members["joins"] = address.newcomer.map { .object($0.members) }
         members["asked"] = address.askedAt.map { .integer($0.seconds) }
+        if address.isAnother { members["another"] = true }
+        if address.wrong > 0 { members["wrong"] = .integer(address.wrong) }
+        if address.hasNewPassphrase { members["passphrase"] = true }
         guard let sealed = context.mint.seal(.object(members), for: .codeAddress) else {
             throw Problem(.internalError)
         }
@@ -75,12 +84,28 @@ extension Call<RealmContext> {
     }
 
     /// Where a form for another code leads that comes too soon.
-    func tooSoon(for email: String, _ visit: Visit) -> CodeAddress? {
-        guard var address = codeAddress(visit, shown: body["to"]?.string), address.email == email,
-            wait(for: address) > 0
+    func tooSoon(
+        for email: String, _ visit: Visit, at page: CodeAddress.Page = .login
+    ) -> CodeAddress? {
+        guard var address = codeAddress(visit, at: page, shown: body["to"]?.string),
+            address.email == email, wait(for: address) > 0
         else { return nil }
         address.isTooSoon = true
         return address
+    }
+
+    /// Where a code went to just now. Whether it is another one, the form says that asked for it.
+    func sent(
+        to email: String, _ visit: Visit, at page: CodeAddress.Page = .login
+    ) -> CodeAddress {
+        CodeAddress(
+            email: email, page: page, askedAt: context.clock.now(),
+            isAnother: codeAddress(visit, at: page, shown: body["to"]?.string)?.email == email)
+    }
+
+    /// Whether the code is over for what was typed here, which is the same for every address.
+    func isSpent(_ address: CodeAddress) -> Bool {
+        address.wrong >= context.place.settings[SettingCatalogue.otpAttempts]
     }
 
     /// Nil for what was not sealed here, elsewhere than in its browser, and when it is too late.
@@ -98,7 +123,9 @@ extension Call<RealmContext> {
             email: email, page: page,
             newcomer: members["joins"]?.object.map(CodeAddress.Newcomer.init),
             askedAt: members["asked"]?.integer.map { Timestamp(seconds: $0) },
-            isTooSoon: members["soon"]?.bool ?? false)
+            isTooSoon: members["soon"]?.bool ?? false,
+            isAnother: members["another"]?.bool ?? false, wrong: members["wrong"]?.integer ?? 0,
+            hasNewPassphrase: members["passphrase"]?.bool ?? false)
     }
 }
 

@@ -15,8 +15,7 @@ struct CodePage {
     /// Its own, and what is sealed in it.
     let place: String
     private let sealed: String
-    /// Seconds until another code can be had.
-    private let wait: Int64
+    private let words: CodeWords
     var step = Step.code(isWrong: false)
 
     init(
@@ -26,10 +25,10 @@ struct CodePage {
         self.onward = onward
         self.address = address
         var still = address
-        still.isTooSoon = false
+        (still.isTooSoon, still.isAnother) = (false, false)
         sealed = try call.seal(still, visit)
         place = onward.link(address.page.rawValue, [("to", sealed)])
-        wait = call.wait(for: address)
+        words = CodeWords(call, address, visit.say)
     }
 
     private var say: Words { visit.say }
@@ -62,18 +61,11 @@ struct CodePage {
                         ", a 6-digit code is on its way to you.",
                         " anmelden können, ist ein sechsstelliger Code unterwegs zu Ihnen.")
                 }
-                Parts.note(.good, tooSoon)
+                Parts.note(.good, words.asked)
                 visit.form(place) {
                     onward.fields
                     Parts.hidden("email", address.email)
-                    Field(
-                        name: "code", label: say("Code", "Code"),
-                        autocomplete: "one-time-code", isCode: true, isFocused: true, limit: 12,
-                        wrong: isWrong
-                            ? say(
-                                "That code is not valid, or no longer.",
-                                "Dieser Code gilt nicht oder nicht mehr.") : nil
-                    ).html
+                    words.field(isWrong: isWrong).html
                     Parts.button(say("Sign in", "Anmelden"))
                 }
                 HTML.element(.div, .class("links")) {
@@ -98,16 +90,6 @@ struct CodePage {
                 name: address.newcomer == nil ? "by" : nil, value: BrowserMethod.code.rawValue,
                 look: "plain")
         }
-    }
-
-    /// It is said of what was asked for here, and not of what was mailed.
-    private var tooSoon: String? {
-        guard address.isTooSoon, wait > 0 else { return nil }
-        let span = say.span(wait)
-        return say(
-            "You asked for a code a moment ago. If it does not come, you can ask for another in \(span).",
-            "Sie haben gerade schon einen Code angefordert. Kommt er nicht, können Sie in \(span) einen neuen anfordern."
-        )
     }
 
     /// Asks for a code of the authenticator app, after a first factor that was good.

@@ -23,8 +23,8 @@ struct LoginPage {
     var forgotten: String?
     /// What went wrong elsewhere, and led back here.
     var notice: String?
-    /// To which address the account moved just now.
-    var moved: String?
+    /// The address of an account that moved to it just now, or has another passphrase.
+    var settled: CodeAddress?
 
     init(_ call: Call<RealmContext>, _ visit: Visit, _ onward: Onward) {
         self.visit = visit
@@ -51,13 +51,7 @@ struct LoginPage {
                     }
                 }
                 Parts.note(.bad, notice)
-                Parts.note(
-                    .good,
-                    moved.map(Parts.address).map {
-                        say(
-                            "Your address is now \($0). Sign in with it.",
-                            "Ihre Adresse ist jetzt \($0). Melden Sie sich damit an.")
-                    })
+                Parts.note(.good, settled.map(done))
                 if visit.browser != nil, onward != Onward(), !onward.asOther { onceMore }
                 if let stepUp { stepUp.html(visit, onward) }
                 if hasPasskeys { passkey }
@@ -75,6 +69,18 @@ struct LoginPage {
                 if let asked, asked.policy != nil || asked.terms != nil { about(asked) }
             }
         }
+    }
+
+    private func done(_ settled: CodeAddress) -> String {
+        if settled.hasNewPassphrase {
+            return say(
+                "Your passphrase is set. Sign in with it.",
+                "Ihre Passphrase ist gesetzt. Melden Sie sich damit an.")
+        }
+        let address = Parts.address(settled.email)
+        return say(
+            "Your address is now \(address). Sign in with it.",
+            "Ihre Adresse ist jetzt \(address). Melden Sie sich damit an.")
     }
 
     /// Why somebody who is signed in is here.

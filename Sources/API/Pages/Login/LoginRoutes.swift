@@ -25,8 +25,8 @@ enum LoginRoutes {
             page.signedInAs = try await call.claims(of: browser.subject, ["email"])["email"]?.string
         }
         let known = asked?.asksForAnother == true ? nil : page.signedInAs
-        page.moved = call.codeAddress(visit, at: .moved)?.email
-        page.email = asked?.hint ?? known ?? page.moved ?? ""
+        page.settled = call.codeAddress(visit, at: .settled)
+        page.email = asked?.hint ?? known ?? page.settled?.email ?? ""
         page.providers = try await call.providers()
         if let asked = page.asked, asked.needsMore {
             page.stepUp = .wholeLogin
@@ -75,8 +75,7 @@ enum LoginRoutes {
             }
             try await call.beginCode(address)
             await pause
-            let sent = CodeAddress(email: address, askedAt: call.context.clock.now())
-            return .seeOther(try call.place(of: sent, visit, onward))
+            return .seeOther(try call.place(of: call.sent(to: address, visit), visit, onward))
         case .link:
             try await call.mailLink(address, onward)
             await pause
@@ -130,7 +129,7 @@ enum LoginRoutes {
             OTPGrant(mailbox: mailbox, digest: digest, account: call.newID(), second: second),
             by: .code, visit, to: onward)
         var shown = call.codeAddress(visit) ?? CodeAddress(email: address)
-        (shown.email, shown.isTooSoon) = (address, false)
+        (shown.email, shown.isTooSoon, shown.isAnother) = (address, false, false)
         var page = try CodePage(call, visit, onward, shown)
         switch end {
         case .signedIn(let response): return response
@@ -139,7 +138,10 @@ enum LoginRoutes {
             return page.response()
         case .refused(.invalidSecondFactor):
             page.step = .second(code: typed, isWrong: true)
-        case .refused: page.step = .code(isWrong: true)
+        case .refused:
+            shown.wrong += 1
+            page = try CodePage(call, visit, onward, shown)
+            page.step = .code(isWrong: true)
         }
         // Of what was wrong its time tells nothing either.
         await pause

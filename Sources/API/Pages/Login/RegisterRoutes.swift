@@ -58,8 +58,8 @@ enum RegisterRoutes {
             return page.response(.badRequest)
         }
         await pause
-        let sent = CodeAddress(
-            email: address, newcomer: page.newcomer, askedAt: call.context.clock.now())
+        var sent = call.sent(to: address, visit)
+        sent.newcomer = page.newcomer
         return .seeOther(try call.place(of: sent, visit, page.onward))
     }
 }

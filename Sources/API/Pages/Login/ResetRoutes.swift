@@ -145,7 +145,7 @@ enum ResetRoutes {
                 now: call.context.clock.now()), as: "anonymous")
         switch refusal {
         // He signs in with what he chose, and goes on with what he was sent here for.
-        case nil: return .seeOther(next?.text ?? "/login")
+        case nil: return .seeOther(try await call.login(of: account, visit, next))
         case .linkOver?: return over(visit)
         case let refusal?: throw refusal.problem
         }
@@ -190,6 +190,18 @@ enum ResetRoutes {
 }
 
 extension Call<RealmContext> {
+    /// The login, which says that there is another passphrase.
+    fileprivate func login(
+        of account: UUID, _ visit: Visit, _ next: ReturnPath?
+    ) async throws(Problem) -> String {
+        let email = try await claims(of: account, ["email"])["email"]?.string ?? ""
+        var settled = CodeAddress(email: email, page: .settled)
+        settled.hasNewPassphrase = true
+        let login = next?.text ?? "/login"
+        let sealed = Form.encode([("to", try seal(settled, visit))])
+        return login + (login.contains("?") ? "&" : "?") + sealed
+    }
+
     fileprivate func requirePassphrases() throws(Problem) {
         guard context.place.settings.offers(.passphrase) else { throw Problem(.noSuchRoute) }
     }

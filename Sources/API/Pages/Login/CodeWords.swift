@@ -1,0 +1,47 @@
+/// What pages say on which a mailed code is typed.
+struct CodeWords {
+    private let address: CodeAddress
+    /// Seconds until another code can be had.
+    private let wait: Int64
+    private let isSpent: Bool
+    private let say: Words
+
+    init(_ call: Call<RealmContext>, _ address: CodeAddress, _ say: Words) {
+        self.address = address
+        self.say = say
+        wait = call.wait(for: address)
+        isSpent = call.isSpent(address)
+    }
+
+    /// It is said of what was asked for here, and not of what was mailed.
+    var asked: String? {
+        if address.isTooSoon, wait > 0 {
+            let span = say.span(wait)
+            return say(
+                "You asked for a code a moment ago. If it does not come, you can ask for another in \(span).",
+                "Sie haben gerade schon einen Code angefordert. Kommt er nicht, können Sie in \(span) einen neuen anfordern."
+            )
+        }
+        guard address.isAnother else { return nil }
+        return say(
+            "You asked for a new code. The one before it is over.",
+            "Sie haben einen neuen Code angefordert. Der vorige gilt nicht mehr.")
+    }
+
+    func field(isWrong: Bool) -> Field {
+        Field(
+            name: "code", label: say("Code", "Code"), autocomplete: "one-time-code",
+            isCode: true, isFocused: true, limit: 12, wrong: isWrong ? wrong : nil)
+    }
+
+    private var wrong: String {
+        isSpent
+            ? say(
+                "That code is not valid, and after so many wrong ones the mailed one is over. Have a new one sent.",
+                "Dieser Code gilt nicht, und nach so vielen falschen auch der gesendete nicht mehr. Lassen Sie sich einen neuen senden."
+            )
+            : say(
+                "That code is not valid, or no longer.",
+                "Dieser Code gilt nicht oder nicht mehr.")
+    }
+}
