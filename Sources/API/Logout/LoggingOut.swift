@@ -63,17 +63,11 @@ extension Call<RealmContext> {
 
     /// Takes back what somebody agreed to, so that codes under way open nothing any more.
     func withdrawConsent(to clientID: String, by browser: SignedInBrowser) async throws(Problem) {
-        let known = try await reading { () throws(LogFailure) in
-            try await context.clients.fresh(clientID, in: context.place.realm)
+        for consent in try await consents(of: browser.subject)
+        where consent.given.clientID == clientID {
+            try await carryOut(
+                WithdrawConsent(consent: consent.id, account: browser.subject), for: browser)
         }
-        guard let known else { return }
-        let consent = context.mint.consent(of: browser.subject, to: known.id)
-        let given = try await reading { () throws(LogFailure) in
-            try await context.queries.consent(consent, in: context.place.realm)
-        }
-        guard given != nil else { return }
-        try await carryOut(
-            WithdrawConsent(consent: consent, account: browser.subject), for: browser)
     }
 }
 

@@ -23,6 +23,7 @@ extension Call<RealmContext> {
             "passphrase_set_at": passphrase.setAt.map { .string($0.description) } ?? .null,
             "browsers": .array(try await knownBrowsers(of: account)),
             "apps": .array(try await openSessions(of: account).map(known)),
+            "consents": .array(try await knownConsents(of: account)),
             "sign_ins": .array(history.map { .object($0.members) }),
             "events": .array(events.map(known)),
         ]
@@ -67,6 +68,31 @@ extension Call<RealmContext> {
                 "method": .string(browser.terms.method.rawValue),
             ]
         }
+    }
+
+    private func knownConsents(of account: UUID) async throws(Problem) -> [JSON] {
+        let all = try await consents(of: account).map(\.given)
+        let names = try await names(ofClients: all.map(\.clientID))
+        return all.map { given in
+            var members = known(given.agreed)
+            members["client"] = .string(given.clientID)
+            members["client_name"] = .string(names[given.clientID] ?? given.clientID)
+            members["given_at"] = .string(given.at.description)
+            members["places"] = .array(
+                given.places.map { placed in
+                    var members = known(placed.agreed)
+                    members["place"] = .string(placed.place)
+                    return .object(members)
+                })
+            return .object(members)
+        }
+    }
+
+    private func known(_ agreed: Agreement) -> JSONObject {
+        [
+            "scope": .array(agreed.scope.map { .string($0) }),
+            "resources": .array(agreed.resources.map { .string($0) }),
+        ]
     }
 
     private func known(_ session: OpenSessionView) -> JSON {

@@ -45,7 +45,7 @@ enum SessionPageRoutes {
                             "Keine App hat Zugriff auf Ihr Konto.")
                     }
                 }
-                HTML.element(.ul, .class("items")) { for app in apps { line(app, frame) } }
+                HTML.element(.ul, .class("items")) { for app in apps { app.line(frame.visit) } }
             }
             Page.card {
                 HTML.element(.h2) { say("Sign out everywhere", "Überall abmelden") }
@@ -84,26 +84,6 @@ enum SessionPageRoutes {
                         .label(say("Sign out: \(device)", "Abmelden: \(device)"))
                     ) { say("Sign out", "Abmelden") }
                 }
-            }
-        }
-    }
-
-    private static func line(_ app: ConnectedApp, _ frame: AccountFrame) -> HTML {
-        let say = frame.say
-        return HTML.element(.li) {
-            HTML.element(.div, .class("what")) {
-                HTML.element(.strong) { app.name }
-                HTML.element(.span, .class("soft small")) {
-                    say("Last used ", "Zuletzt benutzt ")
-                    say.moment(app.lastUsedAt)
-                }
-            }
-            frame.visit.form("/account/apps/end") {
-                Parts.hidden("client", app.clientID)
-                HTML.element(
-                    .button, .type("submit"), .class("second"),
-                    .label(say("Remove access: \(app.name)", "Zugriff entziehen: \(app.name)"))
-                ) { say("Remove access", "Zugriff entziehen") }
             }
         }
     }
@@ -154,51 +134,5 @@ enum SessionPageRoutes {
         var response = Response.seeOther("/logged-out")
         response.headers.append("Set-Cookie", PageCookie.session.removal)
         return response
-    }
-}
-
-/// An app that has access to somebody's account, however many sessions it has.
-struct ConnectedApp: Sendable, Equatable {
-    let clientID: String
-    let name: String
-    var lastUsedAt: Timestamp
-}
-
-extension Call<RealmContext> {
-    func openSessions(of account: UUID) async throws(Problem) -> [OpenSessionView] {
-        try await reading { () throws(LogFailure) in
-            try await context.queries.sessions(
-                of: account, in: context.place.realm, at: context.clock.now(), after: nil,
-                limit: 200)
-        }
-    }
-
-    func connectedApps(of account: UUID) async throws(Problem) -> [ConnectedApp] {
-        var apps: [ConnectedApp] = []
-        for session in try await openSessions(of: account) {
-            let clientID = session.terms.clientID
-            if let known = apps.firstIndex(where: { $0.clientID == clientID }) {
-                apps[known].lastUsedAt = max(apps[known].lastUsedAt, session.lastUsedAt)
-                continue
-            }
-            apps.append(
-                ConnectedApp(
-                    clientID: clientID, name: try await name(ofClient: clientID),
-                    lastUsedAt: session.lastUsedAt))
-        }
-        return apps
-    }
-
-    func names(ofClients clientIDs: [String]) async throws(Problem) -> [String: String] {
-        var names: [String: String] = [:]
-        for clientID in clientIDs where names[clientID] == nil {
-            names[clientID] = try await name(ofClient: clientID)
-        }
-        return names
-    }
-
-    /// What people know it by. One that is gone has no other name left than its id.
-    private func name(ofClient clientID: String) async throws(Problem) -> String {
-        try await client(named: clientID)?.metadata.clientName ?? clientID
     }
 }
