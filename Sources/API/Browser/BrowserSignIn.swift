@@ -47,11 +47,13 @@ extension Call<RealmContext> {
         switch outcome {
         case .failure(let refusal): return .refused(refusal)
         case .success(let opened):
-            if let before = visit.browser, let line, before.subject != opened.account {
+            let isAnother = visit.browser.map { $0.subject != opened.account } ?? false
+            if let before = visit.browser, let line, isAnother {
                 // What was opened meanwhile, too; who signed in is signed in whatever comes of it.
                 try? await endSessions(of: before.subject, from: line, by: before)
             }
-            var response = Response.seeOther(place ?? onward.target)
+            let target = place ?? onward.target
+            var response = Response.seeOther(isAnother ? Onward.asAnother(target) : target)
             response.headers.append(
                 "Set-Cookie",
                 PageCookie.session.line(

@@ -63,7 +63,18 @@ struct Onward: Sendable, Equatable {
     /// What to answer once somebody is signed in.
     var target: String {
         if let sealed { return "/connect/authorize?continue=\(Percent.encode(sealed))" }
-        return path?.text ?? "/account"
+        return path.map { Self.pagesOfFiles[$0.text] ?? $0.text } ?? "/account"
+    }
+
+    /// Where a file is fetched from. Browsers that are sent to one stay where they are, which is at a code
+    /// that is used.
+    private static let pagesOfFiles = ["/account/data.json": "/account/data"]
+
+    /// The same for somebody else than the one who was to show that it is he: what was begun in his account
+    /// is not done in another.
+    static func asAnother(_ target: String) -> String {
+        guard target.utf8.starts(with: "/account/".utf8) else { return target }
+        return "\(OverviewRoutes.path)?done=\(AccountNote.otherPerson.rawValue)"
     }
 
     /// A page of the sign-in that keeps it in mind.

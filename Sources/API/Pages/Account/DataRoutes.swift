@@ -83,9 +83,11 @@ enum DataRoutes {
     ) { call, frame throws(Problem) in
         let say = frame.say
         let days = call.context.place.settings[SettingCatalogue.accountDeletionGrace] / 86_400
+        let email = try await call.claims(of: frame.account, ["email"])["email"]?.string
         return frame.page(.data, say("Delete account", "Konto löschen")) {
             Page.card {
                 HTML.element(.h1) { say("Delete your account?", "Ihr Konto löschen?") }
+                AskingParts.signedIn(as: email ?? "", say)
                 HTML.element(.p) {
                     say(
                         "You are signed out everywhere at once and cannot sign in any more.",

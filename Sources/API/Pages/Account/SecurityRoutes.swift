@@ -45,6 +45,7 @@ enum SecurityRoutes {
         ) {
             Page.card {
                 HTML.element(.h1) { say("Security", "Sicherheit") }
+                AskingParts.signedIn(as: email ?? "", say)
                 if case .passkey(let wrong) = wrong { Parts.note(.bad, wrong) }
                 HTML.element(.h2) { "Passkeys" }
                 HTML.element(.p, .class("soft")) {
