@@ -211,6 +211,57 @@ class ALogin(InABrowser):
         self.is_back(client)
         self.assertIn("hwk", claims(client.tokens()["id_token"])["amr"])
 
+    def test_keeps_a_passkey_dialogue_open_that_somebody_asked_for(self):
+        reader = self.reader
+        reader.browser.call("Page.addScriptToEvaluateOnNewDocument", source="""
+            window.begun = [];
+            window.setInterval = (renew) => { window.renew = renew; };
+            PublicKeyCredential.isConditionalMediationAvailable = async () => true;
+            navigator.credentials.get = (options) => new Promise((_, fail) => {
+                begun.push(options.mediation || "asked");
+                window.cancel = () => fail(new DOMException("", "NotAllowedError"));
+                options.signal.onabort = () => {
+                    begun.push("aborted");
+                    fail(options.signal.reason);
+                };
+            });""")
+        reader.go("/login")
+        expected = ["conditional"]
+
+        def expect(*more):
+            expected.extend(more)
+            reader.until(f"() => begun.length >= {len(expected)}")
+            self.assertEqual(reader.browser.run("() => begun"), expected)
+
+        expect()
+        reader.browser.run("() => renew()")
+        expect("aborted", "conditional")
+        reader.click("Sign in with a passkey")
+        expect("aborted", "asked")
+        reader.browser.run("() => renew()")
+        expect()
+        # Once it is over, the browser offers passkeys by itself again.
+        reader.browser.run("() => cancel()")
+        expect("conditional")
+        self.assertIn("That did not work", reader.text())
+        reader.browser.run("() => renew()")
+        expect("aborted", "conditional")
+
+    def test_says_that_a_device_has_a_passkey_already(self):
+        reader = self.reader
+        reader.browser.add_authenticator()
+        reader.go("/login")
+        self.type_code()
+        reader.go("/account/security")
+        reader.until("() => !document.getElementById('enrol-way').hidden")
+        reader.press("Add a passkey")
+        self.assertIn("Your passkey is ready.", reader.text())
+        reader.click("Add a passkey")
+        reader.until("() => !document.getElementById('enrol-known').hidden")
+        self.assertIn("This device has a passkey", reader.text())
+        for wrong in ("Your passkey is ready.", "No passkey was made."):
+            self.assertNotIn(wrong, reader.text())
+
     def test_goes_over_the_second_step(self):
         client, reader = self.client(), self.reader
         reader.go("/login")

@@ -26,11 +26,15 @@ enum Script {
             form.submit();
           };
           let running = null;
+          // A dialogue is open that its person asked for.
+          let asked = false;
+          let offers = false;
 
           const login = document.getElementById("passkey");
           const signIn = async (conditional) => {
             if (running) running.abort();
             const abort = running = new AbortController();
+            asked = !conditional;
             try {
               const begun = await begin("/login/passkey/begin");
               const options = begun.options;
@@ -44,11 +48,16 @@ enum Script {
                 clientDataJSON: encode(answer.clientDataJSON),
                 authenticatorData: encode(answer.authenticatorData),
                 signature: encode(answer.signature), userHandle: encode(answer.userHandle)})});
+              asked = false;
             } catch (error) {
               if (conditional || abort.signal.aborted) return;
               document.getElementById("passkey-error").hidden = false;
+              asked = false;
+              offer();
             }
           };
+          // In the field of the address, by the browser.
+          const offer = () => { if (offers && !asked) signIn(true); };
           if (login && window.PublicKeyCredential) {
             document.getElementById("passkey-way").hidden = false;
             document.getElementById("passkey-button")
@@ -56,20 +65,24 @@ enum Script {
             const available = PublicKeyCredential.isConditionalMediationAvailable;
             if (available) available.call(PublicKeyCredential).then((yes) => {
               if (!yes) return;
-              signIn(true);
+              offers = true;
+              offer();
               // A challenge is good for five minutes.
-              setInterval(() => { if (!document.hidden) signIn(true); }, 240000);
+              setInterval(() => { if (!document.hidden) offer(); }, 240000);
             });
           }
 
           const enrol = document.getElementById("enrol");
           const create = async () => {
+            const known = document.getElementById("enrol-known");
+            const failed = document.getElementById("enrol-error");
+            known.hidden = failed.hidden = true;
             try {
               const begun = await begin("/account/passkeys/begin", enrol.elements.form.value);
               const options = begun.options;
               options.challenge = decode(options.challenge);
               options.user.id = decode(options.user.id);
-              for (const known of options.excludeCredentials) known.id = decode(known.id);
+              for (const one of options.excludeCredentials) one.id = decode(one.id);
               const made = await navigator.credentials.create({publicKey: options});
               const answer = made.response;
               fill(enrol, {ceremony: begun.ceremonyId, attestation: credential(made, {
@@ -77,7 +90,9 @@ enum Script {
                 attestationObject: encode(answer.attestationObject),
                 transports: answer.getTransports ? answer.getTransports() : []})});
             } catch (error) {
-              document.getElementById("enrol-error").hidden = false;
+              // What was done before is no answer to this.
+              for (const note of document.querySelectorAll(".note.good")) note.hidden = true;
+              (error.name === "InvalidStateError" ? known : failed).hidden = false;
             }
           };
           if (enrol && window.PublicKeyCredential) {

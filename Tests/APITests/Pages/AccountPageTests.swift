@@ -104,6 +104,7 @@ import Values
         }
         try await add("{")
         #expect(browser.answer?.status == .badRequest && browser.shows("could not be added"))
+        #expect(browser.page.contains(/id="enrol-known" role="alert" hidden>This device has/))
         try await add(String(decoding: attestation.canonical(), as: UTF8.self))
         #expect(browser.place == "/account/security?done=passkey-added")
         try await browser.follow()

@@ -65,6 +65,14 @@ extension SecurityRoutes {
                     say("Add a passkey", "Passkey hinzufügen")
                 }
                 HTML.element(
+                    .p, .class("wrong"), .id("enrol-known"), .role("alert"), .hidden
+                ) {
+                    say(
+                        "This device has a passkey for your account already.",
+                        "Dieses Gerät hat schon einen Passkey für Ihr Konto."
+                    )
+                }
+                HTML.element(
                     .p, .class("wrong"), .id("enrol-error"), .role("alert"), .hidden
                 ) {
                     say(

@@ -12,10 +12,10 @@ enum PasskeyLoginRoutes {
         summary: "Begins to sign somebody in on a page with a passkey.", right: .nothing,
         dialect: .native,
         answer: .ok("A challenge.", PasskeyRoutes.begun, example: PasskeyRoutes.exampleOfBegun),
-        refusals: Place.refusals + [.passkeyUnavailable, .rateLimited]
+        refusals: LoginRoutes.refusals + [.passkeyUnavailable]
     ) { call throws(Problem) in
-        guard let party = call.pageParty, call.request.isSent(fromPagesOf: call.context.place.host)
-        else { throw Problem(.passkeyUnavailable) }
+        guard let party = call.pageParty else { throw Problem(.passkeyUnavailable) }
+        guard call.isSentFromHere else { throw Problem(.foreignForm) }
         try call.count(.passkeyBegin)
         return call.begin(call.pageCeremony(party)) {
             PasskeyOptions.request(challenge: $0, party)
