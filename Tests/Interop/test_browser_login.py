@@ -219,7 +219,10 @@ class ALogin(InABrowser):
             PublicKeyCredential.isConditionalMediationAvailable = async () => true;
             navigator.credentials.get = (options) => new Promise((_, fail) => {
                 begun.push(options.mediation || "asked");
-                window.cancel = () => fail(new DOMException("", "NotAllowedError"));
+                window.cancel = () => {
+                    options.signal.onabort = null;
+                    fail(new DOMException("", "NotAllowedError"));
+                };
                 options.signal.onabort = () => {
                     begun.push("aborted");
                     fail(options.signal.reason);
