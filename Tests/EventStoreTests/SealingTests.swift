@@ -164,11 +164,14 @@ import Values
         try expectWon(await store.log.append(personal(subject, in: realm)))
         let wrong = try TestStore(store.database, master: .generate())
         defer { wrong.log.close() }
-        await #expect(throws: LogFailure.damaged) {
+        await #expect(throws: LogFailure.otherMasterKey) {
             _ = try await wrong.log.stream(subject, after: 0, in: realm)
         }
-        #expect(await ending(wrong.log, personal(subject, in: realm, at: 1)) == .failure(.damaged))
-        #expect(await ending(wrong.log, commit(to: newID(), in: realm)) == .failure(.damaged))
+        #expect(
+            await ending(wrong.log, personal(subject, in: realm, at: 1))
+                == .failure(.otherMasterKey))
+        #expect(
+            await ending(wrong.log, commit(to: newID(), in: realm)) == .failure(.otherMasterKey))
         // It made no keys of its own beside those it could not open.
         let fresh = try TestStore(store.database, master: store.master)
         defer { fresh.log.close() }

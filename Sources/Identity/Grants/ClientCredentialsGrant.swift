@@ -13,10 +13,8 @@ public struct ClientCredentialsGrant: Grant {
     public func settle(
         _ facts: Void, at desk: GrantDesk
     ) throws(GrantRefusal) -> Settled<GrantOutcome> {
-        // There is nobody whom they could be about.
-        for name in desk.request.scope where Scope.standard.contains(name) { throw .unknownScope }
         let scope = try desk.grantedScope()
-        for name in scope where Scope.standard.contains(name) { throw .unknownScope }
+        for name in scope where Scope.standard.contains(name) { throw .scopeNotAllowed }
         return desk.open(account: nil, scope: scope, factors: [])
     }
 

@@ -183,10 +183,6 @@ private struct Living: Sendable {
                 "grant_types": [.string(deviceGrant)],
             ])
         #expect(try await living.ask("radio", scope: "openid email")["error"] == "invalid_scope")
-        let service = try await living.world.post(
-            "/connect/token", form: [("grant_type", "client_credentials"), ("scope", "openid")],
-            basic: SignInWorld.serviceBasic)
-        #expect(service.json["error"] == "invalid_scope")
     }
 
     @Test func `is told no, or to be patient`() async throws {
