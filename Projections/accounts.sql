@@ -46,7 +46,10 @@ begin
     end if;
 
     with page as (
-        select e.stream, max(e.at) as changed_at, max(e.version) as version,
+        select e.stream,
+            -- The time of the last event, not the latest time: clocks of nodes differ, and changes that
+            -- are made together are not put on record in the order in which they were asked for.
+            max(array[e.version, date_part('epoch', e.at)]) as last,
             max(((1000000000000000000 + e.position)::text || (e.data ->> 'mailbox')) collate "C")
                 filter (where e.type in ('account.mailbox_changed', 'account.mailbox_moved'))
                 as mailbox,
@@ -75,7 +78,7 @@ begin
         p.switched % 2 = 1, p.stamps,
         case when length(p.deletion) > 19 then to_timestamp(right(p.deletion, -19)::bigint)
             when p.deletion is not null then 'infinity' end,
-        p.changed_at, p.version
+        to_timestamp(p.last[2]), p.last[1]
     from page p
     where (
         select true from urd.accounts_{build} k where k.realm = p_realm and k.account = p.stream)

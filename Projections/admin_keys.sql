@@ -38,9 +38,10 @@ begin
 
     update urd.admin_keys_{build} k
         set (revoked_at, version) = (
-            select min(e.at), max(e.version) from urd.event e
+            select e.at, e.version from urd.event e
             where e.realm = p_realm and e.position between p_first and p_last
-                and e.type = 'admin_key.revoked' and e.stream = k.key)
+                and e.type = 'admin_key.revoked' and e.stream = k.key
+            order by e.position desc limit 1)
         where k.realm = p_realm and k.key = any (array(
             select e.stream from urd.event e
             where e.realm = p_realm and e.position between p_first and p_last

@@ -38,7 +38,10 @@ begin
     end if;
 
     with page as (
-        select e.stream, max(e.at) as changed_at, max(e.version) as version,
+        select e.stream,
+            -- The time of the last event, not the latest time: clocks of nodes differ, and changes that
+            -- are made together are not put on record in the order in which they were asked for.
+            max(array[e.version, date_part('epoch', e.at)]) as last,
             min(e.at) filter (where e.type = 'app.created') as created_at,
             max(((1000000000000000000 + e.position)::text || (e.data ->> 'slug')) collate "C")
                 as slug,
@@ -63,7 +66,7 @@ begin
         case when p.created_at is null then c.settings else (
             select coalesce(jsonb_object_agg(s.key, s.value), '{}')
             from jsonb_each(coalesce(c.settings, '{}')) s where s.value <> 'null') end,
-        p.created_at, p.changed_at, p.version
+        p.created_at, to_timestamp(p.last[2]), p.last[1]
     from page p left join changes c using (stream)
     where p.created_at is not null or (
         select true from urd.apps_{build} k where k.realm = p_realm and k.app = p.stream)

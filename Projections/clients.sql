@@ -47,7 +47,10 @@ begin
     -- One pass over the page, and no second look at the log: what is newest on each matter travels
     -- behind its position, which has the same length everywhere.
     with page as (
-        select e.stream, max(e.at) as changed_at, max(e.version) as version,
+        select e.stream,
+            -- The time of the last event, not the latest time: clocks of nodes differ, and changes that
+            -- are made together are not put on record in the order in which they were asked for.
+            max(array[e.version, date_part('epoch', e.at)]) as last,
             min(e.at) filter (where e.type = 'client.registered') as registered_at,
             max((e.data ->> 'client_id') collate "C") filter (
                 where e.type = 'client.registered') as client_id,
@@ -80,7 +83,7 @@ begin
         version)
     select p_realm, p.stream, p.client_id, right(p.metadata, -19), right(p.secret_digest, -19),
         coalesce(p.switched % 2 = 1, case when p.client_id is not null then false end),
-        p.registered_at, p.changed_at, p.version
+        p.registered_at, to_timestamp(p.last[2]), p.last[1]
     from page p
     where p.client_id is not null or (
         select true from urd.clients_{build} k where k.realm = p_realm and k.client = p.stream)

@@ -46,10 +46,12 @@ begin
             -- A passkey is enrolled once.
             max(e.data::text) filter (where e.type = 'passkey.enrolled') as enrolled,
             min(e.at) filter (where e.type = 'passkey.enrolled') as enrolled_at,
-            max(e.at) filter (where e.type = 'passkey.used') as used_at,
-            -- The last use counts: what an authenticator counts to may stay at zero.
+            -- The last use counts: what an authenticator counts to may stay at zero, and clocks of
+            -- nodes differ.
             max(array[e.version, (e.data ->> 'counter')::bigint]) filter (
                 where e.type = 'passkey.used') as last_use,
+            max(array[e.version, date_part('epoch', e.at)]) filter (
+                where e.type = 'passkey.used') as used,
             max(e.version) filter (where e.type = 'passkey.renamed') as named
         from urd.event e
         where e.realm = p_realm and e.position between p_first and p_last
@@ -64,7 +66,7 @@ begin
         p.enrolled::jsonb ->> 'credential',
         p.enrolled::jsonb - '{account,credential,counter,backed_up,client,enrolled_at,mail}'::text[],
         coalesce(p.last_use[2], (p.enrolled::jsonb ->> 'counter')::bigint),
-        p.enrolled_at, p.used_at, p.named, p.version
+        p.enrolled_at, to_timestamp(p.used[2]), p.named, p.version
     from page p
     where p.enrolled is not null or (
         select true from urd.passkeys_{build} x where x.realm = p_realm and x.passkey = p.stream)

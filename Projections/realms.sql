@@ -23,7 +23,10 @@ create function urd.realms_{build}_apply(
 returns void language plpgsql as $$
 begin
     with page as (
-        select max(e.at) as changed_at, max(e.version) as version,
+        select
+            -- The time of the last event, not the latest time: clocks of nodes differ, and changes that
+            -- are made together are not put on record in the order in which they were asked for.
+            max(array[e.version, date_part('epoch', e.at)]) as last,
             min(e.at) filter (where e.type = 'realm.created') as created_at,
             max(e.position * 2 + (e.type = 'realm.disabled')::integer) filter (
                 where e.type in ('realm.disabled', 'realm.enabled')) as switched
@@ -47,9 +50,9 @@ begin
         case when p.created_at is null then c.settings else (
             select coalesce(jsonb_object_agg(s.key, s.value), '{}')
             from jsonb_each(coalesce(c.settings, '{}')) s where s.value <> 'null') end,
-        p.created_at, p.changed_at, p.version
+        p.created_at, to_timestamp(p.last[2]), p.last[1]
     from page p cross join changes c
-    where p.version is not null and (p.created_at is not null or (
+    where p.last is not null and (p.created_at is not null or (
         select true from urd.realms_{build} k where k.realm = p_realm))
     on conflict (realm) do update set
         disabled = coalesce(excluded.disabled, r.disabled),

@@ -45,10 +45,12 @@ begin
     if p_types is null or p_types && '{session.refreshed,session.ended}' then
         with page as (
             select e.stream, max(e.version) as version,
-                max((e.data ->> 'generation')::integer) filter (
-                    where e.type = 'session.refreshed') as generation,
-                max(e.at) filter (where e.type = 'session.refreshed') as refreshed_at,
-                max(e.data ->> 'reason') filter (where e.type = 'session.ended') as ended
+                -- The last one counts, which need not have the latest time: clocks of nodes differ.
+                max(array[
+                    e.version, date_part('epoch', e.at), (e.data ->> 'generation')::integer]) filter (
+                    where e.type = 'session.refreshed') as refreshed,
+                max(((1000000000 + e.version)::text || (e.data ->> 'reason')) collate "C") filter (
+                    where e.type = 'session.ended') as ended
             from urd.event e
             where e.realm = p_realm and e.position between p_first and p_last
                 and e.type in ('session.refreshed', 'session.ended') {shard}
@@ -57,7 +59,8 @@ begin
         -- As a proposal, which is always a look-up: a join would be free to read all sessions.
         insert into urd.sessions_{build} as s (
             realm, session, generation, refreshed_at, ended, version)
-        select p_realm, p.stream, p.generation, p.refreshed_at, p.ended, p.version
+        select p_realm, p.stream, p.refreshed[3], to_timestamp(p.refreshed[2]),
+            right(p.ended, -10), p.version
         from page p
         where (
             select true from urd.sessions_{build} k

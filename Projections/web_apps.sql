@@ -33,8 +33,8 @@ begin
         realm, web_app, kind, slug, origin_host, card, registered_at, changed_at, version)
     select p_realm, l.stream, l.data ->> 'kind', l.data ->> 'slug',
         split_part(l.data ->> 'origin', '//', 2), l.data::text,
-        (select min(f.at) from urd.event f
-            where f.realm = p_realm and f.stream = l.stream and f.type = 'web_app.registered'),
+        (select f.at from urd.event f
+            where f.realm = p_realm and f.stream = l.stream and f.version = 1),
         l.at, l.version
     from (
         select distinct on (e.stream) e.stream, e.type, e.data, e.at, e.version

@@ -21,9 +21,12 @@ struct RandomHistory {
     var registrationTokens: [UUID] = []
     var webApps: [UUID] = []
     var serial = 0
+    /// Of its own, so that what happens does not depend on when.
+    private var clocks: Numbers
 
     init(seed: UInt64) {
         random = Numbers(state: seed)
+        clocks = Numbers(state: ~seed)
     }
 
     mutating func events(_ count: Int) -> [Happening] {
@@ -324,9 +327,15 @@ struct RandomHistory {
         _ type: String, _ stream: UUID, _ data: String = "{}"
     ) -> Happening {
         versions[stream, default: 0] += 1
-        return Happening(
-            type, stream, version: versions[stream] ?? 1, data,
-            at: Timestamp(microseconds: 1_790_000_000_000_000 + Int64(serial) * 3_600_000_000))
+        return Happening(type, stream, version: versions[stream] ?? 1, data, at: time())
+    }
+
+    /// Two nodes write, the clock of one of them an hour behind, and what was asked for first is not
+    /// always the first on record: times run backwards.
+    private mutating func time() -> Timestamp {
+        let behind: Int64 = Bool.random(using: &clocks) ? 3600 : 0
+        let waited = Int64.random(in: 0..<7200, using: &clocks)
+        return Timestamp(seconds: 1_790_000_000 + Int64(serial) * 300 - behind - waited)
     }
 
     mutating func fresh() -> UUID {
