@@ -1,10 +1,11 @@
 #!/bin/sh
 # Installs what Urd needs from Debian or Ubuntu, and says what it cannot install.
 #
-# usage: deploy/install-packages.sh [build|test|run] [--print]
+# usage: deploy/install-packages.sh [build|run|bench|test] [--print]
 #   build   the C libraries that Urd links (default)
 #   run     what `urd dev` needs on top: a PostgreSQL server
-#   test    all of it, and what the tests need
+#   bench   what the benchmarks need on top: a load generator
+#   test    what the tests need
 #   --print only names what is missing; exit code 1 when something is
 #
 # When all is there it asks dpkg once and ends: cheap enough to run before every build.
@@ -14,10 +15,10 @@ purpose=build
 print_only=no
 for word in "$@"; do
     case "$word" in
-    build | run | test) purpose=$word ;;
+    build | run | bench | test) purpose=$word ;;
     --print) print_only=yes ;;
     *)
-        echo "install-packages.sh: unknown argument '$word' (build, run, test, --print)" >&2
+        echo "install-packages.sh: unknown argument '$word' (build, run, bench, test, --print)" >&2
         exit 2
         ;;
     esac
@@ -57,6 +58,8 @@ require_swift() {
 build_packages="libpq-dev libssl-dev libmicrohttpd-dev libcurl4-openssl-dev libsystemd-dev"
 build_packages="$build_packages libqrencode-dev libcbor-dev libgmp-dev libmimalloc-dev pkg-config"
 run_packages="util-linux"
+# A load generator, what signs as fast as it can, and what the figures of the flagship app run.
+bench_packages="wrk openssl python3 python3-cryptography"
 test_packages="python3 python3-cryptography python3-aiosmtpd libfido2-dev openssl curl procps"
 # Three unrelated JOSE libraries and a reader of QR codes.
 test_packages="$test_packages python3-jwcrypto python3-jose python3-jwt python3-zbar"
@@ -85,6 +88,7 @@ missing_packages() {
     wanted=$build_packages
     case "$purpose" in
     run) wanted="$wanted $run_packages" ;;
+    bench) wanted="$wanted $run_packages $bench_packages" ;;
     test) wanted="$wanted $run_packages $test_packages" ;;
     esac
     # `pkgconf` provides `pkg-config` on newer releases: the program is what counts.

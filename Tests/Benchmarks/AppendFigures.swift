@@ -10,7 +10,7 @@ enum AppendFigures {
         defer { store.close() }
         let load = AppendLoad(log: store.log, realm: store.realm)
         let pgbench = PgBench(database: workshop.bed.bare)
-        let slice = workshop.size(short: 4, full: 15)
+        let slice = workshop.size(short: 2, full: 15)
         let count = 5
         workshop.progress.begin("append", rounds: count)
         _ = try await load.run(seconds: 1)
@@ -38,7 +38,7 @@ enum AppendFigures {
         load.eventsPerCommand = 1
         let bare = BareCommit(address: workshop.bed.bare.superuser)
         let pgbench = PgBench(database: workshop.bed.bare)
-        let count = workshop.size(short: 9, full: 21)
+        let count = workshop.size(short: 5, full: 21)
         workshop.progress.begin("caller", rounds: count)
         _ = try await load.run(seconds: 0.5)
         var averages: [Double] = []

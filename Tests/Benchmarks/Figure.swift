@@ -12,11 +12,12 @@ struct Figure: Sendable {
     let value: Double?
     let limit: Limit?
     let bar: Bar
+    let cost: Cost?
     var note: String?
 
     init(
         _ name: String, _ summary: String, _ value: Double?, _ unit: String, limit: Limit? = nil,
-        bar: Bar, note: String? = nil
+        bar: Bar, cost: Cost? = nil, note: String? = nil
     ) {
         self.name = name
         self.summary = summary
@@ -24,6 +25,7 @@ struct Figure: Sendable {
         self.unit = unit
         self.limit = limit
         self.bar = bar
+        self.cost = cost
         self.note = note
     }
 

@@ -5,6 +5,8 @@ enum Figures {
     struct Entry: Sendable {
         let name: String
         let summary: String
+        /// Left out of the short form, unless it is named.
+        var isLong = false
         let measure: @Sendable (Workshop) async throws -> [Figure]
     }
 
@@ -20,7 +22,7 @@ enum Figures {
                 summary: "one caller, one event a command: half are answered within",
                 measure: AppendFigures.caller),
             Entry(
-                name: "long-log", summary: "the same append on a long log",
+                name: "long-log", summary: "the same append on a long log", isLong: true,
                 measure: AppendFigures.longLog),
             Entry(
                 name: "rebuild", summary: "an inline read model built anew from its events",
@@ -35,18 +37,29 @@ enum Figures {
                 name: "serve", summary: "urd serve: memory while idle, and from start to ready",
                 measure: ServeFigures.measure),
             Entry(
-                name: "http", summary: "plain answers over HTTP, 64 connections",
+                name: "http", summary: "plain answers over HTTP, 64 connections", isLong: true,
                 measure: HTTPFigure.measure),
         ] + SignInFigures.all + LoginFigures.all + FlagshipFigures.all
 
-    static func measure(_ options: Options) async throws -> [Figure] {
-        let chosen = all.filter { options.only.isEmpty || options.only.contains($0.name) }
+    /// A figure that cannot be measured is a row that says why; the others go on.
+    /// - Parameter tell: hears of each figure as soon as there is one.
+    static func measure(_ options: Options, _ tell: (Figure) -> Void) async throws -> [Figure] {
+        let chosen = all.filter { options.isChosen($0) }
         let workshop = try Workshop(options)
-        defer { workshop.progress.end() }
+        defer { workshop.close() }
         var figures: [Figure] = []
         for entry in chosen {
             workshop.progress.begin(entry.name, rounds: 0)
-            figures += try await entry.measure(workshop)
+            var measured: [Figure]
+            do {
+                measured = try await entry.measure(workshop)
+            } catch {
+                let why = "Not measured: \(error)"
+                measured = [Figure(entry.name, entry.summary, nil, "", bar: .none, note: why)]
+            }
+            workshop.progress.end()
+            for figure in measured { tell(figure) }
+            figures += measured
         }
         return figures
     }
@@ -66,5 +79,25 @@ final class Workshop: Sendable {
         bed = try Bed()
     }
 
+    /// In the short form all figures of signing in share one server.
+    private let shared = Mutex<DevelopmentServer?>(nil)
+
     func size(short: Int, full: Int) -> Int { options.isFull ? full : short }
+
+    func sharedServer(_ open: () async throws -> DevelopmentServer) async throws
+        -> DevelopmentServer
+    {
+        if let server = shared.withLock({ $0 }) { return server }
+        let server = try await open()
+        shared.withLock { $0 = server }
+        return server
+    }
+
+    func close() {
+        progress.end()
+        shared.withLock {
+            $0?.end()
+            $0 = nil
+        }
+    }
 }

@@ -19,7 +19,7 @@ enum FollowFigure {
         let half = max(1, (workshop.fullLoad.withLock { $0 } ?? 0) / 2)
         load.pace = .seconds(Double(load.callers * load.eventsPerCommand) / half)
         let count = 5
-        let slice = Double(workshop.size(short: 4, full: 15))
+        let slice = Double(workshop.size(short: 2, full: 15))
         workshop.progress.begin("follow", rounds: count)
         var limits: [Double] = []
         var values: [Double] = []

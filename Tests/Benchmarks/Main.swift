@@ -11,7 +11,7 @@ struct Main {
                 print(text)
                 return
             }
-            let figures = try await Figures.measure(options)
+            let figures = try await Figures.measure(options) { say(Report.line($0)) }
             print(Report.table(figures))
             if let path = options.json { try Report.write(figures, to: path) }
         } catch {
@@ -21,7 +21,7 @@ struct Main {
     }
 }
 
-/// A line for whoever waits.
+/// A line for people who wait.
 func say(_ text: String) {
     let line = Array((text + "\n").utf8)
     _ = line.withUnsafeBytes { write(2, $0.baseAddress, $0.count) }

@@ -13,15 +13,23 @@ struct Options: Sendable {
     private static let help = """
         urd-bench [--full] [--json FILE] [--only NAME]... [--users N]
 
-          --full       millions of events instead of hundreds of thousands
+          --full       all figures, millions of events, longer slices
           --json FILE  writes the figures there as well
           --only NAME  measures this figure alone; may be given again
           --users N    so many for the figures of a crowd: 20,000, or a million with --full
           --help       this
 
-        Figures:
-        \(Figures.all.map { "  \($0.name.padded(to: 12))\($0.summary)" }.joined(separator: "\n"))
+        Figures (* only with --full, or by name):
+        \(Figures.all.map(line).joined(separator: "\n"))
         """
+
+    private static func line(_ entry: Figures.Entry) -> String {
+        "  \(entry.name.padded(to: 18))\(entry.isLong ? "* " : "")\(entry.summary)"
+    }
+
+    func isChosen(_ entry: Figures.Entry) -> Bool {
+        only.isEmpty ? isFull || !entry.isLong : only.contains(entry.name)
+    }
 
     init(_ arguments: [String]) throws {
         var rest = arguments[...]

@@ -35,14 +35,21 @@ struct Program: Sendable {
     }
 
     /// Starts a program that lives until `end`, or until we die.
-    static func start(_ command: [String], environment: [String: String]) throws -> Running {
+    /// - Parameter log: where it writes what it has to say; nil for nowhere.
+    static func start(
+        _ command: [String], environment: [String: String], log: String? = nil
+    ) throws -> Running {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/setpriv")
         process.arguments = ["--pdeathsig", "KILL", "--"] + command
         process.environment = environment
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.standardError
+        if let log, FileManager.default.createFile(atPath: log, contents: nil) {
+            process.standardError = FileHandle(forWritingAtPath: log)
+        } else {
+            process.standardError = FileHandle.nullDevice
+        }
         // The kernel kills the child when the thread that started it ends, so that one stays.
         let started = Monitor(Result<Void, any Error>?.none)
         let child = Unshared(process: process)

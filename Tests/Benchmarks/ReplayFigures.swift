@@ -7,7 +7,7 @@ import Synchronization
 /// What goes through a whole log again.
 enum ReplayFigures {
     static func rebuild(_ workshop: Workshop) async throws -> [Figure] {
-        let size = workshop.size(short: 300_000, full: 1_000_000)
+        let size = workshop.size(short: 150_000, full: 1_000_000)
         let store = try await workshop.bed.makeStore(events: size, workshop.progress)
         defer { store.close() }
         let count = workshop.size(short: 3, full: 5)
@@ -56,7 +56,7 @@ enum ReplayFigures {
     }
 
     static func verify(_ workshop: Workshop) async throws -> [Figure] {
-        let size = workshop.size(short: 300_000, full: 2_000_000)
+        let size = workshop.size(short: 150_000, full: 2_000_000)
         let store = try await workshop.bed.makeStore(events: size, workshop.progress)
         defer { store.close() }
         workshop.progress.show("sealing")

@@ -4,8 +4,11 @@ import JSON
 /// The figures for people and for programs.
 enum Report {
     static func table(_ figures: [Figure]) -> String {
-        let titles = ["FIGURE", "VALUE", "UNIT", "LIMIT", "LIMIT'S VALUE", "RATIO", "BAR", "MET"]
-        let numbers: Set<Int> = [1, 4, 5]
+        let titles = [
+            "FIGURE", "VALUE", "UNIT", "LIMIT", "LIMIT'S VALUE", "RATIO", "BAR", "MET",
+            "COST µs", "PLAIN + COMMIT µs", "QUOTIENT", "SPREAD",
+        ]
+        let numbers: Set<Int> = [1, 4, 5, 8, 9, 10]
         let rows = figures.map(cells)
         let widths = titles.indices.map { column in
             ([titles] + rows).map { $0[column].count }.max() ?? 0
@@ -19,6 +22,7 @@ enum Report {
         lines.append("")
         for figure in figures {
             lines.append("\(figure.name.padded(to: 18))\(figure.summary)")
+            if let cost = figure.cost { lines.append("\("".padded(to: 18))\(text(cost))") }
             if let note = figure.note { lines.append("\("".padded(to: 18))\(note)") }
         }
         return lines.joined(separator: "\n")
@@ -31,7 +35,37 @@ enum Report {
         let ratio = figure.ratio.map(spoken) ?? "-"
         let met = figure.isMet.map { $0 ? "yes" : "NO" } ?? "-"
         let bar = figure.bar.text(figure.unit)
+        let costs = figure.cost.map { cost in
+            [
+                spoken(cost.server + cost.database), spoken(cost.plainAnswer + cost.bareCommit),
+                spoken(cost.quotient), "\(spoken(cost.lowest))-\(spoken(cost.highest))",
+            ]
+        }
         return [figure.name, value, figure.unit, limit, limitValue, ratio, bar, met]
+            + (costs ?? ["-", "-", "-", "-"])
+    }
+
+    /// A figure by itself, as soon as it is there.
+    static func line(_ figure: Figure) -> String {
+        guard let value = figure.value else {
+            return "\(figure.name.padded(to: 18))\(figure.note ?? "not measured")"
+        }
+        var parts = ["\(spoken(value)) \(figure.unit)"]
+        if let ratio = figure.ratio, let limit = figure.limit {
+            parts.append("\(spoken(ratio)) x \(limit.name)")
+        }
+        if let cost = figure.cost { parts.append("cost quotient \(spoken(cost.quotient))") }
+        if let isMet = figure.isMet {
+            parts.append("bar \(figure.bar.text(figure.unit)): \(isMet ? "met" : "MISSED")")
+        }
+        return figure.name.padded(to: 18) + parts.joined(separator: ", ")
+    }
+
+    private static func text(_ cost: Cost) -> String {
+        "processor time of one: \(spoken(cost.server)) µs server, "
+            + "\(spoken(cost.database)) µs PostgreSQL, \(spoken(cost.load)) µs load; "
+            + "a plain answer \(spoken(cost.plainAnswer)) µs, "
+            + "a bare commit \(spoken(cost.bareCommit)) µs; \(cost.rounds.count) rounds"
     }
 
     static func write(_ figures: [Figure], to path: String) throws {
@@ -54,9 +88,19 @@ enum Report {
             ("unit", string(figure.unit)), ("limit", limit ?? "null"),
             ("ratio", number(figure.ratio)), ("bar", string(figure.bar.text(figure.unit))),
             ("met", figure.isMet.map { "\($0)" } ?? "null"),
+            ("cost", figure.cost.map(json) ?? "null"),
             ("note", figure.note.map(string) ?? "null"),
         ]
         return "  {" + members.map { "\"\($0)\": \($1)" }.joined(separator: ", ") + "}"
+    }
+
+    private static func json(_ cost: Cost) -> String {
+        let members = [
+            ("server", cost.server), ("database", cost.database), ("load", cost.load),
+            ("plain_answer", cost.plainAnswer), ("bare_commit", cost.bareCommit),
+            ("quotient", cost.quotient), ("lowest", cost.lowest), ("highest", cost.highest),
+        ]
+        return "{" + members.map { "\"\($0)\": \(number($1))" }.joined(separator: ", ") + "}"
     }
 
     private static func string(_ text: String) -> String {

@@ -19,13 +19,13 @@ enum ServeFigures {
         _ = try await AppendLoad(log: store.log, realm: store.realm).run(seconds: 1)
         let keyFile = "\(store.database.cluster.folder)/bench-master-key"
         try write(store.master, to: keyFile)
-        let count = workshop.size(short: 7, full: 15)
+        let count = workshop.size(short: 5, full: 15)
         workshop.progress.begin("serve", rounds: count)
         var sizes: [Double] = []
         var limits: [Double] = []
         let rounds = try await Rounds.run(count, workshop.progress) {
             let serving = try Program.start(
-                [binary, "serve"], environment: environment(store, keyFile))
+                [binary, "serve"], environment: environment(store, keyFile), log: "\(keyFile).log")
             defer { serving.end() }
             let took = try await waitUntilReady(serving)
             try await Task.sleep(for: .seconds(2))

@@ -17,7 +17,7 @@ enum AttestationFigures {
     static let all = [
         Figures.Entry(
             name: "attestation", summary: "words of Apple's App Attest verified",
-            measure: attestations)
+            isLong: true, measure: attestations)
     ]
 
     /// More than issuers are remembered.

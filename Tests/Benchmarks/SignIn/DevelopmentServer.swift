@@ -23,11 +23,11 @@ final class DevelopmentServer: @unchecked Sendable {
             environment: [
                 "PATH": "/usr/bin:/bin:/usr/sbin", "URD_DATA": folder,
                 "URD_PORT": String(port),
-            ])
+            ], log: "\(folder).log")
         let started = ContinuousClock.now
         while !FileManager.default.fileExists(atPath: file) {
             guard serving.isRunning, ContinuousClock.now - started < .seconds(60) else {
-                throw BenchmarkFailure("urd dev did not start.")
+                throw BenchmarkFailure("urd dev did not start: \(Self.lastWords("\(folder).log"))")
             }
             try await Task.sleep(for: .milliseconds(50))
         }
@@ -58,6 +58,12 @@ final class DevelopmentServer: @unchecked Sendable {
     func end() {
         serving.end()
         try? FileManager.default.removeItem(atPath: folder)
+        try? FileManager.default.removeItem(atPath: "\(folder).log")
+    }
+
+    private static func lastWords(_ log: String) -> String {
+        let text = (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
+        return text.split(separator: "\n").suffix(3).joined(separator: " ")
     }
 
     /// What a script is told of it.

@@ -2,46 +2,67 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// What things took of the processors, by who took it: to see where the time goes, on machines whose
-/// clocks tell little.
+/// Processor time per operation, by process: the server, its PostgreSQL, and the load generator.
 final class Expense: Sendable {
+    struct Sample: Sendable {
+        /// Microseconds per operation.
+        let server: Double
+        let database: Double
+        let load: Double
+    }
+
     private struct Ticks {
         var server = 0.0
         var database = 0.0
         var load = 0.0
     }
 
+    private static let microseconds = 1_000_000 / Double(sysconf(Int32(_SC_CLK_TCK)))
+
     private let server: DevelopmentServer
-    private let sum = Mutex((ticks: Ticks(), things: 0.0))
+    private let latest = Mutex<Sample?>(nil)
 
     init(of server: DevelopmentServer) {
         self.server = server
     }
 
-    /// - Parameter work: says how many things it did.
+    /// Of the latest slice that was counted.
+    var sample: Sample? { latest.withLock { $0 } }
+
+    /// - Parameter work: says how many operations it did.
     func count<Outcome>(
-        _ work: () async throws -> (outcome: Outcome, things: Double)
+        _ work: () async throws -> (outcome: Outcome, operations: Double)
     ) async rethrows -> Outcome {
         let before = now()
-        let (outcome, things) = try await work()
+        let (outcome, operations) = try await work()
         let after = now()
-        sum.withLock {
-            $0.ticks.server += after.server - before.server
-            $0.ticks.database += after.database - before.database
-            $0.ticks.load += after.load - before.load
-            $0.things += things
+        let each = Self.microseconds / max(1, operations)
+        latest.withLock {
+            $0 = Sample(
+                server: (after.server - before.server) * each,
+                database: (after.database - before.database) * each,
+                load: (after.load - before.load) * each)
         }
         return outcome
     }
 
-    /// For each thing, in microseconds.
-    var text: String? {
-        let (ticks, things) = sum.withLock { $0 }
-        guard things > 0 else { return nil }
-        let each = 1_000_000 / Double(sysconf(Int32(_SC_CLK_TCK))) / things
-        return "of the processors \(spoken(ticks.server * each)) µs server, "
-            + "\(spoken(ticks.database * each)) µs PostgreSQL, "
-            + "\(spoken(ticks.load * each)) µs load"
+    /// What PostgreSQL took for each of some commits, in microseconds.
+    func ofCommits(_ commit: () throws -> (rate: Double, count: Double)) rethrows -> (
+        rate: Double, each: Double
+    ) {
+        let before = now().database
+        let (rate, count) = try commit()
+        return (rate, (now().database - before) * Self.microseconds / max(1, count))
+    }
+
+    /// What this process took for each of some answers, without its children, in microseconds.
+    static func ofAnswers(_ answer: () throws -> (rate: Double, count: Double)) rethrows -> (
+        rate: Double, each: Double
+    ) {
+        let before = ticks(of: getpid(), withEnded: false)
+        let (rate, count) = try answer()
+        let after = ticks(of: getpid(), withEnded: false)
+        return (rate, (after - before) * microseconds / max(1, count))
     }
 
     private func now() -> Ticks {
@@ -59,7 +80,7 @@ final class Expense: Sendable {
         return ticks
     }
 
-    /// User and system time; of children that are gone as well, if they are asked for.
+    /// User and system time; of children that have ended as well, if they are asked for.
     private static func ticks(of process: pid_t, withEnded: Bool) -> Double {
         guard let text = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8),
             let name = text.lastIndex(of: ")")

@@ -7,7 +7,7 @@ enum FlagshipFigures {
         [
             SignInFigures.Measured(
                 name: "flagship-login", summary: "owners by passphrase, beside scrypt alone",
-                measure: logins),
+                isLong: true, measure: logins),
             SignInFigures.Measured(
                 name: "session-code", summary: "session codes for web views",
                 measure: sessionCodes),
@@ -19,11 +19,16 @@ enum FlagshipFigures {
     private static func logins(_ bench: Bench) async throws -> Figure {
         let app = try InstalledApp(bench.server)
         let request = Array(app.login)
-        let count = bench.workshop.size(short: 3, full: 5)
-        bench.workshop.progress.begin(bench.name, rounds: count)
-        let rounds = try await Rounds.run(count, bench.workshop.progress) {
+        let scrypt = Bench.Limit.other("scrypt alone") {
+            try await Crowd(callers: callers).run(seconds: 2) { _ in
+                {
+                    _ = try Scrypt.hash(SecretBytes(Array("otters".utf8)))
+                }
+            }.perSecond
+        }
+        return try await bench.figure(beside: scrypt, bar: nil) { seconds in
             try await bench.expense.count {
-                let result = try await Crowd(callers: callers).run(seconds: 4) { _ in
+                let result = try await Crowd(callers: callers).run(seconds: seconds) { _ in
                     let line = try Line(port: bench.server.port)
                     return {
                         let answer = try line.send(request)
@@ -32,23 +37,13 @@ enum FlagshipFigures {
                 }
                 return (result.perSecond, Double(result.latencies.count))
             }
-        } limit: {
-            try await Crowd(callers: callers).run(seconds: 4) { _ in
-                {
-                    _ = try Scrypt.hash(SecretBytes(Array("otters".utf8)))
-                }
-            }.perSecond
         }
-        return Figure(
-            bench.name, bench.summary, rounds.median.value, "/s",
-            limit: .init(name: "scrypt alone", value: rounds.median.limit), bar: .none,
-            note: bench.expense.text)
     }
 
     private static func sessionCodes(_ bench: Bench) async throws -> Figure {
         let app = try InstalledApp(bench.server)
         let request = app.sessionCode
-        return try await bench.againstCommits(bar: 0.2) { seconds in
+        return try await bench.figure(beside: .commits, bar: 0.2) { seconds in
             try await bench.crowd(seconds: seconds) { _ in
                 let line = try Line(port: bench.server.port)
                 return {

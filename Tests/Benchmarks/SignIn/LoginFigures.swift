@@ -17,14 +17,16 @@ enum LoginFigures {
             name: "jwt-bearer", summary: "assertions of a trusted issuer"
         ) { bench in
             let partner = try Partner(bench, signature: "ES256")
-            return try await bench.againstCommits(bar: 0.2) { _ in try await partner.redeemed(bench)
+            return try await bench.figure(beside: .commits, bar: 0.2) { _ in
+                try await partner.redeemed(bench)
             }
         },
         SignInFigures.Measured(
-            name: "jwt-bearer-rs256", summary: "the same, with ID tokens signed by RS256"
+            name: "jwt-bearer-rs256", summary: "the same, with ID tokens signed by RS256",
+            isLong: true
         ) { bench in
             let partner = try Partner(bench, signature: "RS256")
-            return try await bench.againstSignatures("rsa2048") {
+            return try await bench.figure(beside: .signatures("rsa2048"), bar: nil) { _ in
                 try await partner.redeemed(bench)
             }
         },
@@ -33,7 +35,7 @@ enum LoginFigures {
     /// Authorize, the page, a challenge, the passkey's answer, authorize again, and the tokens.
     private static func logins(_ bench: Bench) async throws -> Figure {
         let (site, holders) = try prepared(bench)
-        return try await bench.againstCommits(bar: 0.04) { seconds in
+        return try await bench.figure(beside: .commits, bar: 0.04) { seconds in
             try await bench.crowd(seconds: seconds) { caller in
                 let (browser, line) = (try Browser(site), try Line(port: site.server.port))
                 return {
@@ -46,7 +48,7 @@ enum LoginFigures {
 
     private static func authorizations(_ bench: Bench) async throws -> Figure {
         let (site, holders) = try prepared(bench)
-        return try await bench.againstCommits(bar: 0.08) { seconds in
+        return try await bench.figure(beside: .commits, bar: 0.08) { seconds in
             try await bench.crowd(seconds: seconds) { caller in
                 let (browser, line) = (try Browser(site), try Line(port: site.server.port))
                 return { try site.redeem(browser.code(for: site, holders[caller]), over: line) }

@@ -97,9 +97,10 @@ struct Population: Sendable {
 extension SignInFigures {
     /// The same figures where many people are known already, beside those of an empty log.
     static let crowded = Figures.Entry(
-        name: "crowded", summary: "the figures of signing in with a million users"
+        name: "crowded", summary: "the figures of signing in with a million users",
+        isLong: true
     ) { workshop in
-        let (full, empty) = (try await open(0), try await open(1))
+        let (full, empty) = (try await open(1), try await open(2))
         defer {
             full.end()
             empty.end()
@@ -116,7 +117,8 @@ extension SignInFigures {
                     name, "\(summary), with \(people) users", there.ratio, "x its limit",
                     limit: .init(name: "on an empty log", value: here.ratio ?? 0),
                     bar: .ratioAtLeast(0.8),
-                    note: "\(there.note ?? "") (on an empty log: \(here.note ?? ""))"))
+                    note: "cost quotient \(spoken(there.cost?.quotient ?? 0)), on an empty log "
+                        + "\(spoken(here.cost?.quotient ?? 0))"))
         }
         return figures
     }

@@ -10,6 +10,7 @@ enum SignInFigures {
     struct Measured: Sendable {
         let name: String
         let summary: String
+        var isLong = false
         let measure: @Sendable (Bench) async throws -> Figure
     }
 
@@ -26,7 +27,8 @@ enum SignInFigures {
     ]
     private static let others = [
         Measured(
-            name: "otp-join", summary: "the same of strangers, who join by it", measure: joining),
+            name: "otp-join", summary: "the same of strangers, who join by it", isLong: true,
+            measure: joining),
         Measured(name: "userinfo", summary: "user info", measure: userInfo),
         Measured(
             name: "discovery", summary: "discovery of OpenID Connect", measure: discovery),
@@ -35,14 +37,25 @@ enum SignInFigures {
 
     static let all = (measuredInACrowd + others).map(entry) + [crowded]
 
-    /// Each with a server and a log of its own.
+    /// Each with a server and a log of its own; in the short form they share one.
     static func entry(_ measured: Measured) -> Figures.Entry {
-        Figures.Entry(name: measured.name, summary: measured.summary) { workshop in
+        Figures.Entry(
+            name: measured.name, summary: measured.summary, isLong: measured.isLong
+        ) { workshop in
+            guard workshop.options.isFull else {
+                let server = try await workshop.sharedServer { try await open(0) }
+                return [try await measure(measured, workshop, server)]
+            }
             let server = try await open(0)
             defer { server.end() }
-            let bench = Bench(workshop, server, measured.name, measured.summary)
-            return [try await measured.measure(bench)]
+            return [try await measure(measured, workshop, server)]
         }
+    }
+
+    private static func measure(
+        _ measured: Measured, _ workshop: Workshop, _ server: DevelopmentServer
+    ) async throws -> Figure {
+        try await measured.measure(Bench(workshop, server, measured.name, measured.summary))
     }
 
     /// The limits are there to slow strangers down, and so is the pause; both would be measured.
@@ -66,7 +79,7 @@ enum SignInFigures {
         let tokens = try await Mailbox.signIn(callers, server)
         let latencies = Mutex<[Double]>([])
         let kept = Mutex(tokens)
-        var figure = try await bench.againstCommits(bar: 0.25) { seconds in
+        var figure = try await bench.figure(beside: .commits, bar: 0.25) { seconds in
             let result = try await bench.crowd(seconds: seconds) { caller in
                 let line = try Line(port: server.port)
                 return {
@@ -92,7 +105,7 @@ enum SignInFigures {
         _ = try await Crowd(callers: Bench.callers).run(times: each) { caller in
             { _ = try mailboxes[caller].signIn("known-\(caller)-\($0)@example.org") }
         }
-        return try await bench.againstCommits(bar: 0.06) { seconds in
+        return try await bench.figure(beside: .commits, bar: 0.06) { seconds in
             try await bench.crowd(seconds: seconds) { caller in
                 var turn = 0
                 return {
@@ -107,7 +120,7 @@ enum SignInFigures {
     private static func joining(_ bench: Bench) async throws -> Figure {
         let server = bench.server
         let number = Atomic<Int>(0)
-        return try await bench.againstCommits(bar: nil) { seconds in
+        return try await bench.figure(beside: .commits, bar: nil) { seconds in
             try await bench.crowd(seconds: seconds) { _ in
                 let mailbox = try Mailbox(server)
                 return {
@@ -127,7 +140,7 @@ enum SignInFigures {
         }
         let each = bench.workshop.size(short: 150, full: 500)
         let begun = Mutex<[Double]>([])
-        var figure = try await bench.againstCommits(bar: 0.15) { _ in
+        var figure = try await bench.figure(beside: .commits, bar: 0.15) { _ in
             let answers = Mutex([[[UInt8]]](repeating: [], count: callers))
             let beginning = try await Crowd(callers: Bench.callers).run(times: each) { caller in
                 let line = try Line(port: server.port)
@@ -149,13 +162,14 @@ enum SignInFigures {
 
     private static func clientCredentials(_ bench: Bench) async throws -> Figure {
         let service = try Service(bench.server)
-        return try await bench.againstCommits(bar: 0.3) { try await bench.wrk(service.tokens, $0) }
+        return try await bench.figure(beside: .commits, bar: 0.3, service.tokens)
     }
 
     private static func introspection(_ bench: Bench) async throws -> Figure {
         let service = try Service(bench.server)
         let token = try service.token()
-        return try await bench.againstHTTP(bar: 0.3, service.introspections(of: token))
+        return try await bench.figure(
+            beside: .plainAnswers, bar: 0.3, service.introspections(of: token))
     }
 
     private static func userInfo(_ bench: Bench) async throws -> Figure {
@@ -163,16 +177,19 @@ enum SignInFigures {
         let answer = try Line(port: bench.server.port).send(
             bench.server.requests.refresh(person))
         guard let access = answer.json?["access_token"]?.string else { throw answer.failure }
-        return try await bench.againstHTTP(
-            bar: 0.25, bench.server.getting("/connect/userinfo", bearer: access))
+        return try await bench.figure(
+            beside: .plainAnswers, bar: 0.25,
+            bench.server.getting("/connect/userinfo", bearer: access))
     }
 
     private static func discovery(_ bench: Bench) async throws -> Figure {
-        try await bench.againstHTTP(
-            bar: 0.7, bench.server.getting("/.well-known/openid-configuration"))
+        try await bench.figure(
+            beside: .plainAnswers, bar: 0.7,
+            bench.server.getting("/.well-known/openid-configuration"))
     }
 
     private static func jwks(_ bench: Bench) async throws -> Figure {
-        try await bench.againstHTTP(bar: 0.7, bench.server.getting("/.well-known/jwks.json"))
+        try await bench.figure(
+            beside: .plainAnswers, bar: 0.7, bench.server.getting("/.well-known/jwks.json"))
     }
 }
