@@ -41,7 +41,7 @@ public struct AccessToken: Sendable, Hashable {
     }
 
     public func signed(by key: SigningKey) throws(Failure) -> String {
-        try JWS.sign(JSON.object(claims).canonical(), by: key, type: "at+jwt")
+        try JWS.sign(JSON.object(claims).canonical(), by: key, type: JWTType.accessToken.rawValue)
     }
 
     private var claims: JSONObject {

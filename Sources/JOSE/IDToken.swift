@@ -45,7 +45,7 @@ public struct IDToken: Sendable, Hashable {
     }
 
     public func signed(by key: SigningKey) throws(Failure) -> String {
-        try JWS.sign(JSON.object(claims).canonical(), by: key, type: "JWT")
+        try JWS.sign(JSON.object(claims).canonical(), by: key, type: JWTType.idToken.rawValue)
     }
 
     private var claims: JSONObject {
@@ -77,6 +77,8 @@ public struct IDToken: Sendable, Hashable {
         let verified = try JWS.verify(
             text, by: keys, rules: JWS.Rules(algorithms: algorithms, types: .idToken))
         let claims = try Claims(payload: verified.payload)
+        // A security event, such as a logout token of a provider that gives it no `typ` of its own (RFC 8417).
+        guard claims.members["events"] == nil else { throw .wrongType }
         let rules = ClaimRules(issuer: issuer, audience: .isOnly([clientID]), leeway: leeway)
         let expiresAt = try rules.check(claims, at: now)
         if let party = try claims.text(.authorizedParty), !party.hasSameBytes(as: clientID) {

@@ -48,8 +48,8 @@ public struct SigningKey: Sendable {
         self.material = material
         self.id = id ?? publicPart.thumbprint
         verificationKey = VerificationKey(publicPart, id: self.id, signingWith: algorithm)
-        heads = ["JWT", "at+jwt"].reduce(into: [:]) { [id = self.id, algorithm] heads, type in
-            heads[type] = JWS.head(type, of: id, algorithm)
+        heads = JWTType.allCases.reduce(into: [:]) { [id = self.id, algorithm] heads, type in
+            heads[type.rawValue] = JWS.head(type.rawValue, of: id, algorithm)
         }
     }
 

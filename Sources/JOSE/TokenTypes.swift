@@ -10,9 +10,11 @@ public struct TokenTypes: Sendable, Hashable {
     }
 
     /// RFC 9068 section 4.
-    public static let accessToken = TokenTypes(["at+jwt"])
-    /// OpenID Connect defines none, and its libraries write `JWT` or nothing.
+    public static let accessToken = TokenTypes([JWTType.accessToken.rawValue])
+    /// Of other providers: OpenID Connect defines none, and its libraries write `JWT` or nothing.
     public static let idToken = TokenTypes(["JWT"], mayBeAbsent: true)
+    /// Of our own, which come back as hints.
+    public static let ownIDToken = TokenTypes([JWTType.idToken.rawValue])
     /// RFC 7523 defines none; its successor will name the first.
     public static let clientAssertion = TokenTypes(
         ["client-authentication+jwt", "JWT"], mayBeAbsent: true)

@@ -35,8 +35,9 @@ extension AuthorizationReader {
                 "The aud, iss, exp or nbf of the request object is missing or is not right.")
         }
         let members = claims.members
+        // One about the client itself is what it would authenticate by (RFC 9101 section 10.8).
         guard members["request"] == nil, members["request_uri"] == nil,
-            members["client_id"] == .string(clientID)
+            members["client_id"] == .string(clientID), members["sub"] != .string(clientID)
         else {
             throw AuthorizationFault(
                 .invalidRequestObject, "The request object says what it must not say.")

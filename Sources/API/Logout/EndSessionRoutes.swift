@@ -50,11 +50,14 @@ extension Call<RealmContext> {
             parameters["client_id"].map({ $0 == hint.clientID }) ?? true
         else { throw Problem(.invalidRequest, "id_token_hint is no ID token of this client.") }
         let place = try await placeAfterLogout(parameters, hint.clientID)
+        let browser = try await browser()
         guard let id = hint.session, let session = try await ofHint(id, hint) else {
-            return .seeOther(place)
+            // Nobody is told of a logout while somebody is still signed in.
+            return .seeOther(browser == nil ? place : Words.page("/logout", in: languages))
         }
-        guard let browser = try await browser() else {
-            try await endAlone(id, session)
+        let asking = AskingClient(session: id, client: session.client)
+        guard let browser else {
+            try await endAlone(asking, session)
             return .seeOther(place)
         }
         let line = try await line(of: browser)
@@ -62,7 +65,7 @@ extension Call<RealmContext> {
         guard session.account == browser.subject, session.browser == line else {
             return .seeOther(Words.page("/logout", in: languages))
         }
-        try await logOut(browser, alsoEnding: id)
+        try await logOut(browser, alsoEnding: asking)
         var response = Response.seeOther(place)
         response.headers.append("Set-Cookie", PageCookie.session.removal)
         return response
@@ -115,12 +118,16 @@ extension Call<RealmContext> {
         return terms
     }
 
-    /// The browser is signed out already: what is left is what its client has.
-    private func endAlone(_ id: UUID, _ terms: SessionTerms) async throws(Problem) {
+    /// The browser is signed out already: what is left is what its client has of it.
+    private func endAlone(
+        _ asking: AskingClient, _ terms: SessionTerms
+    ) async throws(Problem) {
         guard let account = terms.account else { return }
-        // One that is not found is over.
-        _ = try await attempt(
-            EndSession(session: id, reason: .loggedOut, of: account, notice: noticeOrder()),
-            as: "user:\(account)", client: terms.clientID)
+        for id in try await sessionsLeft(to: asking, of: account, from: terms.browser) {
+            // One that is not found is over.
+            _ = try await attempt(
+                EndSession(session: id, reason: .loggedOut, of: account, notice: noticeOrder()),
+                as: "user:\(account)", client: terms.clientID)
+        }
     }
 }

@@ -3,6 +3,13 @@ internal import HTTP
 internal import Identity
 internal import Values
 
+/// The client that asks for a logout, with the session of its hint: all that it has of the browser ends, what it
+/// has for while nobody is there as well.
+struct AskingClient: Sendable {
+    let session: UUID
+    let client: UUID
+}
+
 extension Call<RealmContext> {
     /// How a client is told of a session's end, if it wants to hear of it.
     func noticeOrder() -> NoticeOrder {
@@ -14,7 +21,7 @@ extension Call<RealmContext> {
     /// but for the client's that asked for this, and where the realm wants it ended.
     func logOut(
         _ browser: SignedInBrowser, as reason: BrowserSessionEnd = .signedOut,
-        alsoEnding asking: UUID? = nil
+        alsoEnding asking: AskingClient? = nil
     ) async throws(Problem) {
         let line = try await line(of: browser)
         // First what came of it: whoever is cut off half-way is still signed in, and can try again.
@@ -23,12 +30,12 @@ extension Call<RealmContext> {
             EndBrowserSession(session: browser.id, reason: reason, of: browser.subject),
             for: browser)
         // A code may have been redeemed meanwhile; from now on none is.
-        try await endSessions(of: browser.subject, from: line, by: browser)
+        try await endSessions(of: browser.subject, from: line, alsoEnding: asking, by: browser)
     }
 
     /// What came of a browser session that is over.
     func endSessions(
-        of account: UUID, from line: UUID, alsoEnding asking: UUID? = nil,
+        of account: UUID, from line: UUID, alsoEnding asking: AskingClient? = nil,
         by browser: SignedInBrowser
     ) async throws(Problem) {
         for end in try await ends(of: account, from: line, alsoEnding: asking) {
@@ -38,7 +45,7 @@ extension Call<RealmContext> {
 
     /// The ends of what clients have of a browser session.
     func ends(
-        of account: UUID, from line: UUID, alsoEnding asking: UUID? = nil
+        of account: UUID, from line: UUID, alsoEnding asking: AskingClient? = nil
     ) async throws(Problem) -> [EndSession] {
         let place = context.place
         let found = try await reading { () throws(LogFailure) in
@@ -51,6 +58,20 @@ extension Call<RealmContext> {
             EndSession(
                 session: $0, reason: .loggedOut, of: account, notice: noticeOrder())
         }
+    }
+
+    /// What the asking client has of a browser session that is over already: the hinted one, and its others.
+    func sessionsLeft(
+        to asking: AskingClient, of account: UUID, from line: UUID?
+    ) async throws(Problem) -> [UUID] {
+        guard let line else { return [asking.session] }
+        let place = context.place
+        let others = try await reading { () throws(LogFailure) in
+            try await context.queries.sessions(
+                of: account, in: place.realm, at: context.clock.now()
+            ) { $0.terms.browser == line && $0.terms.client == asking.client }
+        }
+        return [asking.session] + others.filter { $0 != asking.session }
     }
 
     /// The first of the sessions that its person had with this browser one after the other.
@@ -74,19 +95,27 @@ extension Call<RealmContext> {
 extension SessionQueries {
     /// The sessions of clients that end with a browser session.
     func sessions(
-        of account: UUID, from line: UUID, alsoEnding asking: UUID? = nil, in realm: RealmID,
+        of account: UUID, from line: UUID, alsoEnding asking: AskingClient? = nil,
+        in realm: RealmID,
         at now: Timestamp, endsOffline: Bool
+    ) async throws(LogFailure) -> [UUID] {
+        try await sessions(of: account, in: realm, at: now) { session in
+            session.id == asking?.session
+                || session.terms.browser == line
+                    && (!session.terms.isOffline || endsOffline
+                        || session.terms.client == asking?.client)
+        }
+    }
+
+    fileprivate func sessions(
+        of account: UUID, in realm: RealmID, at now: Timestamp,
+        where isWanted: (OpenSessionView) -> Bool
     ) async throws(LogFailure) -> [UUID] {
         var found: [UUID] = []
         var after: UUID?
         while true {
             let page = try await sessions(of: account, in: realm, at: now, after: after, limit: 200)
-            for session in page
-            where session.id == asking
-                || session.terms.browser == line && (!session.terms.isOffline || endsOffline)
-            {
-                found.append(session.id)
-            }
+            for session in page where isWanted(session) { found.append(session.id) }
             guard page.count == 200, let next = page.last?.id else { return found }
             after = next
         }

@@ -60,7 +60,8 @@ public struct LogoutLetters: Sendable {
         ]
         let keys = try await keys.keys(of: realm)
         guard let key = keys.active[known.metadata.idTokenSignature.algorithm],
-            let token = try? JWS.sign(claims.canonical(), by: key, type: "logout+jwt")
+            let token = try? JWS.sign(
+                claims.canonical(), by: key, type: JWTType.logoutToken.rawValue)
         else { throw .damaged }
         return LogoutLetter(address: address, token: token)
     }

@@ -84,7 +84,7 @@ extension Call<RealmContext> {
         claims["aud"] = .string(clientID)
         let payload = JSON.object(claims).canonical()
         let text = try await signed(by: signature) { key in
-            try JWS.sign(payload, by: key, type: "JWT")
+            try JWS.sign(payload, by: key, type: JWTType.userInfo.rawValue)
         }
         return .text(.ok, "application/jwt", text)
     }

@@ -25,10 +25,11 @@ private typealias Site = AuthorizeWorld
     }
 
     private func tokens(
-        _ world: AuthorizeWorld, scope: String = "openid"
+        _ world: AuthorizeWorld, scope: String = "openid", client: String = "web"
     ) async throws -> (access: String, id: String) {
-        let answer = try await world.redeem(
-            try await world.code(Site.request([("scope", scope)])))
+        let code = try await world.code(
+            Site.request([("scope", scope), ("client_id", client)]))
+        let answer = try await world.redeem(code, [("client_id", client)])
         return (
             try #require(answer.json["access_token"]?.string),
             try #require(answer.json["id_token"]?.string)
@@ -182,7 +183,8 @@ private typealias Site = AuthorizeWorld
     {
         for isEnded in [false, true] {
             let world = try await world(["logout_ends_offline_access": .bool(isEnded)])
-            let offline = try await tokens(world, scope: "openid offline_access")
+            try await world.register("other", [:])
+            let offline = try await tokens(world, scope: "openid offline_access", client: "other")
             let online = try await tokens(world)
             _ = await logOut(world, [("id_token_hint", online.id)])
             #expect(try await !isAlive(world, online.access))
@@ -193,6 +195,59 @@ private typealias Site = AuthorizeWorld
         let offline = try await tokens(world, scope: "openid offline_access")
         _ = await logOut(world, [("id_token_hint", offline.id)])
         #expect(try await !isAlive(world, offline.access))
+    }
+
+    @Test(arguments: [true, false])
+    func `ends all that the asking client has of the browser, and nothing of another browser's`(
+        isSignedIn: Bool
+    ) async throws {
+        let world = try await world()
+        try await world.register("other", [:])
+        let offline = "openid offline_access"
+        let first = try await tokens(world, scope: offline)
+        let second = try await tokens(world, scope: offline)
+        let online = try await tokens(world)
+        let another = try await tokens(world, scope: offline, client: "other")
+        try await world.world.signIn("laptop", as: world.ann)
+        let code = try world.sent(
+            try await world.authorize(Site.request([("scope", offline)]), browser: "laptop"))
+        let elsewhere = try await world.redeem(try #require(code.with["code"]))
+        let answer = await logOut(
+            world, [("id_token_hint", second.id), ("post_logout_redirect_uri", Self.bye)],
+            browser: isSignedIn ? "ann" : "nobody")
+        #expect(answer.response.headers["Location"] == Self.bye)
+        for token in [first, second, online] {
+            #expect(try await !isAlive(world, token.access))
+        }
+        #expect(try await isAlive(world, another.access))
+        let other = try #require(elsewhere.json["access_token"]?.string)
+        #expect(try await isAlive(world, other))
+    }
+
+    @Test
+    func `is not said to be done for a sign-in that nobody knows, while somebody is signed in`()
+        async throws
+    {
+        let world = try await world()
+        let hint = try await tokens(world).id
+        let parts = hint.split(separator: ".").map(String.init)
+        var claims = try JSON.parse(try #require(Base64URL.decode(parts[1]))).object ?? [:]
+        claims["sid"] = .string(UUID.random().description)
+        let (log, clock) = (world.world.log, world.world.clock)
+        let keys = try await TokenKeys(
+            commands: Dispatcher(log: log),
+            clock: RealmContext.Clock(now: { clock.next() }, passed: { .zero }),
+            revision: { _ in log.revision }, generate: { try SigningKey.generate($0) }
+        ).keys(of: world.world.realm)
+        let unknown = try JWS.sign(
+            JSON.object(claims).canonical(), by: try #require(keys.active[.rs256]), type: "JWT")
+        let request: Pairs = [
+            ("id_token_hint", unknown), ("post_logout_redirect_uri", Self.bye),
+        ]
+        #expect(await logOut(world, request).response.headers["Location"] == "/logout")
+        #expect(
+            await logOut(world, request, browser: "nobody").response.headers["Location"]
+                == Self.bye)
     }
 
     private struct Told {

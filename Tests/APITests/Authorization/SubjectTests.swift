@@ -66,7 +66,8 @@ private typealias Site = AuthorizeWorld
         #expect(answer.response.headers["Content-Type"] == "application/jwt")
         let verified = try JWS.verify(
             String(decoding: answer.response.body, as: UTF8.self),
-            by: try await world.world.keySet(), rules: JWS.Rules(types: .idToken))
+            by: try await world.world.keySet(),
+            rules: JWS.Rules(types: TokenTypes(["userinfo+jwt"])))
         #expect(verified.algorithm.rawValue == algorithm)
         let claims = try Claims(payload: verified.payload)
         #expect(claims.issuer == Site.issuer && claims.audience == ["web"])

@@ -43,7 +43,7 @@ import Values
         let text = String(decoding: info.response.body, as: UTF8.self)
         let verified = try JWS.verify(
             text, by: try await client.world.world.keySet(),
-            rules: JWS.Rules(types: TokenTypes(["JWT"], mayBeAbsent: true)))
+            rules: JWS.Rules(types: TokenTypes(["userinfo+jwt"])))
         let claims = try Claims(payload: verified.payload)
         #expect(try header(of: text)["alg"]?.string == name)
         #expect(claims.issuer == AuthorizeWorld.issuer && claims.audience == [client.id])
