@@ -15,6 +15,7 @@ public struct ClientAssertion: Sendable, Hashable {
     /// caller's to remember.
     public var id: String
     public var issuedAt: Timestamp?
+    /// As it was signed; of one that was checked, when its use ends, which may be before.
     public var expiresAt: Timestamp
 
     public init(
@@ -46,21 +47,25 @@ public struct ClientAssertion: Sendable, Hashable {
         /// the other.
         public var audiences: Set<String>
         public var leeway: Int64
-        /// In seconds; what has longer to live would have to be remembered longer.
+        /// In seconds; what has longer to live is refused.
         public var longestLifetime: Int64
+        /// Seconds from `iat` in which it can be used, however long it was signed for: so long its `jti` has to
+        /// be remembered. One without `iat` may not live longer than this.
+        public var longestUse: Int64
         public var longest: Int
 
         public init(
             audiences: Set<String>, leeway: Int64 = 30, longestLifetime: Int64 = 3600,
-            longest: Int = longestText
+            longestUse: Int64 = 300, longest: Int = longestText
         ) {
             self.audiences = audiences
             self.leeway = leeway
             self.longestLifetime = longestLifetime
+            self.longestUse = longestUse
             self.longest = longest
         }
 
-        /// Until when the checks let it through; its expiry alone would leave a gap of the leeway.
+        /// Until when the checks let it through; its end alone would leave a gap of the leeway.
         public func lastUse(of assertion: ClientAssertion) -> Timestamp {
             assertion.expiresAt.adding(seconds: ClaimRules.bounded(leeway))
         }
@@ -77,19 +82,24 @@ public struct ClientAssertion: Sendable, Hashable {
             rules: JWS.Rules(
                 algorithms: algorithms, types: .clientAssertion, longest: rules.longest))
         let claims = try Claims(payload: verified.payload)
+        // A request object that the client has signed with the same key (RFC 9101 section 10.8).
+        guard claims.members["response_type"] == nil else { throw .wrongType }
         guard try claims.need(.subject, claims.subject).hasSameBytes(as: clientID) else {
             throw .wrongSubject
         }
         let expiresAt = try ClaimRules(
             issuer: clientID, audience: .isOnly(rules.audiences), leeway: rules.leeway,
-            longestLifetime: rules.longestLifetime
+            longestLifetime: claims.issuedAt == nil ? rules.longestUse : rules.longestLifetime
         ).check(claims, at: now)
+        let lastUse = claims.issuedAt.map { $0.adding(seconds: rules.longestUse) } ?? expiresAt
+        let end = min(expiresAt, lastUse)
+        guard now < end.adding(seconds: ClaimRules.bounded(rules.leeway)) else { throw .expired }
         let id = try claims.need(.id, claims.id)
         guard id.utf8.count <= longestID else { throw .malformedClaim(.id) }
         return ClientAssertion(
             clientID: clientID,
             audience: try claims.need(.audience, claims.audience?.first), id: id,
-            issuedAt: claims.issuedAt, expiresAt: expiresAt)
+            issuedAt: claims.issuedAt, expiresAt: end)
     }
 
     /// Whom the assertion claims to be, so that his keys can be looked up. Nothing is checked yet,

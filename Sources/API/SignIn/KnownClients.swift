@@ -28,6 +28,11 @@ struct KnownClients: Sendable {
         try await queries.knownClient(clientID, in: realm)
     }
 
+    /// As it was a moment ago, where that is known already.
+    func cached(_ clientID: String, in realm: RealmID) -> KnownClient? {
+        known.known(Key(realm: realm, clientID: clientID), at: revision(realm)) ?? nil
+    }
+
     /// As it was a moment ago at worst.
     func recent(
         _ clientID: String, in realm: RealmID

@@ -23,6 +23,7 @@ public final class RealmContext: RouteContext {
     var upstream: Upstream { shared.upstream }
     var logos: ClientLogos { shared.logos }
     var polls: DevicePolls { shared.polls }
+    var refusals: RefusedClientSums { shared.refusals }
     var lateAnswers: LateAnswers { shared.lateAnswers }
     var commands: any CommandPort { shared.commands }
     var queries: any RealmQueries { shared.queries }
@@ -39,6 +40,7 @@ public final class RealmContext: RouteContext {
         let upstream: Upstream
         let logos: ClientLogos
         let polls = DevicePolls()
+        let refusals = RefusedClientSums()
         let lateAnswers: LateAnswers
         let commands: any CommandPort
         let queries: any RealmQueries
@@ -101,16 +103,19 @@ public final class RealmContext: RouteContext {
         switch right {
         case .nothing: return .nobody
         case .client:
-            do throws(Problem) {
+            do throws(RefusedClaim) {
                 return .client(try await authenticate(client, for: request))
             } catch {
-                guard error.kind == .invalidClient else { throw error }
+                guard error.problem.kind == .invalidClient else { throw error.problem }
                 // A client's own rate is for the client alone: nobody else can use it up.
                 try countSource()
-                try await record(refused: client, in: request)
-                throw error
+                record(error, in: request)
+                throw error.problem
             }
-        case .bearer: return try holder(of: try await bearer(of: request))
+        case .bearer:
+            let token = try await bearer(of: request)
+            try await requireForUs(token)
+            return try holder(of: token)
         case .account:
             let token = try await bearer(of: request)
             let caller = try holder(of: token)
@@ -157,14 +162,30 @@ extension RealmContext {
     /// passkey, a second factor or the account's end.
     private func requireOwnApp(_ token: PresentedToken) async throws(Problem) {
         guard token.isOfSignIn(place.issuer) else { throw Problem(.invalidToken) }
-        let terms = token.session.terms
-        if terms.method?.isNative == true { return }
+        guard try await isOfOwnApp(token.session.terms) else { throw Problem(.forbidden) }
+    }
+
+    private func isOfOwnApp(_ terms: SessionTerms) async throws(Problem) -> Bool {
+        if terms.method?.isNative == true { return true }
+        guard terms.method == .authorizationCode else { return false }
         let client = try await reading { () throws(LogFailure) in
             try await clients.recent(terms.clientID, in: place.realm)
         }
-        guard terms.method == .authorizationCode, client?.id == terms.client,
-            client?.metadata.grantTypes.contains(where: \.isNative) == true
-        else { throw Problem(.forbidden) }
+        return client?.id == terms.client
+            && client?.metadata.grantTypes.contains(where: \.isNative) == true
+    }
+
+    /// One that is for another resource alone came to somebody who must not learn of its person here (RFC 9068
+    /// section 4). The realm's own apps read here what their person may do at the resources of their one
+    /// token: see decision 0160.
+    private func requireForUs(_ token: PresentedToken) async throws(Problem) {
+        if token.isFor(place.issuer) { return }
+        guard try await isOfOwnApp(token.session.terms) else {
+            throw Problem(
+                .invalidToken,
+                "The token is for another resource: ask for one whose resource is the issuer as well."
+            )
+        }
     }
 
     /// The access token of a request (RFC 6750), in the header and nowhere else.

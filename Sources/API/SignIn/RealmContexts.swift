@@ -7,9 +7,9 @@ public struct RealmContexts: Sendable {
     /// The tokens of a realm, which need its keys.
     public typealias Mints = @Sendable (RealmID) async throws(LogFailure) -> TokenMint
 
-    private let places: Places
-    private let mint: Mints
-    private let shared: RealmContext.Shared
+    let places: Places
+    let mint: Mints
+    let shared: RealmContext.Shared
 
     public init(
         places: Places, mint: @escaping Mints, keys: TokenKeys, commands: any CommandPort,

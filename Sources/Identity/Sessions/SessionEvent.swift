@@ -53,8 +53,8 @@ public struct SessionTerms: Sendable, Equatable {
         public var sector: String?
         /// What user info says beside what the scope allows.
         public var claims: [String] = []
-        /// What named the realm in its tokens, where its client wants to hear of its end: whoever ends it
-        /// from elsewhere does not know the host that it was opened at.
+        /// What names the realm in its tokens, and to its client when it ends: whoever refreshes it at
+        /// another host, or ends it from elsewhere, does not know the host that it was opened at.
         public var issuer: String?
         /// Whose word opened it, where nobody signed in (RFC 7523): it goes on while he is trusted.
         public var assertionIssuer: String?
@@ -112,11 +112,14 @@ public struct RefusedSignIn: Sendable, Equatable {
     public var clientID: String
     public var app: UUID?
     public var from: SignInPlace
+    /// How many times, where several were summed up; the rest is of the last one.
+    public var count: Int
 
     public init(
         method: GrantType, reason: String, account: UUID?, client: UUID, clientID: String,
-        app: UUID?, from: SignInPlace
+        app: UUID?, from: SignInPlace, count: Int = 1
     ) {
+        self.count = count
         self.method = method
         self.reason = reason
         self.account = account
@@ -169,6 +172,7 @@ public enum SessionEvent: Event {
             "session.refused",
             open: [
                 "method", "reason", "account", "client", "client_id", "app", "source", "device",
+                "count",
             ]),
     ]
 
@@ -307,6 +311,7 @@ extension RefusedSignIn {
         fields["client"] = .uuid(client)
         fields["client_id"] = .string(clientID)
         fields["app"] = app.map { .uuid($0) }
+        if count > 1 { fields["count"] = .integer(Int64(count)) }
         return fields
     }
 
@@ -317,7 +322,8 @@ extension RefusedSignIn {
         else { return nil }
         self.init(
             method: method, reason: reason, account: fields.uuid("account"), client: client,
-            clientID: clientID, app: fields.uuid("app"), from: SignInPlace(recorded: fields))
+            clientID: clientID, app: fields.uuid("app"), from: SignInPlace(recorded: fields),
+            count: Int(clamping: fields["count"]?.integer ?? 1))
     }
 }
 

@@ -1,12 +1,12 @@
 import EventSourcing
 import HTTP
-import Identity
 import JOSE
 import JSON
 import Testing
 import Values
 
 @testable import API
+@testable import Identity
 
 private let issuer = "http://id.acme.example"
 private let bearerType = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
@@ -134,8 +134,10 @@ private struct Signer: Sendable {
             try signer.assertion(audience: "https://elsewhere.example"),
             try signer.assertion(audience: "\(issuer)/connect/token"),
             try signer.assertion(audience: "\(issuer)/"),
-            try signer.assertion(lifetime: -31), try signer.assertion(lifetime: 400),
-            try signer.assertion(age: -60), try signer.assertion(age: 300),
+            try signer.assertion(lifetime: -31), try signer.assertion(lifetime: 3700),
+            try signer.assertion(lifetime: 400, age: nil),
+            try signer.assertion(age: -60), try signer.assertion(age: 331),
+            try signer.assertion(lifetime: 3000, age: 331),
             try signer.assertion(id: String(repeating: "a", count: 257)),
             try signer.assertion(by: stranger), try signer.assertion(client: "service"),
             try signer.assertion(client: "nobody"), "a.b.c", "nothing",
@@ -148,6 +150,47 @@ private struct Signer: Sendable {
         }
         let otherType = try await signer.send(try signer.assertion(), type: "saml")
         #expect(otherType.json["error"] == "invalid_client")
+    }
+
+    @Test func `may sign for an hour, and uses it within five minutes, for which it is remembered`()
+        async throws
+    {
+        let signer = try await Signer()
+        let assertion = try signer.assertion(lifetime: 3600)
+        #expect(try await signer.send(assertion).status == .ok)
+        let now = signer.world.clock.next()
+        #expect(try await signer.send(assertion).json["error"] == "invalid_client")
+        // What the log remembers of it ends with its use, and not with its hour.
+        let kinds = Set(signer.world.log.takenKinds.filter { $0.contains("client_assertion") })
+        let used = UsedAssertion(id: "x", until: now.adding(seconds: 330))
+        #expect(kinds == [used.claim(by: "signer").kind])
+        let later = try signer.assertion(lifetime: 3600)
+        signer.world.clock.advance(seconds: 331)
+        #expect(try await signer.send(later).json["error"] == "invalid_client")
+    }
+
+    /// Whoever has the key hears what is wrong; nobody else does, of clients that there are as little as of others.
+    @Test func `hears what is wanted, and as the holder of its key what is wrong`() async throws {
+        let signer = try await Signer()
+        let stranger = try SigningKey.generate(.es256)
+        func sentence(_ assertion: String) async throws -> String {
+            try await signer.send(assertion).json["error_description"]?.string ?? ""
+        }
+        for (assertion, word) in [
+            (try signer.assertion(audience: "\(issuer)/connect/token"), "only audience"),
+            (try signer.assertion(lifetime: 7200), "lives too long"),
+            (try signer.assertion(lifetime: 3600, age: 400), "300 seconds from its iat"),
+            (try signer.assertion(age: -90), "from the future"),
+        ] {
+            #expect(try await sentence(assertion).contains(word), "\(word)")
+        }
+        let wanted = try await sentence(try signer.assertion(by: stranger))
+        #expect(wanted.contains("aud \(issuer) alone"))
+        #expect(try await sentence(try signer.assertion(client: "nobody")) == wanted)
+        #expect(try await sentence(try signer.assertion(client: "service")) == wanted)
+        #expect(
+            try await sentence(try signer.assertion(audience: "https://b.example", by: stranger))
+                == wanted)
     }
 
     @Test func `names several servers in no assertion`() async throws {

@@ -9,8 +9,10 @@ import Values
 @testable import API
 
 @Suite struct `Who says to be a client and does not show it` {
-    private func refused(_ world: SignInWorld) async throws -> [Recorded] {
-        try await world.log.events(from: 1, limit: .max, in: world.realm).filter {
+    /// What is on record, once what is due was recorded.
+    private func refused(_ world: SignInWorld, all: Bool = false) async throws -> [Recorded] {
+        await world.contexts.recordDueRefusals(all: all)
+        return try await world.log.events(from: 1, limit: .max, in: world.realm).filter {
             $0.name == "session.refused"
         }
     }
@@ -47,7 +49,9 @@ import Values
                 try await world.post("/connect/token", form: grant + more).json["error"]
                     == "invalid_client")
         }
-        #expect(try await refused(world).count == shown.count)
+        let events = try await refused(world, all: true)
+        #expect(try events.map { try $0.refused.count }.reduce(0, +) == shown.count)
+        #expect(Set(events.compactMap(\.client)) == ["service", "phone"])
     }
 
     @Test func `leaves nothing where no client has that name`() async throws {
@@ -76,19 +80,90 @@ import Values
         #expect(try await refused(world).map { $0.open["reason"] } == ["client_disabled"])
     }
 
-    /// Anonymous noise must not fill the log.
-    @Test func `fills the log no faster than its source may ask`() async throws {
-        let world = try await SignInWorld([
-            "rate_limits": ["oauth-token": ["source": ["amount": 5, "seconds": 60]]]
-        ])
-        var limited = 0
-        for _ in 0..<30 {
-            let answer = try await world.post(
-                "/connect/token", form: [("grant_type", "client_credentials")],
-                basic: "service:wrong")
-            if answer.status == .tooManyRequests { limited += 1 }
-        }
-        #expect(limited > 20)
-        #expect(try await refused(world).count == 30 - limited)
+    private func guess(_ world: SignInWorld, _ basic: String = "service:wrong") async throws {
+        let answer = try await world.post(
+            "/connect/token", form: [("grant_type", "client_credentials")], basic: basic)
+        #expect(answer.json["error"] == "invalid_client")
     }
+
+    /// Six hundred a minute for ever would be without bound.
+    @Test func `fills the log with two records in ten minutes, that say how many there were`()
+        async throws
+    {
+        let world = try await SignInWorld(["rate_limits": ["oauth-token": ["source": .null]]])
+        var guesses = 0
+        for minute in 0..<30 {
+            for _ in 0..<20 { try await guess(world) }
+            guesses += 20
+            await world.contexts.recordDueRefusals()
+            world.clock.advance(seconds: 60)
+            let counts = try await refused(world).map { try $0.refused.count }
+            #expect(counts.count <= 2 + minute / 10, "\(minute)")
+            #expect(counts.first == 20)
+        }
+        // Whatever is left is recorded at the end.
+        let events = try await refused(world, all: true)
+        #expect(try events.map { try $0.refused.count }.reduce(0, +) == guesses)
+        #expect(events.allSatisfy { $0.open["source"] != nil })
+        // And of a quiet client there is nothing more to say.
+        world.clock.advance(seconds: 6000)
+        #expect(try await refused(world).count == events.count)
+    }
+
+    @Test func `is summed up by client, and a new one is recorded at once`() async throws {
+        let world = try await SignInWorld(["rate_limits": ["oauth-token": ["source": .null]]])
+        try await world.register(
+            "other", ["grant_types": ["client_credentials"], "scope": "jobs"], secret: "x")
+        try await guess(world)
+        #expect(try await refused(world).compactMap(\.client) == ["service"])
+        try await guess(world)
+        try await guess(world, "other:wrong")
+        #expect(try await refused(world).compactMap(\.client) == ["service", "other"])
+    }
+
+    @Test func `is not lost by a log that is away for a while`() async throws {
+        let world = try await SignInWorld()
+        for _ in 0..<3 { try await guess(world) }
+        world.log.fail(with: .unavailable)
+        await world.contexts.recordDueRefusals()
+        world.log.fail(with: nil)
+        try await guess(world)
+        #expect(try await refused(world).map { try $0.refused.count } == [4])
+    }
+
+    /// RFC 9700 knows no secret in a client's name, but how long an answer takes is not the place to tell it.
+    @Test func `has as much looked up, and nothing written, as for a name that no client has`()
+        async throws
+    {
+        let world = try await SignInWorld()
+        func lookups(_ basic: String) async throws -> Int {
+            let (before, events) = (world.log.lookups, try await world.events().count)
+            try await guess(world, basic)
+            #expect(try await world.events().count == events)
+            return world.log.lookups - before
+        }
+        // Whether it was asked for before or not.
+        for (wrong, unknown) in [
+            ("service:wrong", "nobody:wrong"), ("service:wrong", "nobody:wrong"),
+            ("phone:wrong", "others:wrong"),
+        ] {
+            #expect(try await lookups(wrong) == 1)
+            #expect(try await lookups(unknown) == 1)
+        }
+        _ = try await world.post(
+            "/connect/token", form: [("grant_type", "client_credentials")],
+            basic: SignInWorld.serviceBasic)
+        #expect(try await lookups("service:wrong") == 1, "What is kept is no reason to refuse.")
+    }
+}
+
+extension Recorded {
+    fileprivate var refused: RefusedSignIn {
+        get throws {
+            guard case .refused(let refused)? = SessionEvent(self) else { throw NoRefusal() }
+            return refused
+        }
+    }
+
+    private struct NoRefusal: Error {}
 }

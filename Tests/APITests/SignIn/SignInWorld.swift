@@ -201,6 +201,7 @@ struct FoldedQueries: RealmQueries, Folding {
     func knownClient(
         _ clientID: String, in realm: RealmID
     ) async throws(LogFailure) -> KnownClient? {
+        log.countLookup()
         for event in try await log.events(from: 1, limit: .max, in: realm)
         where event.open["client_id"]?.string == clientID && event.name == "client.registered" {
             let client = try await fold(Client.self, event.stream, realm)

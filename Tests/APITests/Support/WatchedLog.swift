@@ -9,10 +9,20 @@ final class WatchedLog: EventLog {
     private let known = Mutex<Set<RealmID>>([])
     private let broken = Mutex<LogFailure?>(nil)
     private let appended = Mutex<Int64>(0)
+    private let claims = Mutex<[Claim]>([])
+    private let sought = Mutex<Int>(0)
     private let held = Mutex<[CheckedContinuation<Void, Never>]?>(nil)
 
     /// Moves with everything that is appended.
     var revision: Int64 { appended.withLock { $0 } }
+
+    /// The kinds of all claims that were taken.
+    var takenKinds: [String] { claims.withLock { $0.map(\.kind) } }
+
+    /// How often a client was looked up.
+    var lookups: Int { sought.withLock { $0 } }
+
+    func countLookup() { sought.withLock { $0 += 1 } }
 
     var realms: [RealmID] { known.withLock { $0.sorted() } }
 
@@ -52,6 +62,9 @@ final class WatchedLog: EventLog {
         known.withLock { _ = $0.insert(commit.realm) }
         let outcome = try await base.append(commit)
         appended.withLock { $0 += 1 }
+        claims.withLock { claims in
+            for case .take(let claim, _) in commit.claims { claims.append(claim) }
+        }
         return outcome
     }
 

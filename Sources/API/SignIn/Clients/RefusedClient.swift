@@ -1,27 +1,26 @@
+internal import Cryptography
 internal import EventSourcing
 internal import HTTP
 internal import Identity
+internal import Values
 
-/// Who says to be a client that there is, and does not show it, is on record: it is the client's own
-/// mistake or somebody's who tries secrets. What no client is called leaves nothing.
+/// A client that there is, and that was not shown, is on record: it is the client's own mistake or somebody
+/// who tries secrets. What no client is called leaves nothing.
 extension RealmContext {
-    func record(
-        refused credentials: ClientCredentials?, in request: Request
-    ) async throws(Problem) {
-        guard let credentials, let clientID = try? name(of: credentials) else { return }
-        let known = try await reading { () throws(LogFailure) in
-            try await clients.fresh(clientID, in: place.realm)
-        }
-        guard let known else { return }
+    func record(_ claim: RefusedClaim, in request: Request) {
         let asked = Form.parse(request.body)?.first { $0.name == "grant_type" }
+        let from = signInPlace(of: request)
+        let origin = origin("anonymous", client: claim.clientID, of: request)
+        // As much was done until here for a name that nobody has.
+        guard let known = claim.client else { return }
+        let reason = known.isDisabled ? "client_disabled" : "invalid_client"
         let refused = RefusedSignIn(
             method: asked.flatMap { GrantType(rawValue: $0.value) } ?? .clientCredentials,
-            reason: known.isDisabled ? "client_disabled" : "invalid_client", account: nil,
-            client: known.id, clientID: clientID, app: known.metadata.appID ?? place.app,
-            from: signInPlace(of: request))
-        _ = try await commands.tried(
-            RecordRefusedClient(attempt: newID(), refused), in: place.realm, id: newID(),
-            by: origin("anonymous", client: clientID, of: request))
+            reason: reason, account: nil, client: known.id, clientID: claim.clientID,
+            app: known.metadata.appID ?? place.app, from: from)
+        refusals.add(
+            refused, origin,
+            to: RefusedClientSums.Key(realm: place.realm, client: known.id, reason: reason))
     }
 
     /// Where the caller is, without saying who.
@@ -29,5 +28,43 @@ extension RealmContext {
         SignInPlace(
             source: mint.pseudonym(ofNetwork: Source(place.address).network),
             device: DeviceKind.of(userAgent: request.headers["User-Agent"]))
+    }
+}
+
+extension RealmContexts {
+    /// Records the refusals of clients, summed up, until the task is cancelled.
+    public func recordRefusals() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                while true {
+                    try await Task.sleep(for: .seconds(10))
+                    shared.refusals.wake()
+                }
+            }
+            group.addTask {
+                for await _ in shared.refusals.arrivals { await recordDueRefusals() }
+            }
+            try await group.next()
+            group.cancelAll()
+        }
+    }
+
+    /// Those that are due; all that there are before the process ends.
+    public func recordDueRefusals(all: Bool = false) async {
+        let (sums, clock) = (shared.refusals, shared.clock)
+        for (key, sum) in sums.take(at: clock.passed(), all: all) {
+            var origin = sum.origin
+            origin.at = clock.now()
+            var random = SystemRandom()
+            let attempt = UUID.v7(at: origin.at, using: &random)
+            let command = UUID.v7(at: origin.at, using: &random)
+            do throws(Problem) {
+                _ = try await shared.commands.tried(
+                    RecordRefusedClient(attempt: attempt, sum.refused), in: key.realm, id: command,
+                    by: origin)
+            } catch {
+                sums.giveBack(sum, to: key)
+            }
+        }
     }
 }

@@ -12,18 +12,15 @@ struct SignedAssertion: ClientWay {
 
     private static let asking = [DeviceRoutes.path, DeviceRoutes.longPath]
 
-    private static let type = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
+    static let type = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 
     func proof(
         of claim: ClientClaim, in context: RealmContext
     ) async throws(Problem) -> ClientProof? {
-        guard case .assertion(let type, let text) = claim.shown else { return nil }
-        guard type == Self.type else {
-            throw Problem(.invalidClient, "There is no such type of assertion here.")
-        }
+        guard case .assertion(_, let text) = claim.shown else { return nil }
         let metadata = claim.client.metadata
         guard let source = KeySource(metadata.jwks, metadata.jwksURI) else { return nil }
-        let rules = rules(for: metadata, in: context)
+        let rules = context.assertionRules(for: metadata)
         let now = context.clock.now()
         let assertion: ClientAssertion
         do throws(TokenRejection) {
@@ -34,7 +31,9 @@ struct SignedAssertion: ClientWay {
                     algorithms: ClientKeys.known, rules: rules, at: now)
             }
         } catch {
-            return nil
+            // What is wrong with it is for its signer to hear: to everybody else it is like any other.
+            guard let fault = context.sentence(for: error, rules) else { return nil }
+            throw Problem(.invalidClient, fault)
         }
         let used = UsedAssertion(id: assertion.id, until: rules.lastUse(of: assertion))
         // What is granted uses the assertion up in the same breath, so that a failure in between costs
@@ -45,22 +44,59 @@ struct SignedAssertion: ClientWay {
         }
         return .assertion(used)
     }
+}
 
+/// What a client assertion has to be, and what is said of one that isn't.
+extension RealmContext {
     /// For the issuer and nobody else: an assertion that names an address could have been asked for
     /// by another server that gave out that address as its own.
-    private func rules(
-        for client: ClientMetadata, in context: RealmContext
-    ) -> ClientAssertion.Rules {
-        let place = context.place
+    fileprivate func assertionRules(for client: ClientMetadata) -> ClientAssertion.Rules {
         var audiences: Set<String> = [place.issuer]
         if client.assertsForTokenURL || place.settings[SettingCatalogue.assertionForTokenURL] {
             audiences.insert(place.issuer + TokenRoutes.tokenPath)
         }
-        return ClientAssertion.Rules(audiences: audiences, longestLifetime: 300)
+        return ClientAssertion.Rules(audiences: audiences)
     }
-}
 
-extension RealmContext {
+    /// The same for every assertion that did not verify, and so for clients that there are not.
+    var wantedAssertion: String {
+        let endpoint =
+            place.settings[SettingCatalogue.assertionForTokenURL]
+            ? " or \(place.issuer)\(TokenRoutes.tokenPath)" : ""
+        return
+            "A client assertion is signed by a key that the client registered, with iss and sub its "
+            + "client_id, aud \(place.issuer)\(endpoint) alone, a jti of its own, and exp within the hour."
+    }
+
+    /// Nil where nobody has shown to have signed it.
+    fileprivate func sentence(
+        for rejection: TokenRejection, _ rules: ClientAssertion.Rules
+    ) -> String? {
+        switch rejection {
+        case .tooLarge, .malformed, .algorithmNotAllowed, .unsupportedHeader, .wrongType,
+            .unknownKey, .badSignature:
+            nil
+        case .wrongAudience:
+            "The assertion must name \(rules.audiences.sorted().joined(separator: " or ")) as its "
+                + "only audience. For the token endpoint's address see "
+                + "client_assertion_for_token_url."
+        case .wrongIssuer, .wrongSubject, .wrongClient:
+            "iss and sub of the assertion must be the client_id."
+        case .expired:
+            "The assertion is over: it can be used for \(rules.longestUse) seconds from its iat, "
+                + "and not after its exp."
+        case .notYetValid, .issuedInTheFuture:
+            "The assertion is from the future: nbf or iat is more than \(rules.leeway) seconds "
+                + "ahead of this server's clock."
+        case .unreasonableLifetime:
+            "The assertion lives too long: \(rules.longestLifetime) seconds from its iat at most, "
+                + "\(rules.longestUse) without one."
+        case .missing(let name): "The assertion has no \(name.rawValue)."
+        case .malformedClaim(let name): "The assertion's \(name.rawValue) is malformed."
+        case .wrongNonce, .wrongAccessTokenHash: "The assertion says what it must not say."
+        }
+    }
+
     fileprivate func use(
         _ assertion: UsedAssertion, of clientID: String
     ) async throws(Problem) {
