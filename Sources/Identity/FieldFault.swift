@@ -52,6 +52,8 @@ public struct FieldFault: Error, Equatable, Sendable {
         case notPerApp
         /// Only somebody who manages the realm may say it.
         case reserved
+        /// An account could be named so in tokens.
+        case formOfSubject
     }
 
     public enum ValueType: String, Equatable, Sendable {

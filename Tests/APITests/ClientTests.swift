@@ -47,6 +47,22 @@ import Values
         #expect(rotated.problem == .clientHasNoSecret)
     }
 
+    /// Its own tokens would name that person. The name that Urd makes for it is no account's.
+    @Test func `cannot be registered under the id of an account`() async throws {
+        let world = try await World()
+        let person = try await world.make(
+            "/api/admin/realms/acme/accounts", ["email": "ann@example.org"])
+        let account = try #require(person.json["id"]?.string)
+        for name in [account, account.uppercased(), account.replacing("-", with: "")] {
+            var body = web.object ?? [:]
+            body["client_id"] = .string(name)
+            let answer = try await world.send(.post, path, body: .object(body))
+            #expect(answer.problem == .invalidField && answer.json["field"] == "client_id")
+        }
+        let made = try await world.make(path, web)
+        #expect(made.json["client_id"]?.string.flatMap { UUID($0) } != nil)
+    }
+
     @Test func `is replaced as a whole`() async throws {
         let world = try await World()
         var body = web.object ?? [:]

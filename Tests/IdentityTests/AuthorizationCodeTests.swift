@@ -116,9 +116,22 @@ private let pushed = UUID(high: 23, low: 23)
             .then(SessionEvent.opened(terms), in: session)
     }
 
-    @Test func `is over after its time, and nobody hears of it`() async throws {
+    @Test func `is over after its time, and stays so where a clock goes back`() async throws {
         try await given().when(redeem(code(), at: noon.adding(seconds: 60)))
-            .thenRejected(.unknownAuthorizationCode)
+            .then(refused("expired"), in: session)
+        // At a node whose clock is behind it would still be good, but for the record.
+        try await given().given(refused("expired"), in: session)
+            .when(redeem(code(), at: noon)).thenRejected(.unknownAuthorizationCode)
+    }
+
+    @Test func `opens a session of the issuer that it came from, whichever is asked`() async throws
+    {
+        var terms = terms()
+        terms.issuer = "https://id.example.org"
+        let code = try code { $0.issuer = "https://id.example.org" }
+        var elsewhere = try redeem(code)
+        elsewhere.request.issuer = "https://other.example.org"
+        try await given().when(elsewhere).then(SessionEvent.opened(terms), in: session)
     }
 
     @Test func `is refused to an account that may not sign in`() async throws {

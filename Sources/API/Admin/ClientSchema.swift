@@ -77,7 +77,7 @@ enum ClientSchema {
         "redirect_uris": .list(
             of: .text(3...2000, Names.redirectURI, format: "uri"), 0...50, unique: true),
         "webauthn_rp_id": .text(1...253, Names.host),
-        "scope": .text(0...12_899, Names.scope),
+        "scope": .text(0...Scope.longest, Names.scope),
         "grant_types": .list(
             of: .oneOf(GrantType.allCases.map(\.rawValue)), 1...GrantType.allCases.count,
             unique: true),

@@ -15,7 +15,7 @@ extension Problem {
             case .wrongType, .malformed, .tooLong, .tooMany, .outOfRange, .unsupported, .duplicate,
                 .unsafeScheme, .hasFragment, .hasUserInfo, .hasControl, .impossibleHost, .conflicts,
                 .privateKey, .mismatch,
-                .notFound, .missesPlaces, .notPerApp, .reserved:
+                .notFound, .missesPlaces, .notPerApp, .reserved, .formOfSubject:
                 .invalidField
             }
         let form = fault.reason == .malformed ? SettingCatalogue.form(of: fault.field) : nil
@@ -49,6 +49,7 @@ extension FieldFault.Reason {
         case .missesPlaces(let other): "does not list all \(other)"
         case .notPerApp: "is set for the realm and not for an app"
         case .reserved: "is for somebody to say who manages the realm"
+        case .formOfSubject: "has the form of an account's id or pairwise subject"
         }
     }
 }

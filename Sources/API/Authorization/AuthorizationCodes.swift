@@ -17,6 +17,7 @@ extension TokenMint {
         members["n"] = code.nonce.map { .string($0) }
         members["k"] = code.key.map { .string($0) }
         members["l"] = code.level.map { .string($0) }
+        members["w"] = code.issuer.map { .string($0) }
         let lists = [
             ("s", code.scope), ("o", code.resources), ("f", code.factors.map(\.rawValue)),
             ("d", code.idTokenClaims), ("p", code.userInfoClaims),
@@ -45,7 +46,7 @@ extension TokenMint {
             userInfoClaims: texts("p"), authenticatedAt: Timestamp(seconds: authenticatedAt),
             factors: texts("f").compactMap(AuthenticationFactor.init),
             expiresAt: Timestamp(seconds: expiresAt), key: json["k"]?.string,
-            level: json["l"]?.string)
+            level: json["l"]?.string, issuer: json["w"]?.string)
     }
 
     private func id(_ json: JSON, _ name: String) -> UUID? {

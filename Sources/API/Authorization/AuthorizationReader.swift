@@ -170,7 +170,9 @@ struct AuthorizationReader: Sendable {
             throw AuthorizationFault(.invalidTarget, "A resource is no absolute URI.")
         }
         for resource in parameters.resources
-        where !metadata.mayAsk(for: resource, context.place.settings) {
+        where !metadata.mayAsk(
+            for: resource, context.place.settings, from: context.place.issuer)
+        {
             throw AuthorizationFault(.invalidTarget, "The client may not ask for this resource.")
         }
         asked.resources = parameters.resources
@@ -218,6 +220,9 @@ struct AuthorizationReader: Sendable {
     private func readClaims(
         _ parameters: AuthorizationParameters, into asked: inout AuthorizationRequest
     ) throws(AuthorizationFault) {
+        guard (parameters["acr_values"] ?? "").utf8.count <= Scope.longest else {
+            throw AuthorizationFault(.invalidRequest, "acr_values is too long.")
+        }
         asked.levels =
             parameters["acr_values"]?.split(separator: " ").prefix(16).map(String.init)
             ?? metadata.levels

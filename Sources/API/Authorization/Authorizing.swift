@@ -197,7 +197,7 @@ extension Call<RealmContext> {
             authenticatedAt: browser.authenticatedAt,
             factors: browser.methods.compactMap(AuthenticationFactor.init),
             expiresAt: context.clock.now().adding(seconds: lifetime), key: asked.key,
-            level: asked.neededLevel(of: browser))
+            level: asked.neededLevel(of: browser), issuer: context.place.issuer)
         guard let text = context.mint.authorizationCode(code) else {
             throw .told(Problem(.internalError))
         }

@@ -83,6 +83,10 @@ extension Call<RealmContext> {
                     "id": .string(newID().description),
                 ], for: .pushedRequest)
         else { throw Problem(.internalError) }
+        // Its name would lead nowhere.
+        guard sealed.utf8.count <= TokenMint.longestSealed else {
+            throw Problem(.invalidRequest, "The request is too long.")
+        }
         return .json(
             .created,
             [

@@ -5,6 +5,9 @@ internal import Values
 /// What somebody else carries for us, so that nothing needs to be kept meanwhile: nobody can read it,
 /// change it, or use it for another purpose.
 extension TokenMint {
+    /// Nothing longer is opened.
+    static let longestSealed = 16 << 10
+
     /// Of characters that need no escape in a URL.
     func seal(_ value: JSON, for purpose: SealedPurpose) -> String? {
         let sealed = try? AESGCM.seal(
@@ -14,7 +17,7 @@ extension TokenMint {
 
     /// Nil for whatever was not sealed here for this purpose.
     func unseal(_ text: String, for purpose: SealedPurpose) -> JSON? {
-        guard text.utf8.count <= 16 << 10, let bytes = Base64URL.decode(text),
+        guard text.utf8.count <= Self.longestSealed, let bytes = Base64URL.decode(text),
             let plain = try? AESGCM.open(
                 bytes, key: key(purpose), authenticating: Array(purpose.rawValue.utf8))
         else { return nil }

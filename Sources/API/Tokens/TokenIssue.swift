@@ -5,6 +5,12 @@ internal import JOSE
 internal import JSON
 internal import Values
 
+extension SessionTerms {
+    /// Which kind of subject `sub` names: a person, or a client that acts for itself. The words are those of
+    /// draft-mora-oauth-entity-profiles.
+    var subjectProfile: String { self.account == nil ? "service" : "user" }
+}
+
 /// The tokens of one answer of the token endpoint, in the form that the client has them in.
 extension Call<RealmContext> {
     func accessToken(
@@ -25,11 +31,13 @@ extension Call<RealmContext> {
             additional["resource_access"] = try await resourceAccess(
                 of: account, granted.scope, granted.resources)
         }
+        let issuer = issuer(of: terms)
+        additional["sub_profile"] = .string(terms.subjectProfile)
         let token = AccessToken(
-            issuer: context.place.issuer, subject: context.mint.subject(of: terms),
+            issuer: issuer, subject: context.mint.subject(of: terms),
             // RFC 9068 section 3 asks for an audience always. Where the client named none, the token
             // is good where it comes from, and no resource server may take it for its own.
-            audience: granted.resources.isEmpty ? [context.place.issuer] : granted.resources,
+            audience: granted.resources.isEmpty ? [issuer] : granted.resources,
             clientID: terms.clientID, id: newID().description, issuedAt: now, expiresAt: expiry,
             scope: granted.scope, authenticatedAt: isPersonal ? terms.toldSignIn : nil,
             authenticationContext: terms.authenticationContext,
@@ -56,8 +64,7 @@ extension Call<RealmContext> {
         }
         additional["sid"] = .string(granted.session.description)
         let token = IDToken(
-            // The same at each refresh (OpenID Connect Core section 12.2), whichever host is asked for it.
-            issuer: terms.issuer ?? context.place.issuer, subject: context.mint.subject(of: terms),
+            issuer: issuer(of: terms), subject: context.mint.subject(of: terms),
             clientID: terms.clientID, issuedAt: now,
             expiresAt: now.adding(seconds: granted.lifetime), nonce: granted.nonce,
             authenticatedAt: terms.toldSignIn,
@@ -68,6 +75,9 @@ extension Call<RealmContext> {
             try token.signed(by: key)
         }
     }
+
+    /// What names the realm in a session's tokens: the same in all of them, whichever host is asked.
+    func issuer(of terms: SessionTerms) -> String { terms.issuer ?? context.place.issuer }
 
     func signed(
         by signature: TokenSignature, _ sign: (SigningKey) throws -> String

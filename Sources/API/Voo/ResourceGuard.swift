@@ -42,10 +42,14 @@ enum ResourceGuard {
             "It may pass.",
             .object(
                 .required("sub", .text(1...255), "The account; of a service, the client."),
+                .required("sub_profile", .oneOf(["user", "service"]), "Which of the two."),
                 .required("client_id", .text(1...255), "The client."),
                 .required("exp", .integer(0...(1 << 53 - 1)), "Until when that may be kept."),
                 .optional("business_partner_id", .text(1...100), "As other systems know it.")),
-            example: ["sub": "0193a0e7", "client_id": "app", "exp": 1_800_000_000]),
+            example: [
+                "sub": "0193a0e7", "sub_profile": "user", "client_id": "app",
+                "exp": 1_800_000_000,
+            ]),
         refusals: Place.refusals + [.invalidToken, .insufficientScope, .invalidRequest]
     ) { call throws(Problem) in
         try await call.guardResource()
@@ -72,6 +76,7 @@ extension Call<RealmContext> {
         }
         var members: JSONObject = [
             "sub": .string(context.mint.subject(of: token.session.terms)),
+            "sub_profile": .string(token.session.terms.subjectProfile),
             "client_id": .string(token.session.terms.clientID),
             "exp": .integer(token.expiresAt.seconds),
         ]
@@ -82,6 +87,7 @@ extension Call<RealmContext> {
         members["business_partner_id"] = partner.map { .string($0) }
         var response = Response.json(.ok, .object(members))
         response.headers["Urd-Subject"] = members["sub"]?.string
+        response.headers["Urd-Subject-Profile"] = members["sub_profile"]?.string
         // What somebody typed for it is no header before it was looked at.
         if let partner, partner.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) {
             response.headers["Urd-Business-Partner"] = partner

@@ -274,6 +274,10 @@ extension MetadataField {
                 metadata.scope = text.split(separator: " ").map(String.init)
             },
             check: { metadata throws(FieldFault) in
+                let length = metadata.scope.reduce(0) { $0 + $1.utf8.count + 1 } - 1
+                guard length <= Scope.longest else {
+                    throw FieldFault("scope", .tooLong(limit: Scope.longest))
+                }
                 guard metadata.scope.count <= 100 else {
                     throw FieldFault("scope", .tooMany(limit: 100))
                 }

@@ -45,6 +45,9 @@ public struct RegisterClient: Command {
         } catch {
             throw .invalid(FieldFault("client_id", error))
         }
+        guard SubjectForm.isFree(clientID, for: id) else {
+            throw .invalid(FieldFault("client_id", .formOfSubject))
+        }
         let checked: ClientMetadata
         do {
             checked = try facts.metadata(metadata, of: clientID, statement: statement)

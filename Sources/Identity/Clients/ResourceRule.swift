@@ -14,9 +14,13 @@ public enum ResourceRule {
 extension ClientMetadata {
     /// Whether the client may ask for a token that is good there: where its own list says so, else the
     /// realm's. Without either, whoever registered the client answers for it; one that registered
-    /// itself has nobody who does.
-    public func mayAsk(for resource: String, _ settings: Settings) -> Bool {
+    /// itself has nobody who does. The issuer, whose user info it is for, stands on no list: it is where a
+    /// token is good that names no resource.
+    public func mayAsk(
+        for resource: String, _ settings: Settings, from issuer: String?
+    ) -> Bool {
         guard ResourceRule.isResource(resource) else { return false }
+        if let issuer, resource.utf8.elementsEqual(issuer.utf8) { return true }
         if !self.resources.isEmpty { return self.resources.contains(resource) }
         let known = settings[SettingCatalogue.resources]
         return known.isEmpty ? !self.needsListedResources : known.contains(resource)
@@ -26,7 +30,8 @@ extension ClientMetadata {
 extension GrantDesk {
     /// Each time that tokens are made: a list may have become shorter meanwhile.
     func require(_ resources: [String]) throws(GrantRefusal) {
-        for resource in resources where !metadata.mayAsk(for: resource, settings) {
+        for resource in resources
+        where !metadata.mayAsk(for: resource, settings, from: request.issuer) {
             throw .invalidResource
         }
     }

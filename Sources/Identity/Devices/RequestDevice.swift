@@ -40,7 +40,8 @@ public struct RequestDevice: AnsweringCommand {
             request.proof.isGood(for: metadata.authenticationMethod, facts.client.state.secret)
         else { throw .invalidClient }
         guard metadata.grantTypes.contains(.deviceCode) else { throw .unauthorizedClient }
-        for resource in request.resources where !metadata.mayAsk(for: resource, facts.settings) {
+        for resource in request.resources
+        where !metadata.mayAsk(for: resource, facts.settings, from: request.issuer) {
             throw .invalidResource
         }
         let scope: [String]

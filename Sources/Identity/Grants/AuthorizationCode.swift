@@ -28,6 +28,8 @@ public struct AuthorizationCode: Sendable, Equatable {
     public var key: String?
     /// What its client hears as `acr`, where that had to be a certain one.
     public var level: String?
+    /// What named the realm in the answer that the code stood in (RFC 9207). Nil in codes of servers before.
+    public var issuer: String?
 
     public init(
         id: UUID, client: UUID, account: UUID, browser: UUID, redirect: SecretDigest,
@@ -35,8 +37,9 @@ public struct AuthorizationCode: Sendable, Equatable {
         resources: [String] = [], nonce: String? = nil, idTokenClaims: [String] = [],
         userInfoClaims: [String] = [], authenticatedAt: Timestamp,
         factors: [AuthenticationFactor], expiresAt: Timestamp, key: String? = nil,
-        level: String? = nil
+        level: String? = nil, issuer: String? = nil
     ) {
+        self.issuer = issuer
         self.level = level
         self.key = key
         self.id = id

@@ -59,8 +59,12 @@ public struct AuthorizationCodeGrant: Grant {
     public func settle(
         _ facts: Facts, at desk: GrantDesk
     ) throws(GrantRefusal) -> Settled<GrantOutcome> {
+        var desk = desk
+        // Whichever host it is redeemed at: its client heard of one issuer, and the tokens are that one's.
+        desk.request.issuer = code.issuer ?? desk.request.issuer
         let (account, now) = (facts.account, desk.request.now)
-        guard now < code.expiresAt else { throw .unknownAuthorizationCode }
+        // On record, so that it stays over where the next node's clock is behind this one's.
+        guard now < code.expiresAt else { throw .invalidAuthorizationCode("expired") }
         try check(at: desk)
         guard account.isWelcome else { throw .accountBlocked }
         // Nobody logged out meanwhile; to log in anew is no reason.
@@ -81,6 +85,7 @@ public struct AuthorizationCodeGrant: Grant {
             terms.authenticatedAt = code.authenticatedAt
             terms.browser = login.line ?? code.browser
             terms.claims = code.userInfoClaims
+            terms.issuer = desk.request.issuer
         }
         if case .success(var granted) = settled.outcome {
             granted.nonce = code.nonce

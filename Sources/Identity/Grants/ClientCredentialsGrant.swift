@@ -13,9 +13,15 @@ public struct ClientCredentialsGrant: Grant {
     public func settle(
         _ facts: Void, at desk: GrantDesk
     ) throws(GrantRefusal) -> Settled<GrantOutcome> {
-        let scope = try desk.grantedScope()
-        for name in scope where Scope.standard.contains(name) { throw .scopeNotAllowed }
-        return desk.open(account: nil, scope: scope, factors: [])
+        desk.open(account: nil, scope: try scope(desk), factors: [])
+    }
+
+    /// Scopes about a person are invalid here (RFC 6749 section 5.2), whether the client may have them in
+    /// other grants or not. Where it asks for none it gets what is left of its own.
+    private func scope(_ desk: GrantDesk) throws(GrantRefusal) -> [String] {
+        let asked = desk.request.scope
+        for name in asked where Scope.standard.contains(name) { throw .unknownScope }
+        return try desk.grantedScope().filter { !Scope.standard.contains($0) }
     }
 
     public func account(_ facts: Void) -> UUID? { nil }

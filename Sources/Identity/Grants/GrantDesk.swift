@@ -53,7 +53,10 @@ public struct GrantDesk: Sendable {
             key: metadata.authenticationMethod == .none ? request.keyProof?.key : nil)
         terms.change { terms in
             terms.sector = account == nil ? nil : metadata.sector
-            if account != nil, metadata.logoutURI != nil { terms.issuer = request.issuer }
+            // ID tokens name the same issuer at each refresh (OpenID Connect Core section 12.2).
+            if account != nil, metadata.logoutURI != nil || scope.contains("openid") {
+                terms.issuer = request.issuer
+            }
             amend(&terms)
         }
         var decision = decision

@@ -70,7 +70,7 @@ public enum GrantRefusal: Error, Equatable, Sendable {
     case invalidRefreshToken
     /// An authorization code that is not good for this client, or not any more: for the record, why.
     case invalidAuthorizationCode(String)
-    /// One that was never given out, is long over, or was shown before: not even put on record.
+    /// One that was never given out, or was shown before: not even put on record.
     case unknownAuthorizationCode
 }
 

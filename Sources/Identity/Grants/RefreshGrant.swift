@@ -128,7 +128,10 @@ public struct RefreshGrant: Grant {
         try desk.require(asked)
         for resource in asked where !terms.resources.contains(resource) { throw .invalidResource }
         guard asked.isEmpty, !terms.resources.isEmpty else { return asked }
-        let left = terms.resources.filter { desk.metadata.mayAsk(for: $0, desk.settings) }
+        let issuer = terms.issuer ?? desk.request.issuer
+        let left = terms.resources.filter {
+            desk.metadata.mayAsk(for: $0, desk.settings, from: issuer)
+        }
         guard !left.isEmpty else { throw .invalidResource }
         return left
     }

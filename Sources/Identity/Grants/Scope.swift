@@ -46,8 +46,12 @@ public enum Scope {
         return understood.isEmpty ? nil : understood
     }
 
-    /// The names in a `scope` parameter. Nil where one is misspelt.
+    /// In bytes: as much as any request or registration may name.
+    public static let longest = 2048
+
+    /// The names in a `scope` parameter. Nil where one is misspelt, or where it is too long.
     public static func parse(_ text: String) -> [String]? {
+        guard text.utf8.count <= longest else { return nil }
         let names = text.split(separator: " ").map(String.init)
         return names.count <= 64 && names.allSatisfy(TextRule.isScopeName) ? names : nil
     }

@@ -68,6 +68,9 @@ enum OwnMetadata {
     private static func scope(
         _ text: String, _ allowed: Set<String>
     ) throws(FieldFault) -> String {
+        guard text.utf8.count <= Scope.longest else {
+            throw FieldFault("scope", .tooLong(limit: Scope.longest))
+        }
         var kept: [Substring] = []
         for (index, name) in text.split(separator: " ").enumerated() {
             if allowed.contains(String(name)) {

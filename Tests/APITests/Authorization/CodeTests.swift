@@ -42,6 +42,50 @@ private typealias Site = AuthorizeWorld
         #expect(bare.json["error"] == "invalid_grant")
     }
 
+    @Test(arguments: ["reference", "jwt"])
+    func `redeemed at another host gives tokens of the issuer that its client was told`(
+        format: String
+    ) async throws {
+        let world = try await Site(web: ["access_token_format": .string(format)])
+        world.world.directory.add(
+            world.world.realm, hosts: ["shop.acme.example"], ["native_grants": true])
+        try await world.signIn()
+        let (_, told) = try world.sent(try await world.authorize())
+        let form: Pairs = [
+            ("grant_type", "authorization_code"), ("code", try #require(told["code"])),
+            ("client_id", "web"), ("client_secret", SignInWorld.secret),
+            ("redirect_uri", Site.back), ("code_verifier", Site.verifier),
+        ]
+        func send(_ form: Pairs) async throws -> JSON {
+            try await world.world.send(
+                Request(
+                    method: .post, path: "/connect/token", query: nil,
+                    headers: [
+                        "Host": "shop.acme.example",
+                        "Content-Type": "application/x-www-form-urlencoded",
+                    ], body: Array(Form.encode(form).utf8), source: "203.0.113.9", id: "request-8")
+            ).json
+        }
+        let first = try await send(form)
+        let next = try await send([
+            ("grant_type", "refresh_token"), ("client_id", "web"),
+            ("client_secret", SignInWorld.secret),
+            ("refresh_token", first["refresh_token"]?.string ?? ""),
+        ])
+        let issuer = try #require(told["iss"])
+        #expect(issuer == Site.issuer)
+        for tokens in [first, next] {
+            let idToken = try JWTWorld.claims(try #require(tokens["id_token"]?.string))
+            #expect(idToken["iss"]?.string == issuer)
+            let access = try #require(tokens["access_token"]?.string)
+            #expect(try await world.world.introspect(access)["iss"]?.string == issuer)
+            #expect(try await world.world.userInfo(access).status == .ok)
+            guard format == "jwt" else { continue }
+            let claims = try JWTWorld.claims(access)
+            #expect(claims["iss"]?.string == issuer && claims["aud"]?.string == issuer)
+        }
+    }
+
     @Test func `without a challenge takes no verifier`() async throws {
         let world = try await Site()
         try await world.signIn()

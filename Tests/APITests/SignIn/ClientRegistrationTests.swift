@@ -95,6 +95,39 @@ extension SignInWorld {
         }
     }
 
+    /// RFC 7592: with the client its token is gone, and that is what every other request hears.
+    @Test func `changed and removed at once is told of either, and of nothing else`() async throws {
+        let world = try await SignInWorld([
+            "client_registration": "open",
+            "rate_limits": [
+                "client-registration": ["source": .null], "oauth-token": ["source": .null],
+            ],
+        ])
+        for round in 0..<60 {
+            let made = try await world.registerItself()
+            let id = try #require(made.json["client_id"]?.string)
+            let token = try #require(made.json["registration_access_token"]?.string)
+            let path = "/connect/register/\(id)"
+            var members = plain
+            members["client_id"] = .string(id)
+            members["client_name"] = "Ours"
+            members["client_secret"] = made.json["client_secret"]
+            let body = JSON.object(members)
+            async let change = world.call(.put, path, bearer: token, body)
+            for _ in 0..<(round % 12) { await Task.yield() }
+            async let removal = world.call(.delete, path, bearer: token)
+            let (changed, removed) = (try await change, try await removal)
+            #expect(removed.status == .noContent, "\(round): \(removed.json)")
+            if changed.status == .ok {
+                #expect(changed.json["client_name"] == "Ours")
+            } else {
+                #expect(changed.status == .unauthorized, "\(round): \(changed.json)")
+                #expect(changed.json["error"] == "invalid_token", "\(round): \(changed.json)")
+            }
+            #expect(try await world.call(.get, path, bearer: token).status == .unauthorized)
+        }
+    }
+
     @Test func `is told which of the standard scopes it has`() async throws {
         let world = try await SignInWorld(["client_registration": "open"])
         let all = "openid email phone address profile offline_access"

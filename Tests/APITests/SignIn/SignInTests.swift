@@ -281,7 +281,7 @@ import Values
             ),
             (
                 [("grant_type", "client_credentials"), ("scope", "openid")], basic, .badRequest,
-                "invalid_request"
+                "invalid_scope"
             ),
             (
                 [("grant_type", "client_credentials"), ("scope", "jobs"), ("scope", "jobs")],

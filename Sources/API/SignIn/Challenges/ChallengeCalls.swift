@@ -88,7 +88,9 @@ extension Call<RealmContext> {
         }
         let request = try grantRequest(of: client)
         for resource in request.resources
-        where !client.metadata.mayAsk(for: resource, context.place.settings) {
+        where !client.metadata.mayAsk(
+            for: resource, context.place.settings, from: context.place.issuer)
+        {
             throw Problem(.invalidTarget)
         }
         let scope: [String]
@@ -195,7 +197,8 @@ extension Call<RealmContext> {
             id: newID(), client: step.client, account: opened.account, browser: opened.session,
             redirect: nowhere, namesRedirect: false, challenge: step.challenge,
             scope: step.scope, resources: step.resources, authenticatedAt: terms.openedAt,
-            factors: terms.factors, expiresAt: now.adding(seconds: lifetime), key: step.key)
+            factors: terms.factors, expiresAt: now.adding(seconds: lifetime), key: step.key,
+            issuer: context.place.issuer)
         guard let text = context.mint.authorizationCode(code) else {
             throw Problem(.internalError)
         }

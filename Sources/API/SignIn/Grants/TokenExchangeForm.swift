@@ -57,7 +57,9 @@ extension Call<RealmContext> {
         return ShownToken(
             session: token.session.id, scope: token.scope,
             // A token that names no reader is for nobody but who gave it.
-            audience: token.audience.filter { $0 != context.place.issuer },
+            audience: token.audience.filter {
+                $0 != context.place.issuer && $0 != token.session.terms.issuer
+            },
             expiresAt: token.expiresAt, key: token.key)
     }
 }

@@ -53,6 +53,8 @@ extension Call<RealmContext> {
         guard let first = events.first, let last = events.last else {
             throw Problem(.internalError)
         }
+        // It was removed meanwhile, and its token with it (RFC 7592 section 2.2).
+        guard !client.isDeleted else { throw Problem(.invalidToken) }
         return Folded(state: client, createdAt: first.at, changedAt: last.at)
     }
 
