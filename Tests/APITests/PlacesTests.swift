@@ -55,6 +55,30 @@ import Values
         #expect(await refusal("[::1]:8080") == .unknownHost)
     }
 
+    @Test func `is nowhere at another host, whose refusal names the issuers if it may`()
+        async throws
+    {
+        directory.add(acme, hosts: ["id.acme.example"])
+        let telling = Places(
+            directory,
+            issuers: { () throws(LogFailure) in
+                ["http://id.acme.example (acme)", "http://x.example (x)"]
+            })
+        for (places, words) in [
+            (telling, "http://id.acme.example (acme), http://x.example (x)"), (self.places, ""),
+            (Places(directory, issuers: { () throws(LogFailure) in throw .unavailable }), ""),
+        ] {
+            do {
+                _ = try await place("127.0.0.1:8080", [], places)
+                Issue.record("There is a realm.")
+            } catch {
+                #expect(error.kind == .unknownHost)
+                #expect(words.isEmpty ? error.detail.isEmpty : error.detail.contains(words))
+            }
+        }
+        #expect(try await place("id.acme.example", [], telling).realm == acme)
+    }
+
     @Test func `is an app under the realm's primary domain`() async throws {
         directory.add(
             acme, hosts: ["acme.example"],

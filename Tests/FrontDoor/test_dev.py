@@ -7,7 +7,9 @@ import signal
 import socket
 import stat
 import unittest
+import urllib.error
 import urllib.parse
+import urllib.request
 
 from front_door import BINARY, FrontDoorCase, eventually, working_in
 
@@ -34,6 +36,25 @@ class Dev(FrontDoorCase):
         self.assertEqual(one.sql("select current_user"), "urd_owner")
         self.assertEqual(one.sql("show listen_addresses"), "")
         self.assertEqual(one.sql("select rolsuper from pg_roles where rolname = current_user"), "f")
+
+    def test_names_the_issuers_that_there_are(self):
+        one = self.start().ready()
+        port = one.port
+        issuers = [f"http://localhost:{port} (demo)", f"http://demo.localhost:{port} (demo, app demo)",
+                   f"http://flagship.localhost:{port} (flagship)"]
+        text = one.text()
+        self.assertIn(f"Urd is ready: http://localhost:{port}\n", text)
+        for issuer in issuers:
+            self.assertIn(issuer, text)
+        # The address of the admin API leads to no realm, and says where they are.
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{port}/.well-known/openid-configuration")
+        with self.assertRaises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(request, timeout=30)
+        self.assertEqual(refused.exception.code, 404)
+        answer = refused.exception.read().decode()
+        for issuer in issuers:
+            self.assertIn(issuer, answer)
 
     def test_ends_on_each_signal_and_leaves_nothing(self):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

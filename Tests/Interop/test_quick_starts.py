@@ -150,12 +150,13 @@ class QuickStart(unittest.TestCase):
     def test_service_and_what_it_calls(self):
         said = self.terminal(*self.read("service.md")).ends()
         self.assertRegex(said, r"got a token of \d\d+ letters\n$")
-        *before, calls = self.read("resource-server.md")
+        *before, calls, why = self.read("resource-server.md")
         server = self.terminal(*before)
         eventually(lambda: self.answers() or server.process.poll() is not None, "it answers")
         said = self.terminal(calls).ends()
         self.assertEqual(
             said, '{"client": "reports", "orders": []}\n401\n401\n403\n', server.text())
+        self.assertIn("active: an access token of reports", self.terminal(why).ends())
 
     def test_no_two_pages_want_the_same_port(self):
         wanted = [port for page in PAGES.glob("*.md")

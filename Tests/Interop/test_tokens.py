@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import sys
+import tempfile
 import time
 import unittest
 import urllib.error
@@ -277,6 +278,48 @@ class Authlib(unittest.TestCase):
                         metadata["introspection_endpoint"], token=token["access_token"]).json()
                 self.assertEqual((known["active"], known["sub"]), (True, client.name))
 
+    def test_assertions_as_authlib_makes_them(self):
+        """Its audience is the token endpoint and it lives for an hour: one setting of the client lets it."""
+        for algorithm, key in {
+            "RS256": rsa.generate_private_key(65537, 2048),
+            "ES256": ec.generate_private_key(ec.SECP256R1()),
+        }.items():
+            with self.subTest(algorithm=algorithm):
+                client = Signer(algorithm, key)
+                refused = client.by_default()
+                self.assertEqual(refused["error"], "invalid_client")
+                self.assertIn(issuer, refused["error_description"])
+                self.assertIn("client_assertion_for_token_url", refused["error_description"])
+                changed = urd.command(
+                    "client", "change", "--realm", urd.values["URD_REALM"], client.name,
+                    "--client-assertion-for-token-url", "true")
+                self.assertEqual(changed.returncode, 0, changed.stderr)
+                for _ in range(2):
+                    self.assertIn("access_token", client.by_default())
+
+    def test_an_operator_hears_why_a_token_is_inactive(self):
+        name, secret = register_service()
+        other, other_secret = register_service()
+        with OAuth2Session(name, secret, scope="jobs") as session:
+            token = session.fetch_token(
+                metadata["token_endpoint"], grant_type="client_credentials")["access_token"]
+        with OAuth2Session(other, other_secret) as session:
+            known = session.introspect_token(
+                metadata["introspection_endpoint"], token=token).json()
+        self.assertEqual(known, {"active": False})
+        with tempfile.NamedTemporaryFile("w") as file:
+            file.write(token)
+            file.flush()
+            told = urd.command(
+                "doctor", "--introspection", file.name, "--realm", urd.values["URD_REALM"],
+                "--client", other)
+            self.assertIn(f"which {other} may not hear of", told.stdout)
+            self.assertIn("--introspects-all-tokens", told.stdout)
+            own = urd.command(
+                "doctor", "--introspection", file.name, "--realm", urd.values["URD_REALM"],
+                "--client", name)
+            self.assertIn("active: an access token", own.stdout)
+
     def test_one_of_fifty_uses_of_an_assertion(self):
         client = Signer("ES256", ec.generate_private_key(ec.SECP256R1()))
         assertion = client.assertion()
@@ -288,7 +331,9 @@ class Authlib(unittest.TestCase):
         client = Signer("ES256", ec.generate_private_key(ec.SECP256R1()))
         for wrong in (
                 {"aud": metadata["token_endpoint"]}, {"aud": [issuer, "https://b.example"]},
-                {"exp": int(time.time()) + 3600}, {"exp": int(time.time()) - 60},
+                {"exp": int(time.time()) + 3700}, {"exp": int(time.time()) - 60},
+                {"exp": int(time.time()) + 400, "iat": None},
+                {"exp": int(time.time()) + 3600, "iat": int(time.time()) - 340},
                 {"iss": "another"}, {"sub": "another"}, {"jti": None}, {"nbf": int(time.time()) + 90}):
             with self.subTest(wrong=wrong):
                 status, body = client.ask(client.assertion(**wrong))
@@ -328,6 +373,21 @@ class Signer:
             revocation_endpoint_auth_method="private_key_jwt")
         session.register_client_auth_method(ForTheIssuer(issuer, alg=self.algorithm))
         return session
+
+    def by_default(self):
+        """What comes of Authlib as its manual has it."""
+        with OAuth2Session(
+                self.name, self.pem(), scope="jobs",
+                token_endpoint_auth_method=PrivateKeyJWT(
+                    metadata["token_endpoint"], alg=self.algorithm)) as session:
+            answers = []
+            session.register_compliance_hook(
+                "access_token_response", lambda answer: answers.append(answer.json()) or answer)
+            try:
+                session.fetch_token(metadata["token_endpoint"], grant_type="client_credentials")
+            except Exception:  # Authlib's own, of which the answer says more.
+                pass
+            return answers[-1]
 
     def assertion(self, **claims):
         now = int(time.time())

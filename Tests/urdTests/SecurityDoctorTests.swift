@@ -148,6 +148,46 @@ struct SecurityDoctorTests {
         }
     }
 
+    @Test func `a client that goes by what may be a person's sub is named`() throws {
+        for (name, isMade, isNamed) in [
+            ("0193a0e7-5e0c-7000-9000-2f6b1c1d9a10", false, true),
+            ("0193a0e7-5e0c-7000-9000-2f6b1c1d9a10", true, false), ("web", false, false),
+        ] {
+            var odd = try client(name)
+            odd.isNameMade = isMade
+            #expect(try verdicts(clients: [odd])["client ids"] == (isNamed ? .warning : nil))
+        }
+    }
+
+    @Test func `why a token is inactive for a client is asked with all that it takes`() async throws
+    {
+        let folder = try File.makeTemporaryFolder("/tmp/urd-doctor-tests-")
+        defer { try? File.removeTree(folder) }
+        let file = folder + "/token"
+        try File.writeAtomically(Array("urd_at_x\n".utf8), to: file, mode: 0o600)
+        let notes = Notes()
+        let program = Program(
+            name: "urd", version: "0",
+            commands: [
+                Doctor(
+                    tools: DoctorTools(
+                        query: { _, _ in [] }, newestSchema: 6, now: { Self.now.microseconds },
+                        introspection: { _, question in
+                            #expect(question.realm == "demo" && question.client == "api")
+                            #expect(question.token == "urd_at_x")
+                            return .warning("introspection", "inactive: because", mend: "This.")
+                        }))
+            ], environment: Environment([:]), console: notes.console())
+        let asked = ["doctor", "--introspection", file, "--realm", "demo"]
+        #expect(await program.run(asked + ["--client", "api"]) == .success)
+        #expect(notes.output.contains("inactive: because") && notes.output.contains("This."))
+        #expect(await program.run(asked) == .failure)
+        let missing = [
+            "doctor", "--introspection", file + "x", "--realm", "demo", "--client", "api",
+        ]
+        #expect(await program.run(missing) == .failure)
+    }
+
     @Test func `the command tells by its exit code, and names the realm`() async throws {
         let sound = RealmPosture(
             realm: "acme", settings: Identity.Settings(overrides: Self.sound),

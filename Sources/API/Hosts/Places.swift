@@ -1,4 +1,4 @@
-internal import EventSourcing
+public import EventSourcing
 public import HTTP
 internal import Identity
 internal import Synchronization
@@ -10,14 +10,21 @@ internal import Values
 /// of one leads to that realm's app of this slug, if the host is the realm's primary domain. A
 /// realm can't call a domain its own that it was not given.
 public struct Places: Sendable {
+    /// What names the realms of this server in tokens.
+    public typealias Issuers = @Sendable () async throws(LogFailure) -> [String]
+
     private let queries: any HostQueries
     private let forwarding: Forwarding
+    private let issuers: Issuers?
     private let leads: RevisionCache<RequestHost, Lead?>
 
-    /// `capacity`: how many hosts are kept, those that lead nowhere included.
+    /// `capacity`: how many hosts are kept, those that lead nowhere included. `issuers`: those that are told to
+    /// whoever calls by another name; nobody is told where a server has several tenants.
     public init(
-        _ queries: any HostQueries, forwarding: Forwarding = Forwarding(), capacity: Int = 4096
+        _ queries: any HostQueries, forwarding: Forwarding = Forwarding(), capacity: Int = 4096,
+        issuers: Issuers? = nil
     ) {
+        self.issuers = issuers
         self.queries = queries
         self.forwarding = forwarding
         leads = RevisionCache(capacity: capacity)
@@ -25,10 +32,24 @@ public struct Places: Sendable {
 
     public func place(of request: Request) async throws(Problem) -> Place {
         let arrival = try forwarding.arrival(of: request)
-        guard let lead = try await lead(arrival.host) else { throw Problem(.unknownHost) }
-        let ground = try ground(lead, try await tenancy(lead), arrival.scheme)
-        return Place(
-            ground: ground, address: arrival.address, certificate: arrival.certificate)
+        do throws(Problem) {
+            guard let lead = try await lead(arrival.host) else { throw Problem(.unknownHost) }
+            let ground = try ground(lead, try await tenancy(lead), arrival.scheme)
+            return Place(
+                ground: ground, address: arrival.address, certificate: arrival.certificate)
+        } catch {
+            guard error.kind == .unknownHost else { throw error }
+            throw await unknownHost()
+        }
+    }
+
+    private func unknownHost() async -> Problem {
+        guard let known = try? await issuers?(), !known.isEmpty else {
+            return Problem(.unknownHost)
+        }
+        return Problem(
+            .unknownHost,
+            "No realm answers at this host. The issuers here are \(known.joined(separator: ", ")).")
     }
 
     /// Nil where something has to be looked up before, or refused.
@@ -38,6 +59,16 @@ public struct Places: Sendable {
             let held = lead.tenancy.known(Lead.Nothing(), at: queries.revision(of: lead.realm))
         else { return nil }
         return try? ground(lead, held, arrival.scheme)
+    }
+
+    /// A realm as it is at none of its hosts: for who looks at it from within.
+    func ground(of realm: RealmID) async throws(LogFailure) -> Ground? {
+        guard let known = try await queries.realm(realm) else { return nil }
+        let settings = Settings(overrides: known.settings)
+        let issuer = Self.withoutSlash(settings[SettingCatalogue.linksBaseURL]) ?? ""
+        return Ground(
+            realm: realm, app: nil, webApp: nil, settings: settings, rates: .standard,
+            issuer: issuer, links: issuer, host: "", seesCertificates: false)
     }
 
     private func ground(

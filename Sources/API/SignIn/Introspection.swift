@@ -18,8 +18,9 @@ extension Call<RealmContext> {
         var members: JSONObject = [
             "active": true, "client_id": .string(terms.clientID),
             "scope": .string(found.scope.joined(separator: " ")),
-            "exp": .integer(found.expiresAt.seconds), "iss": .string(context.place.issuer),
+            "exp": .integer(found.expiresAt.seconds), "iss": .string(issuer(of: terms)),
             "sub": .string(context.mint.subject(of: terms)),
+            "sub_profile": .string(terms.subjectProfile),
             "iat": .integer(found.issuedAt.seconds),
             "jti": .string(found.id),
         ]
@@ -67,7 +68,7 @@ extension Call<RealmContext> {
         return .text(.ok, "application/\(Self.signedAnswer)", text)
     }
 
-    private static var signedAnswer: String { "token-introspection+jwt" }
+    private static var signedAnswer: String { JWTType.introspection.rawValue }
 
     /// By its own name alone: whoever takes anything gets what everybody gets.
     private var wantsSignedAnswer: Bool {
@@ -116,7 +117,9 @@ extension Call<RealmContext> {
         _ asked: AskedToken, to client: PresentClient
     ) async throws(Problem) -> PresentedToken? {
         var token = asked.token
-        guard asked.isRefresh else { return isFor(client, token) ? token : nil }
+        guard asked.isRefresh else {
+            return token.isTold(to: client.id, client.clientID, client.metadata) ? token : nil
+        }
         guard token.session.terms.client == client.id,
             let settings = try await settings(ofApp: client.metadata.appID)
         else { return nil }
@@ -124,16 +127,15 @@ extension Call<RealmContext> {
             ofTokenFrom: token.issuedAt, client.metadata, settings)
         return context.clock.now() < token.expiresAt ? token : nil
     }
+}
 
+extension PresentedToken {
     /// A client hears of its own tokens and of those that name it, or a resource that it speaks for,
     /// as their audience; of others only if that was given to it (RFC 7662 section 4).
-    private func isFor(_ client: PresentClient, _ token: PresentedToken) -> Bool {
-        if token.session.terms.client == client.id || client.metadata.introspectsAllTokens {
-            return true
-        }
-        return token.audience.contains { name in
-            name.isSpelled(client.clientID)
-                || client.metadata.audiences.contains(where: name.isSpelled)
+    func isTold(to client: UUID, _ clientID: String, _ metadata: ClientMetadata) -> Bool {
+        if session.terms.client == client || metadata.introspectsAllTokens { return true }
+        return audience.contains { name in
+            name.isSpelled(clientID) || metadata.audiences.contains(where: name.isSpelled)
         }
     }
 }

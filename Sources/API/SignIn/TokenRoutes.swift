@@ -98,6 +98,9 @@ enum TokenRoutes {
         .optional("scope", .text(0...2048), "What it is good for, by spaces."),
         .optional("client_id", .text(1...255), "The client that has it."),
         .optional("sub", .text(1...255), "Whose it is."),
+        .optional(
+            "sub_profile", .oneOf(["user", "service"]),
+            "What `sub` names: an account, or a client that acts for itself."),
         .optional("exp", .integer(0...(1 << 53 - 1)), "Until when."),
         .optional("iat", .integer(0...(1 << 53 - 1)), "Since when."),
         .optional("aud", .list(of: .text(1...2048), 0...8), "Where."),

@@ -12,11 +12,17 @@ struct Doctor: Subcommand {
 
         With --security it looks at what was chosen for the realms and their clients instead, and holds
         it against RFC 9700 and its kin. The database must be there, and the master key.
+
+        With --introspection, --realm and --client it looks at the token in a file and says why that client
+        hears of it that it is active, or that it isn't: the endpoint itself never says why.
         """
     static let options = [
         Option.json,
         .flag("security", "Look at what the security of the realms hangs on"),
-        .value("realm", "name", "With --security: this realm alone"),
+        .value("introspection", "file", "Say why a client hears that this token is active, or not"),
+        .value(
+            "realm", "name", "With --security: this realm alone; with --introspection: the token's"),
+        .value("client", "id", "With --introspection: the client that asks"),
     ]
     static let settings = Settings.table
 
@@ -43,6 +49,9 @@ struct Doctor: Subcommand {
                 })
         }
         if call.arguments.has("security") { return await security(call, settings) }
+        if let file = call.arguments.value("introspection") {
+            return await introspection(file, call, settings)
+        }
         var all = [Diagnosis.fine("settings", "every one can be read")]
         all += LocalChecks.all(settings, now: tools.now())
         if let address = settings[Settings.databaseURL] {
@@ -99,6 +108,30 @@ struct Doctor: Subcommand {
                 .wrong("realms", "cannot be read: \(error)", mend: "urd doctor says why."))
         }
         return Findings(all: all)
+    }
+
+    private func introspection(
+        _ file: String, _ call: Invocation, _ settings: Settings
+    ) async -> Findings {
+        let check = "introspection"
+        guard let realm = call.arguments.value("realm"), let client = call.arguments.value("client")
+        else {
+            return Findings(all: [
+                .wrong(
+                    check, "needs --realm and --client as well",
+                    mend: "urd doctor --introspection token --realm demo --client orders-api")
+            ])
+        }
+        do {
+            let token = try File.text(file).filter { !$0.isWhitespace }
+            let question = IntrospectionQuestion(realm: realm, client: client, token: token)
+            let found = try await tools.introspection(settings, question)
+            return Findings(all: [found].compactMap(\.self))
+        } catch {
+            return Findings(all: [
+                .wrong(check, "cannot be looked at: \(error)", mend: "urd doctor says why.")
+            ])
+        }
     }
 
     private func owner(_ address: String) async -> Diagnosis {

@@ -118,12 +118,14 @@ final class Development: Sendable {
     func say(_ text: String) { console.write(text) }
 
     private func greet(_ listening: Listening, _ demo: Demo) {
-        let url = "http://127.0.0.1:\(listening.port)"
+        let url = "http://localhost:\(listening.port)"
+        let issuers = listening.issuers.joined(separator: "\n             ")
         let inbox = listening.inbox ?? "mails go to the mail server of URD_SMTP_HOST"
         say(
             """
 
             Urd is ready: \(url)
+              issuers    \(issuers)
               realm      \(demo.realm), client \(demo.clientID)
               keys       set -a; . \(DevelopmentEnvironment.quoted(folder.environmentFile)); set +a
               sign in    curl -s "$URD_APP_URL/api/account/native/otp/request" \\

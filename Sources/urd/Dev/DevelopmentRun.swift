@@ -48,7 +48,13 @@ struct DevelopmentRun: DevelopmentSteps {
         let store = try Store(
             address: place.databaseURL, masterKeyFile: place.masterKeyFile, connections: 4,
             lanes: 2, lines: lines)
-        try await Service(store: store, options: options).run(ready: ready)
+        let issuers = DevelopmentIssuers(queries: try Models(store).queries, port: place.port)
+        options.issuers = { () throws(LogFailure) in try await issuers.all() }
+        try await Service(store: store, options: options).run { listening in
+            var listening = listening
+            listening.issuers = try await issuers.all()
+            try await ready(listening)
+        }
     }
 }
 

@@ -16,6 +16,10 @@ struct DoctorTools: Sendable {
     var postures: @Sendable (Settings, _ realm: String?) async throws -> [RealmPosture] = { _, _ in
         []
     }
+    /// Why a client hears of a token that it is active, or not.
+    var introspection: @Sendable (Settings, IntrospectionQuestion) async throws -> Diagnosis? = {
+        _, _ in nil
+    }
 }
 
 /// What can only be seen in the database, asked as the application's role.

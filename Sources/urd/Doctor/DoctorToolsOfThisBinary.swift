@@ -39,7 +39,8 @@ extension DoctorTools {
             }
         },
         realms: { settings in try await RealmsReport.read(settings) },
-        postures: { settings, realm in try await RealmPosture.read(settings, realm) })
+        postures: { settings, realm in try await RealmPosture.read(settings, realm) },
+        introspection: { settings, question in try await question.answer(settings) })
 
     /// A full disk may still have room in the pages that there are: a table of its own needs new ones.
     private static func tryToWrite(_ address: String) throws -> WriteTrial {

@@ -34,6 +34,8 @@ struct Service: Sendable {
         var outgoing: OutgoingCalls?
         /// The file of those that nobody may set.
         var breachedPassphrases: String?
+        /// Told at hosts that lead to no realm.
+        var issuers: Places.Issuers?
     }
 
     let store: Store
@@ -66,6 +68,7 @@ struct Service: Sendable {
                 group.addTask { try await sealer.run() }
                 group.addTask { try await models.run() }
                 group.addTask { try await forget() }
+                group.addTask { try await servers.realms.recordRefusals() }
                 if let carrier = options.mailCarrier {
                     let mailer = Mailer(
                         store, composer: MailComposer(store, models.queries), carrier: carrier)
@@ -104,11 +107,13 @@ struct Service: Sendable {
     private struct Servers: Sendable {
         let open: Server
         let inner: Server?
+        let realms: RealmContexts
     }
 
     private func start(_ models: Models, _ health: Health) throws -> Servers {
         let realms = RealmContexts(
             store: store, queries: models.queries, options.forwarding, options.outgoing,
+            issuers: options.issuers,
             passphrases: .onThreads(list: options.breachedPassphrases, lines: store.lines))
         let router = Router(
             [
@@ -127,7 +132,9 @@ struct Service: Sendable {
             ], log: store.lines, metrics: store.metrics, lead: { await realms.led($0) },
             look: { await realms.look(of: $0) })
         let open = try listen(options.listener, router)
-        guard let inner = options.privateListener else { return Servers(open: open, inner: nil) }
+        guard let inner = options.privateListener else {
+            return Servers(open: open, inner: nil, realms: realms)
+        }
         var tables = [
             Router.Table(
                 HealthRoutes.table,
@@ -144,7 +151,7 @@ struct Service: Sendable {
         let privateRouter = Router(
             tables, log: .silent, metrics: store.metrics, name: "urd_private_http")
         return Servers(
-            open: open, inner: try listen(inner, privateRouter))
+            open: open, inner: try listen(inner, privateRouter), realms: realms)
     }
 
     /// The wrapper's error tells no address; the person who chose it needs to hear it.
@@ -168,6 +175,7 @@ struct Service: Sendable {
         store.lines.notice("server.stopping")
         await servers.open.stop(drain: options.drain)
         await servers.inner?.stop(drain: .seconds(1))
+        await servers.realms.recordDueRefusals(all: true)
         store.close()
     }
 
@@ -186,13 +194,14 @@ struct Service: Sendable {
 extension RealmContexts {
     init(
         store: Store, queries: ReadModelQueries, _ forwarding: Forwarding,
-        _ outgoing: OutgoingCalls?, passphrases: PassphraseWork = .none
+        _ outgoing: OutgoingCalls?, issuers: Places.Issuers? = nil,
+        passphrases: PassphraseWork = .none
     ) {
         let start = ContinuousClock.now
         let clock = RealmContext.Clock(
             now: Log.systemTime, passed: { ContinuousClock.now - start })
         self.init(
-            places: Places(queries, forwarding: forwarding),
+            places: Places(queries, forwarding: forwarding, issuers: issuers),
             mint: store.mint,
             keys: TokenKeys(
                 commands: store.dispatcher, clock: clock,

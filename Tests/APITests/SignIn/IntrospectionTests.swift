@@ -215,4 +215,57 @@ import Values
             "/connect/introspect", form: [("token", "x"), ("client_id", "phone")])
         #expect(answer.json["error"] == "invalid_client")
     }
+
+    /// The answer itself says nothing but `active`: whoever runs the server can ask why.
+    @Test func `is explained to whoever runs the server, and to no client`() async throws {
+        let world = try await world()
+        try await world.register(
+            "public",
+            [
+                "token_endpoint_auth_method": "none",
+                "redirect_uris": ["https://public.example/back"],
+            ])
+        func explain(_ token: String?, _ client: String) async throws -> IntrospectionExplanation {
+            try await world.contexts.explainIntrospection(
+                of: token ?? "", by: client, in: world.realm)
+        }
+        let tokens = try await signIn(world, resource: [Self.api]).json
+        let (access, refresh) = (
+            tokens["access_token"]?.string, tokens["refresh_token"]?.string
+        )
+        let first = try await explain(access, "other")
+        #expect(first.reason.contains("other may not hear of") && first.reason.contains(Self.api))
+        #expect(first.remedy.contains("--audiences"))
+        for (token, client, word) in [
+            (access, "nobody", "is no client"), (access, "public", "public client"),
+            (refresh, "api", "a refresh token of backend"), ("made-up", "api", "no access"),
+            ("a.b.c", "api", "no access"),
+        ] as [(String?, String, String)] {
+            let found = try await explain(token, client)
+            #expect(!found.isActive && found.reason.contains(word), "\(found.reason)")
+        }
+        // It says what the endpoint does.
+        for (token, client) in [
+            (access, "api"), (access, "other"), (access, "backend"), (refresh, "backend"),
+            (refresh, "api"), (access, "service"),
+        ] as [(String?, String)] {
+            let told = try await ask(token.map { JSON.string($0) }, as: client, world)
+            let found = try await explain(token, client)
+            #expect(told["active"]?.bool == found.isActive)
+            #expect(told["active"] == true || told == ["active": false])
+        }
+        let next = try await world.post(
+            "/connect/token",
+            form: [("grant_type", "refresh_token"), ("refresh_token", refresh ?? "")],
+            basic: basic("backend")
+        ).json
+        #expect(try await explain(refresh, "backend").reason.contains("another has taken"))
+        world.clock.advance(seconds: 100_000)
+        #expect(try await explain(access, "backend").reason.contains("expired at"))
+        _ = try await world.post(
+            "/connect/revoke", form: [("token", next["refresh_token"]?.string ?? "")],
+            basic: basic("backend"))
+        #expect(
+            try await explain(next["refresh_token"]?.string, "backend").reason.contains("is over"))
+    }
 }

@@ -166,6 +166,20 @@ extension SecurityChecks {
         return .fine(check, "no client is believed")
     }
 
+    /// Those that were registered before such names were refused.
+    func clientNames() -> Diagnosis {
+        let check = "client ids"
+        let doubtful = clients { !$0.isNameMade && SubjectForm.matches($0.name) }
+        guard doubtful.isEmpty else {
+            return .warning(
+                check, "may be taken for people's `sub`: \(Self.list(doubtful))",
+                mend:
+                    "Register them anew under names of another form, or see that no resource server "
+                    + "reads `sub` without `sub_profile`.")
+        }
+        return .fine(check, "none can be an account's")
+    }
+
     func consent() -> Diagnosis {
         let silent = clients {
             $0.metadata.consent == .none && $0.metadata.grantTypes.contains(.authorizationCode)

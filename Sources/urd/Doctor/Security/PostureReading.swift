@@ -34,7 +34,8 @@ extension RealmPosture {
                     Client(
                         name: client.clientID, metadata: metadata,
                         secretSince: metadata.authenticationMethod.usesSecret
-                            ? try await secretSince(client.id, realm.realm, store) : nil))
+                            ? try await secretSince(client.id, realm.realm, store) : nil,
+                        isNameMade: SubjectForm.isMade(client.clientID, for: client.id)))
             }
             posture.keys = try await signingKeys(realm.realm, store)
             postures.append(posture)

@@ -8,6 +8,8 @@ struct RealmPosture: Sendable {
         let metadata: ClientMetadata
         /// Since when it has its secret; nil where it has none.
         var secretSince: Timestamp?
+        /// Its name is its stream's, which Urd made.
+        var isNameMade = false
 
         var isPublic: Bool { metadata.authenticationMethod == .none }
         var isRefreshed: Bool { metadata.grantTypes.contains(.refreshToken) }

@@ -16,7 +16,7 @@ struct SecurityChecks: Sendable {
             registration(), senderConstraints(), pushedRequests(), secrets(), clientKeys(),
             signingKeys(), deviations(), assertionAudience(), assertionIssuers(),
             statementIssuers(), attestation(), passphrases(), recentSignIn(), rates(),
-            exchange(), introspection(), forwarders(), consent(),
+            exchange(), introspection(), forwarders(), consent(), clientNames(),
         ]
         return own.map { one in
             var one = one
