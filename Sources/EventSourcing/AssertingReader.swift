@@ -10,9 +10,14 @@ final class AssertingReader<Log: EventLog>: StreamReader {
     private let epoch: Int
     /// False once an attempt lost: maybe to what was taken to be new.
     private let trustsNames: Bool
-    private let seen = Mutex<(reads: [UUID: Int], cached: Bool)>(
-        (Dictionary(minimumCapacity: 6), false))
+    private let seen = Mutex(Seen())
     private let foreign = Mutex<Set<UUID>>([])
+
+    private struct Seen {
+        var reads: [UUID: Int] = Dictionary(minimumCapacity: 6)
+        var cached = false
+        var latest: Timestamp?
+    }
 
     init(log: Log, cache: StateCache, realm: RealmID, epoch: Int, trustsNames: Bool = false) {
         self.trustsNames = trustsNames
@@ -24,6 +29,9 @@ final class AssertingReader<Log: EventLog>: StreamReader {
 
     var reads: [UUID: Int] { seen.withLock { $0.reads } }
 
+    /// The latest time of all events that were read; nil where there were none.
+    var latest: Timestamp? { seen.withLock { $0.latest } }
+
     /// Streams of another kind than was asked for: there is something else under these names.
     var ofAnotherKind: Set<UUID> { foreign.withLock { $0 } }
 
@@ -33,18 +41,19 @@ final class AssertingReader<Log: EventLog>: StreamReader {
         if let known = cache.find(stream, in: realm, epoch: epoch),
             let state = known.state as? State
         {
-            note(stream, known.version, cached: true)
+            note(stream, known.version, known.latest, cached: true)
             return Versioned(stream: stream, version: known.version, state: state)
         }
         var state = State()
         var version = 0
         let events = try await log.stream(stream, after: 0, in: realm)
+        let latest = events.lazy.map(\.at).max()
         if let first = events.first, let last = events.last,
             !State.Event.catalogue.contains(where: { $0.name == first.name })
         {
             // A name that somebody gave: of this kind there is nothing under it.
             foreign.withLock { _ = $0.insert(stream) }
-            note(stream, last.version, cached: false)
+            note(stream, last.version, latest, cached: false)
             return Versioned(stream: stream, version: 0, state: state)
         }
         for recorded in events {
@@ -53,8 +62,8 @@ final class AssertingReader<Log: EventLog>: StreamReader {
             version = recorded.version
         }
         let fresh = Versioned(stream: stream, version: version, state: state)
-        cache.store(fresh, in: realm, epoch: epoch)
-        note(stream, version, cached: false)
+        cache.store(fresh, latest: latest, in: realm, epoch: epoch)
+        note(stream, version, latest, cached: false)
         return fresh
     }
 
@@ -66,14 +75,17 @@ final class AssertingReader<Log: EventLog>: StreamReader {
         }
         let new = Versioned(stream: stream, version: 0, state: State())
         // What is appended moves it on, so that the first use of it needs no reading either.
-        cache.store(new, in: realm, epoch: epoch)
-        note(stream, 0, cached: true)
+        cache.store(new, latest: nil, in: realm, epoch: epoch)
+        note(stream, 0, nil, cached: true)
         return new
     }
 
     /// A stream that moved between two reads keeps its first version, so that the append conflicts.
-    private func note(_ stream: UUID, _ version: Int, cached: Bool) {
+    private func note(
+        _ stream: UUID, _ version: Int, _ latest: Timestamp?, cached: Bool
+    ) {
         seen.withLock {
+            if let latest { $0.latest = max(latest, $0.latest ?? latest) }
             $0.reads[stream] = min(version, $0.reads[stream] ?? version)
             $0.cached = $0.cached || cached
         }

@@ -59,6 +59,26 @@ public protocol Command: Sendable {
 
     /// What it means to this command that a claim is held by another.
     func rejection(takenClaim kind: String) -> Rejection
+
+    /// The same command, decided at a time that is no earlier than this one: what it reads is known
+    /// to have happened by then.
+    func notBefore(_ time: Timestamp) -> Self
+}
+
+/// A command whose decision depends on the time: what is over, and until when what it makes is good.
+public protocol TimedCommand: Command {
+    /// When it is decided. A node's clock may be behind events that are on record already: then it is
+    /// the time of the latest of them.
+    var now: Timestamp { get set }
+}
+
+extension TimedCommand {
+    public func notBefore(_ time: Timestamp) -> Self {
+        guard now < time else { return self }
+        var later = self
+        later.now = time
+        return later
+    }
 }
 
 extension Command {
@@ -66,6 +86,9 @@ extension Command {
     public func rejection(takenClaim kind: String) -> Rejection {
         preconditionFailure("A command that takes a claim must say what it means to be refused it.")
     }
+
+    /// For the many commands that don't look at the time.
+    public func notBefore(_ time: Timestamp) -> Self { self }
 }
 
 /// What a command decided: events by stream, in order, and the claims that they take or release.

@@ -20,7 +20,7 @@ public struct Dispatcher<Log: EventLog>: Sendable {
     ) async throws -> Dispatched {
         let attempt = Attempt(
             command: command, realm: realm, id: id, digest: digest, origin: origin
-        ) { facts throws(C.Rejection) in
+        ) { command, facts throws(C.Rejection) in
             Settled(try command.decide(facts), ())
         }
         return try await carryOut(attempt).dispatched
@@ -33,7 +33,7 @@ public struct Dispatcher<Log: EventLog>: Sendable {
     ) async throws -> (dispatched: Dispatched, outcome: C.Outcome?) {
         let attempt = Attempt(
             command: command, realm: realm, id: id, digest: digest, origin: origin
-        ) { facts throws(C.Rejection) in
+        ) { command, facts throws(C.Rejection) in
             try command.settle(facts)
         }
         return try await carryOut(attempt)
@@ -57,7 +57,7 @@ public struct Dispatcher<Log: EventLog>: Sendable {
         let id: UUID
         let digest: [UInt8]
         let origin: Origin
-        let settle: @Sendable (C.Facts) throws(C.Rejection) -> Settled<Outcome>
+        let settle: @Sendable (C, C.Facts) throws(C.Rejection) -> Settled<Outcome>
     }
 
     private enum Ending<Outcome> {
@@ -92,16 +92,15 @@ public struct Dispatcher<Log: EventLog>: Sendable {
     private func once<C: Command, Outcome: Sendable>(
         _ attempt: Attempt<C, Outcome>, isFirst: Bool
     ) async throws -> Ending<Outcome> {
-        let (command, realm) = (attempt.command, attempt.realm)
+        let realm = attempt.realm
         // First of all: whatever is read from now on is of this epoch or a later one.
         var epoch = log.knownEpoch(of: realm)
         if epoch == 0 { epoch = try await log.head(of: realm).epoch }
-        let reader = AssertingReader(
-            log: log, cache: cache, realm: realm, epoch: epoch, trustsNames: isFirst)
-        let facts = try await command.gather(reader)
+        let (command, facts, reader, time) = try await gather(
+            attempt, epoch: epoch, trustsNames: isFirst)
         let settled: Settled<Outcome>
         do {
-            settled = try attempt.settle(facts)
+            settled = try attempt.settle(command, facts)
         } catch {
             // A repeat of a command that succeeded is refused by its own effect, often.
             if let first = try await repeated(attempt.id, attempt.digest, in: realm) {
@@ -115,8 +114,10 @@ public struct Dispatcher<Log: EventLog>: Sendable {
         let foreign = reader.ofAnotherKind
         guard foreign.isEmpty || foreign.isDisjoint(with: settled.decision.events.map(\.stream))
         else { throw LogFailure.damaged }
+        var origin = attempt.origin
+        origin.at = time
         let commit = Commit(
-            realm: realm, command: attempt.id, digest: attempt.digest, origin: attempt.origin,
+            realm: realm, command: attempt.id, digest: attempt.digest, origin: origin,
             reads: reader.reads, events: settled.decision.events,
             claims: settled.decision.claims, epoch: epoch)
         if isFirst, let stream = commit.events.first?.stream, turnstile.isTaken(stream, in: realm) {
@@ -124,7 +125,8 @@ public struct Dispatcher<Log: EventLog>: Sendable {
         }
         switch try await log.append(commit) {
         case .won(let positions):
-            cache.move(by: commit.events, from: reader.reads, in: realm, epoch: epoch)
+            cache.move(
+                by: commit.events, at: time, from: reader.reads, in: realm, epoch: epoch)
             return .done(Dispatched(positions: positions, isRepeat: false), settled.outcome)
         case .duplicate(let positions):
             return .done(Dispatched(positions: positions, isRepeat: true), nil)
@@ -135,6 +137,32 @@ public struct Dispatcher<Log: EventLog>: Sendable {
             return .movedOn(commit.events.first?.stream ?? .zero)
         case .taken(let kind):
             throw command.rejection(takenClaim: kind)
+        }
+    }
+
+    private typealias Gathered<C: Command> = (
+        command: C, facts: C.Facts, reader: AssertingReader<Log>, time: Timestamp
+    )
+
+    /// What the decision looks at, and when it is made: by the clock that the command came with, but no
+    /// earlier than what is on record in the realm, as far as this node knows, and in the streams that
+    /// are read. A clock that is behind the log would take for good what the log knows to be over.
+    private func gather<C: Command, Outcome: Sendable>(
+        _ attempt: Attempt<C, Outcome>, epoch: Int, trustsNames: Bool
+    ) async throws(LogFailure) -> Gathered<C> {
+        let realm = attempt.realm
+        var time = attempt.origin.at
+        if let latest = log.latestTime(in: realm), time < latest { time = latest }
+        while true {
+            let reader = AssertingReader(
+                log: log, cache: cache, realm: realm, epoch: epoch, trustsNames: trustsNames)
+            let command = attempt.command.notBefore(time)
+            let facts = try await command.gather(reader)
+            guard let latest = reader.latest, time < latest else {
+                return (command, facts, reader, time)
+            }
+            // What was read is of later than was known: seen with that time it may be over.
+            time = latest
         }
     }
 

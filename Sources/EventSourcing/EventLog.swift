@@ -26,6 +26,10 @@ public protocol EventLog: Sendable {
     /// The realm's epoch as far as this node knows it without asking; 0 where it doesn't. What was
     /// read in another epoch is void.
     func knownEpoch(of realm: RealmID) -> Int
+
+    /// The latest time of the realm's events, as far as this node knows it without asking: of those
+    /// that it read or appended, and of the last one.
+    func latestTime(in realm: RealmID) -> Timestamp?
 }
 
 extension EventLog {

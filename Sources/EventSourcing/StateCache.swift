@@ -35,6 +35,8 @@ final class StateCache: Sendable {
         let version: Int
         let epoch: Int
         let state: any StreamState
+        /// The latest time of its events; nil where there are none.
+        let latest: Timestamp?
     }
 
     /// Two generations stand in for a least-recently-used list: a full young one becomes the old
@@ -64,13 +66,15 @@ final class StateCache: Sendable {
         return entry?.epoch == epoch ? entry : nil
     }
 
-    func store<State: StreamState>(_ versioned: Versioned<State>, in realm: RealmID, epoch: Int) {
+    func store<State: StreamState>(
+        _ versioned: Versioned<State>, latest: Timestamp?, in realm: RealmID, epoch: Int
+    ) {
         // Of a realm whose epoch is not known yet nothing is kept.
         guard epoch > 0 else { return }
         let key = Key(realm: realm, stream: versioned.stream)
         generations.withLock {
             $0.young[key] = Entry(
-                version: versioned.version, epoch: epoch, state: versioned.state)
+                version: versioned.version, epoch: epoch, state: versioned.state, latest: latest)
             if $0.young.count > capacity / 2 {
                 $0.old = $0.young
                 $0.young = [:]
@@ -81,7 +85,8 @@ final class StateCache: Sendable {
     /// Events were appended to streams at the versions that were read: the states move with them, so
     /// that whoever comes next need not ask the log.
     func move(
-        by events: [NewEvent], from reads: [UUID: Int], in realm: RealmID, epoch: Int
+        by events: [NewEvent], at time: Timestamp, from reads: [UUID: Int], in realm: RealmID,
+        epoch: Int
     ) {
         var written: [UUID: [NewEvent]] = [:]
         for event in events { written[event.stream, default: []].append(event) }
@@ -102,7 +107,8 @@ final class StateCache: Sendable {
                     continue
                 }
                 generations.young[key] = Entry(
-                    version: entry.version + events.count, epoch: epoch, state: moved)
+                    version: entry.version + events.count, epoch: epoch, state: moved,
+                    latest: entry.latest.map { max($0, time) } ?? time)
             }
         }
     }

@@ -13,6 +13,8 @@ public final class PostgresLog: EventLog {
     private let encoder: CommitEncoder
     private let tails: StreamTails
     private let epochs = Epochs()
+    /// Of what this node read and appended, and of the heads that other nodes moved.
+    public let times = LatestTimes()
     private let configures: @Sendable (String) -> Bool
     private let isNews: @Sendable (NewEvent) -> Bool
     private let tell: AsyncStream<Recorded>.Continuation
@@ -61,6 +63,7 @@ public final class PostgresLog: EventLog {
         let encoded = try await encoder.encode(commit, epoch: epoch)
         let outcome = try await committer.append(encoded).get()
         if case .won(let positions) = outcome {
+            if positions.count > 0 { times.note(commit.origin.at, in: commit.realm) }
             if commit.events.contains(where: { configures($0.name) }) {
                 hub.publishConfiguration(positions.last, of: commit.realm)
             }
@@ -94,6 +97,7 @@ public final class PostgresLog: EventLog {
         let tail = StreamTail(stream: stream, after: Int32(clamping: version))
         guard let page = try await tails.find(tail, in: realm) else { return [] }
         if let epoch = page.epoch, !isStillIn(epoch, realm) { throw .fenced }
+        if let latest = page.rows.lazy.map(\.at).max() { times.note(latest, in: realm) }
         return try await open(page)
     }
 
@@ -126,11 +130,14 @@ public final class PostgresLog: EventLog {
     }
 
     public func head(of realm: RealmID) async throws(LogFailure) -> Head {
-        let head = try await database.tryRun { connection throws(Failure) in
+        let head = try await database.tryRun { [times] connection throws(Failure) in
             var parameters = Parameters()
             parameters.add(realm.name)
             let rows = try connection.execute(readingHead, parameters)
             guard !rows.isEmpty else { return Head(epoch: 0, position: 0) }
+            if !rows.isNull(0, 2) {
+                times.note(Timestamp(microseconds: rows.time(0, 2)), in: realm)
+            }
             return Head(epoch: Int(rows.int32(0, 0)), position: rows.int64(0, 1))
         }
         if head.epoch > 0 { _ = isStillIn(head.epoch, realm) }
@@ -148,6 +155,10 @@ public final class PostgresLog: EventLog {
         epochs.of(realm)
     }
 
+    public func latestTime(in realm: RealmID) -> Timestamp? {
+        times.of(realm)
+    }
+
     /// Every realm that something happened in, by name.
     public func realms() async throws(LogFailure) -> [RealmID] {
         try await database.tryRun { connection throws(Failure) in
@@ -158,18 +169,24 @@ public final class PostgresLog: EventLog {
     }
 
     /// Tells the hub how far other nodes are. One cheap query, again and again.
-    public func pollHeads(every interval: Duration = .milliseconds(100)) async throws {
+    public func pollHeads(every interval: Duration) async throws {
         while !Task.isCancelled {
-            let heads = try? await database.run { connection throws(Failure) in
-                let rows = try connection.execute(readingHeads)
-                return (0..<rows.count).map { (rows.text($0, 0), rows.int64($0, 1)) }
-            }
-            for (name, position) in heads ?? [] {
-                guard let realm = RealmID(name) else { continue }
-                hub.publish(position, of: realm)
-            }
+            await pollHeads()
             try await Task.sleep(for: interval)
         }
+    }
+
+    /// Once. Of those that moved, the time is read as well.
+    public func pollHeads() async {
+        let heads = try? await database.run { [hub, times] connection throws(Failure) in
+            let rows = try connection.execute(readingHeads)
+            let heads = (0..<rows.count).compactMap { row in
+                RealmID(rows.text(row, 0)).map { (realm: $0, position: rows.int64(row, 1)) }
+            }
+            try times.note(heads.filter { hub.head(of: $0.realm) < $0.position }, connection)
+            return heads
+        }
+        for head in heads ?? [] { hub.publish(head.position, of: head.realm) }
     }
 
     /// Forgets the claims that are over.
@@ -222,7 +239,12 @@ private let readingPlaces = Statement(
     select \(eventColumns) from urd.event e where e.realm = $1 and e.position = any ($2)
     """)
 private let readingHead = Statement(
-    "head", "select epoch, position from urd.realm_log where realm = $1")
+    "head",
+    """
+    select h.epoch, h.position,
+        (select e.at from urd.event e where e.realm = h.realm and e.position = h.position)
+    from urd.realm_log h where h.realm = $1
+    """)
 private let readingHeads = Statement(
     "heads", "select realm, position from urd.realm_log")
 private let findingOutcome = Statement(

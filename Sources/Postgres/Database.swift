@@ -9,6 +9,9 @@ public final class Database: Sendable {
     /// Hears how long work waited for a connection.
     public typealias WaitObserver = @Sendable (Duration) -> Void
 
+    /// Looks at each new connection before its first work.
+    public typealias Inspection = @Sendable (Connection) throws(Failure) -> Void
+
     private struct Work: Sendable {
         let queued = ContinuousClock.now
         let body: @Sendable (Result<Connection, Failure>) -> Void
@@ -47,10 +50,13 @@ public final class Database: Sendable {
     private let limit: Int
     private let waiting = Monitor(Waiting())
 
-    /// - Parameter session: what every connection runs before its first work.
+    /// - Parameters:
+    ///   - session: what every connection runs before its first work.
+    ///   - opened: looks at it then.
     public init(
         _ address: String, connections: Int = 4, limit: Int = 1024, application: String = "urd",
-        session: String = "", waited: @escaping WaitObserver = { _ in }
+        session: String = "", opened: @escaping Inspection = { _ throws(Failure) in },
+        waited: @escaping WaitObserver = { _ in }
     ) {
         self.address = address
         self.application = application
@@ -60,6 +66,7 @@ public final class Database: Sendable {
                 Self.serve(waiting, waited: waited) { () throws(Failure) in
                     let connection = try Connection(address, application: application)
                     if !session.isEmpty { try connection.run(session) }
+                    try opened(connection)
                     return connection
                 }
             }

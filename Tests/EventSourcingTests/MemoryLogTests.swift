@@ -70,4 +70,6 @@ private struct ForgetfulLog: EventLog {
     func head(of realm: RealmID) async throws(LogFailure) -> Head {
         try await log.head(of: realm)
     }
+
+    func latestTime(in realm: RealmID) -> Timestamp? { log.latestTime(in: realm) }
 }

@@ -16,6 +16,7 @@ public final class MemoryLog: EventLog {
         var claims: [Claim: UUID] = [:]
         var commands: [UUID: Outcome] = [:]
         var erased: Set<UUID> = []
+        var latest: Timestamp?
     }
 
     private static let epoch = 1
@@ -58,6 +59,10 @@ public final class MemoryLog: EventLog {
         }
     }
 
+    public func latestTime(in realm: RealmID) -> Timestamp? {
+        realms.withLock { $0[realm]?.latest }
+    }
+
     /// What was personal about a subject can be read no more.
     public func erase(_ subject: UUID, in realm: RealmID) {
         realms.withLock { _ = $0[realm]?.erased.insert(subject) }
@@ -90,6 +95,7 @@ public final class MemoryLog: EventLog {
         let positions = Positions(
             epoch: epoch, first: Int64(log.events.count) + 1, count: commit.events.count)
         for event in commit.events {
+            log.latest = max(commit.origin.at, log.latest ?? commit.origin.at)
             log.versions[event.stream, default: 0] += 1
             log.events.append(
                 recorded(

@@ -60,7 +60,7 @@ struct HouseRules {
 @Suite("Commands and their tests")
 struct CommandRules {
     private static let declaration = Pattern(
-        #"(?:struct|enum|class)\s+(\w+)\s*:[^{]*\bCommand\b"#)
+        #"(?:struct|enum|class)\s+(\w+)(?:<[^>]*>)?\s*:[^{]*\b(?:Answering|Timed)?Command\b"#)
     private static let subcommand = Pattern(
         #"(?:struct|enum|class)\s+(\w+)\s*:[^{]*\bSubcommand\b"#)
 
@@ -96,6 +96,48 @@ struct CommandRules {
                     "\(path):1: no test names \(name). Add given/when/then for each outcome")
             }
         }
+    }
+
+    private static let ownTime = Pattern(#"\bvar now: Timestamp\b"#)
+    private static let fixedTime = Pattern(#"\blet now: Timestamp\b"#)
+
+    /// A command whose time the dispatcher can't move takes for good what is over, where a clock is set back.
+    @Test func `a command that looks at the time is decided no earlier than what it reads`() {
+        var findings: [Finding] = []
+        for file in Repository.swift(in: "Sources/Identity") {
+            let code = file.code.joined(separator: "\n")
+            guard Self.declaration.isFound(in: code) else { continue }
+            let isMissing =
+                Self.ownTime.isFound(in: code) && !code.contains("TimedCommand")
+                || code.contains("request.now") && !code.contains("func notBefore(")
+                || Self.fixedTime.isFound(in: code)
+            guard isMissing else { continue }
+            findings.append(
+                Finding(
+                    path: file.path, line: 1, what: "a command with a time of its own",
+                    remedy: "Make it a TimedCommand, or write notBefore(_:)"))
+        }
+        expectNone(findings)
+    }
+
+    /// Names and log lines may have this machine's time; what is decided has the realm's.
+    @Test func `nothing is decided by the clock of the machine`() {
+        let allowed = [
+            "Sources/Telemetry/Sink.swift", "Sources/Telemetry/Log.swift",
+            "Sources/EventStore/DatabaseClock.swift", "Sources/urd/Mailing/SMTPCarrier.swift",
+            "Sources/urd/Mailing/Inbox.swift", "Sources/urd/Commands/EventOutput.swift",
+            "Sources/urd/Doctor/DoctorToolsOfThisBinary.swift",
+        ]
+        var findings: [Finding] = []
+        for file in Repository.swift(in: "Sources") where !allowed.contains(file.path) {
+            for (number, line) in Rules.lines(of: file) where line.contains("systemTime") {
+                findings.append(
+                    Finding(
+                        path: file.path, line: number, what: "the machine's clock",
+                        remedy: "Take the time of the realm: context.clock, or the store's"))
+            }
+        }
+        expectNone(findings)
     }
 
     @Test func `a command of the program has a file of its own and stands in the table`() {

@@ -1,4 +1,5 @@
 import API
+import EventSourcing
 import JSON
 import Testing
 
@@ -9,7 +10,8 @@ struct DoctorTests {
     /// A database that is as it should be, but for what a test changes.
     private func checks(
         _ changes: [String: String?] = [:], rewrites: [String] = ["false", "false", "false"],
-        schema: String? = "6", halted: [[String?]] = [], failed: [[String?]] = []
+        schema: String? = "6", halted: [[String?]] = [], failed: [[String?]] = [],
+        latest: String = "1799999999000000"
     ) -> DatabaseChecks {
         let order = [
             "version", "recovery", "role", "super", "fsync", "pages", "commit", "zone", "room",
@@ -28,6 +30,7 @@ struct DoctorTests {
                     if sql.contains("has_table_privilege") { return [rewrites] }
                     if sql.contains("max(version)") { return [[schema]] }
                     if sql.contains("halted_at") { return halted }
+                    if sql.contains("order by e.at") { return [[latest, "acme"]] }
                     if sql.contains("urd.mails") { return failed }
                     return [row]
                 }, newestSchema: 6, now: { 1_800_000_000_000_000 }),
@@ -128,6 +131,29 @@ struct DoctorTests {
     @Test(arguments: [(2_000_000, nil), (2_001_000, 2001), (-7_200_000_000, 7_200_000)])
     func `clocks differ by more than the network's way`(there: Int64, told: Int64?) {
         #expect(Clocks.difference(1_800_000_000_000_000 + there, 1_800_000_000_000_000) == told)
+    }
+
+    @Test(arguments: [("1800000060000000", true), ("1800000060001000", false)])
+    func `a clock more than a minute behind what is on record is warned of`(
+        latest: String, isFine: Bool
+    ) async throws {
+        let all = await checks(latest: latest).all(connections: 4)
+        let found = try #require(all.first { $0.check == "clocks" })
+        #expect((found.verdict == .fine) == isFine)
+        #expect(isFine || found.what.contains("60001 ms behind the last event of acme"))
+    }
+
+    @Test func `readiness says in words how clocks differ`() throws {
+        let acme = try #require(RealmID("acme"))
+        #expect(Clocks.words(difference: nil, latest: nil) == nil)
+        #expect(Clocks.words(difference: 2_000_000, latest: (acme, 60_000_000)) == nil)
+        #expect(
+            Clocks.words(difference: -3_600_000_000, latest: nil)
+                == "this machine's clock is 3600000 ms behind the database's, which counts")
+        #expect(
+            Clocks.words(difference: 2_001_000, latest: (acme, 61_000_000))
+                == "this machine's clock is 2001 ms ahead of the database's, which counts; "
+                + "the database's clock is 61000 ms behind the last event of acme")
     }
 
     @Test func `every finding that is not fine says how to mend it`() {

@@ -22,7 +22,8 @@ enum AccountSessionRoutes {
         refusals: [.noSuchRealm, .noSuchAccount]
     ) { call throws(Problem) in
         let account = try await call.knownAccount().id
-        let (realm, now) = (try call.realm, call.context.now())
+        let realm = try call.realm
+        let now = call.context.time.now(in: realm)
         let after = call.text("after").flatMap(Cursor.uuid)
         let items = try await reading { () throws(LogFailure) in
             let clients = try await call.context.queries.sessions(
@@ -139,7 +140,7 @@ extension Call<AdminContext> {
         let dependents = try await reading { () throws(LogFailure) in
             try await context.queries.sessions(
                 of: account, from: browser.terms.line ?? browser.id, in: realm.realm,
-                at: context.now(), endsOffline: settings[SettingCatalogue.logoutEndsOffline])
+                at: write.origin.at, endsOffline: settings[SettingCatalogue.logoutEndsOffline])
         }
         for session in dependents {
             let command = EndSession(

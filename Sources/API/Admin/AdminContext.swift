@@ -23,7 +23,9 @@ public struct AdminContext: RouteContext {
     /// What mail addresses are found by in a realm.
     let mint: RealmContexts.Mints
     let upstream: Upstream
+    /// Shows the time of no realm: for names alone.
     let now: @Sendable () -> Timestamp
+    let time: RealmTime
     /// Set in a process whose user has the database and the master key in hand: nobody needs to ask
     /// him for an admin key.
     let `operator`: String?
@@ -31,6 +33,7 @@ public struct AdminContext: RouteContext {
     public init(
         commands: any CommandPort, queries: any AdminQueries,
         deriveSecret: @escaping SecretDerivation, now: @escaping @Sendable () -> Timestamp,
+        passed: @escaping @Sendable () -> Duration,
         standing:
             @escaping @Sendable (RealmID, UUID) async throws(LogFailure) -> SubjectStanding,
         destroyKey: @escaping @Sendable (RealmID, UUID) async throws(LogFailure) -> Void = {
@@ -49,6 +52,8 @@ public struct AdminContext: RouteContext {
         self.queries = queries
         self.deriveSecret = deriveSecret
         self.now = now
+        time = RealmTime(
+            clock: now, passed: passed, latest: { commands.events.latestTime(in: $0) })
     }
 
     /// Lets a caller in by his admin key.

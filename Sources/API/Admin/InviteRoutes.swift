@@ -66,7 +66,7 @@ enum InviteRoutes {
             try batch.command(
                 app: call.body["app_id"]?.string.flatMap { UUID($0) },
                 email: call.body["email"]?.string, "email",
-                days: call.body["expires_in_days"]?.integer, now: call.context.now(), mint),
+                days: call.body["expires_in_days"]?.integer, now: write.origin.at, mint),
             as: write)
         guard let first = batch.invites.first else { throw Problem(.internalError) }
         let invite = try await call.state(Invite.self, of: first.id, after: done).state
@@ -77,7 +77,7 @@ enum InviteRoutes {
                     batch.invites.map {
                         ["id": .string($0.id.description), "code": .string($0.code.text)]
                     }),
-                "expires_at": .string((invite.terms?.expiresAt ?? call.context.now()).description),
+                "expires_at": .string((invite.terms?.expiresAt ?? write.origin.at).description),
             ]
         ).at(done)
     }

@@ -199,7 +199,7 @@ enum ProviderAdminRoutes {
             let write = call.write(in: try call.realm)
             try await call.knownRealm()
             let provider = try await call.namedProvider()
-            let person = try await call.person(at: provider)
+            let person = try await call.person(at: provider, now: write.origin.at)
             let mint = try await call.mint(of: write.realm)
             let code = write.newID("delegated code")
             let done = try await call.run(
@@ -210,7 +210,7 @@ enum ProviderAdminRoutes {
                         upstream: person.session.map {
                             mint.upstreamSession($0, at: provider.issuer)
                         }, upstreamName: person.session, provider: provider.slug,
-                        expiresAt: call.context.now().adding(seconds: DelegatedCode.lifetime))),
+                        expiresAt: write.origin.at.adding(seconds: DelegatedCode.lifetime))),
                 as: write)
             var members = person.claims
             members["sub"] = .string(person.subject)
@@ -248,7 +248,9 @@ extension Call<AdminContext> {
     }
 
     /// Whom the tokens in the body are about. Both of them, where there are two.
-    fileprivate func person(at provider: Provider) async throws(Problem) -> UpstreamPerson {
+    fileprivate func person(
+        at provider: Provider, now: Timestamp
+    ) async throws(Problem) -> UpstreamPerson {
         let refused = Problem(.invalidGrant, "The tokens are not good for this provider.")
         guard let metadata = await context.upstream.metadata(of: provider.issuer) else {
             throw Problem(.unavailable)
@@ -257,7 +259,7 @@ extension Call<AdminContext> {
         if let text = body["id_token"]?.string {
             guard
                 let person = await context.upstream.check(
-                    text, of: provider, metadata, nonce: nil, at: context.now())
+                    text, of: provider, metadata, nonce: nil, at: now)
             else { throw refused }
             found.append(person)
         }

@@ -54,7 +54,7 @@ enum RegistrationTokenRoutes {
             CreateRegistrationToken(
                 id: id, label: call.body["label"]?.string ?? "",
                 uses: call.body["uses"]?.integer ?? 1, scope: call.body["scope"]?.string ?? "",
-                days: call.body["expires_in_days"]?.integer ?? 7, now: call.context.now()),
+                days: call.body["expires_in_days"]?.integer ?? 7, now: write.origin.at),
             as: write)
         let token = try await call.state(RegistrationToken.self, of: id, after: done)
         guard let terms = token.state.terms else { throw Problem(.internalError) }

@@ -45,7 +45,7 @@ enum SigningKeyRoutes {
         try await call.knownRealm()
         let next = try await call.newSigningKey(algorithm)
         let done = try await call.run(
-            RotateSigningKey(next: next, now: call.context.now()), as: write)
+            RotateSigningKey(next: next, now: write.origin.at), as: write)
         return Response.json(
             .ok, try await call.signingKeys(in: write.realm, upTo: done.positions.last)
         ).at(done)

@@ -54,7 +54,7 @@ extension Call<AdminContext> {
     /// from who asks, in which realm, and the key; what is asked does not count, so that the same
     /// key with another request is noticed and refused.
     func write(in realm: RealmID) -> Write {
-        let now = context.now()
+        let now = context.time.now(in: realm)
         let id: UUID
         if let key = text("Idempotency-Key") {
             id = Write.command(of: caller.actor, in: realm, key: key)

@@ -17,7 +17,7 @@ public struct LogoutLetters: Sendable {
     private let keys: TokenKeys
     private let events: any EventLog
     private let queries: any RealmQueries
-    private let clock: RealmContext.Clock
+    private let time: RealmTime
 
     public init(
         mint: @escaping RealmContexts.Mints, keys: TokenKeys, events: any EventLog,
@@ -27,7 +27,7 @@ public struct LogoutLetters: Sendable {
         self.keys = keys
         self.events = events
         self.queries = queries
-        self.clock = clock
+        time = RealmTime(clock, events)
     }
 
     static let event = "http://schemas.openid.net/event/backchannel-logout"
@@ -51,7 +51,7 @@ public struct LogoutLetters: Sendable {
             let address = known.metadata.logoutURI
         else { return nil }
         let subject = try await mint(realm).subject(account, in: terms.sector)
-        let now = clock.now()
+        let now = time.now(in: realm)
         let claims: JSON = [
             "iss": .string(issuer), "aud": .string(terms.clientID),
             "iat": .integer(now.seconds), "exp": .integer(now.seconds + Self.lifetime),

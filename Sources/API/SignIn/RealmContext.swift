@@ -7,12 +7,16 @@ public import Values
 public final class RealmContext: RouteContext {
     let place: Place
     let mint: TokenMint
+    /// Shows the realm's own time: whatever is decided here, by a command or by a signature alone, is
+    /// decided at it.
+    let clock: Clock
     private let shared: Shared
 
     init(place: Place, mint: TokenMint, shared: Shared) {
         self.place = place
         self.mint = mint
         self.shared = shared
+        clock = shared.clock.showing(shared.time, of: place.realm)
     }
 
     var rates: RateTable { place.rates }
@@ -28,7 +32,6 @@ public final class RealmContext: RouteContext {
     var commands: any CommandPort { shared.commands }
     var queries: any RealmQueries { shared.queries }
     var limits: RateLimits { shared.limits }
-    var clock: Clock { shared.clock }
     var passphrases: PassphraseWork { shared.passphrases }
 
     /// What all realms and requests have in common.
@@ -46,6 +49,7 @@ public final class RealmContext: RouteContext {
         let queries: any RealmQueries
         let limits = RateLimits()
         let clock: Clock
+        let time: RealmTime
         let passphrases: PassphraseWork
 
         init(
@@ -62,6 +66,7 @@ public final class RealmContext: RouteContext {
             self.commands = commands
             self.queries = queries
             self.clock = clock
+            time = RealmTime(clock, commands.events)
             self.passphrases = passphrases
         }
     }
@@ -87,6 +92,10 @@ public final class RealmContext: RouteContext {
             self.now = now
             self.passed = passed
             self.hesitate = hesitate
+        }
+
+        func showing(_ time: RealmTime, of realm: RealmID) -> Clock {
+            Clock(now: { time.now(in: realm) }, passed: passed, hesitate: hesitate)
         }
     }
 

@@ -21,6 +21,7 @@ public final class TokenKeys: Sendable {
     private let commands: any CommandPort
     let revision: Revision
     private let clock: RealmContext.Clock
+    private let time: RealmTime
     private let generate: Generation
     private let known = RevisionCache<RealmID, RealmTokenKeys>(capacity: 4096)
     private let lookedUp = RevisionCache<RealmID, RealmTokenKeys>(capacity: 4096)
@@ -33,6 +34,7 @@ public final class TokenKeys: Sendable {
     ) {
         self.commands = commands
         self.clock = clock
+        time = RealmTime(clock, commands.events)
         self.revision = revision
         self.generate = generate
     }
@@ -72,7 +74,7 @@ public final class TokenKeys: Sendable {
             keys = try await folded(realm)
         }
         return try RealmTokenKeys(
-            keys.shown(at: clock.now()).map(\.key.published), active: active(of: keys))
+            keys.shown(at: time.now(in: realm)).map(\.key.published), active: active(of: keys))
     }
 
     private func folded(_ realm: RealmID) async throws(LogFailure) -> SigningKeys {
@@ -110,7 +112,7 @@ public final class TokenKeys: Sendable {
         var random = SystemRandom()
         do {
             let key = try await generate(algorithm)
-            let now = clock.now()
+            let now = time.now(in: realm)
             _ = try await commands.dispatch(
                 AddFirstSigningKey(first: try NewSigningKey(key)), in: realm,
                 id: .v7(at: now, using: &random), digest: [],

@@ -6,7 +6,7 @@ public import Values
 /// person are destroyed behind it: what cannot come back must not go before the decision is taken.
 ///
 /// A realm that was disabled meanwhile keeps nobody's data longer.
-public struct DeleteAccount: Command {
+public struct DeleteAccount: TimedCommand {
     public var account: UUID
     /// Whose will be what is mailed to the mailbox from now on: its key must not be one that goes.
     public var nextSubject: UUID

@@ -3,7 +3,7 @@ public import Values
 
 /// Calls off the deletion of an account that its person asked for, by the link that was mailed then. What
 /// somebody else decided is not undone by it, and what was signed in stays out.
-public struct KeepAccount: Command {
+public struct KeepAccount: TimedCommand {
     public var account: UUID
     /// The mail that the link was in.
     public var link: UUID

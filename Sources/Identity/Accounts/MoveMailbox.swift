@@ -3,7 +3,7 @@ public import Values
 
 /// Moves an account to the mailbox that its person proved just now. All its sessions are over: they may
 /// be those of whoever had the old one.
-public struct MoveMailbox: AnsweringCommand {
+public struct MoveMailbox: AnsweringCommand, TimedCommand {
     public var account: UUID
     /// The stream of the new address.
     public var mailbox: UUID

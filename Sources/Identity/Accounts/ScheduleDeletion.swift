@@ -3,7 +3,7 @@ public import Values
 
 /// Has an account deleted once the realm's grace is over. Until then its person is kept out and all its
 /// sessions are over, and it can be called off.
-public struct ScheduleDeletion: Command {
+public struct ScheduleDeletion: TimedCommand {
     public var account: UUID
     /// The name of the mail that tells its person.
     public var mail: UUID?

@@ -3,7 +3,7 @@ public import Values
 
 /// Believes that an installation is the genuine app, on a store's word. Whatever was shown uses the
 /// challenge up, also where it certifies nothing.
-public struct CertifyInstallation: AnsweringCommand {
+public struct CertifyInstallation: AnsweringCommand, TimedCommand {
     /// What came of the adapter's verification.
     public enum Proof: Equatable, Sendable {
         case verified(Certification, app: String, key: AttestedKey? = nil)

@@ -3,7 +3,7 @@ public import Values
 
 /// Takes the word of an installation's key that it is the same device still. Whatever was shown uses the
 /// challenge up.
-public struct UseAppKey: AnsweringCommand {
+public struct UseAppKey: AnsweringCommand, TimedCommand {
     public enum Proof: Equatable, Sendable {
         /// This key signed, with this number.
         case verified(key: [UInt8], counter: Int64)

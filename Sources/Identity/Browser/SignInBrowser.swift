@@ -5,7 +5,7 @@ public import Values
 /// Signs somebody in with a browser, for what they show: a code, a link or a passkey. Each sign-in is a
 /// session of its own, and the one that the browser had before is over, with what clients had of it if it
 /// was somebody else's. Somebody who may not sign in is refused on record.
-public struct SignInBrowser<Shown: SignInProof>: AnsweringCommand {
+public struct SignInBrowser<Shown: SignInProof>: AnsweringCommand, TimedCommand {
     public var shown: Shown
     public var method: BrowserMethod
     /// The session that is opened, if one is: the name of the attempt, if it fails.

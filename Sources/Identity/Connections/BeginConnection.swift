@@ -2,7 +2,7 @@ public import EventSourcing
 public import Values
 
 /// Sends a realm's owner to somebody from whom a konnector is to fetch, or has fetched.
-public struct BeginConnection: Command {
+public struct BeginConnection: TimedCommand {
     /// The stream of it: its name comes back with him.
     public var id: UUID
     public var konnector: UUID

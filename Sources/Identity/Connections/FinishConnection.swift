@@ -3,7 +3,7 @@ public import Values
 
 /// Takes a realm's owner back who was sent to a konnector's provider: with the browser that he went with,
 /// and once.
-public struct FinishConnection: Command {
+public struct FinishConnection: TimedCommand {
     public var id: UUID
     public var konnector: UUID
     /// The session of the browser that he comes with.

@@ -3,7 +3,7 @@ public import Values
 
 /// Lets a client know and do what its person agreed to, beside what had been agreed to before. A client
 /// that nobody here has checked may do so where it led its person to, and nowhere else.
-public struct GiveConsent: Command {
+public struct GiveConsent: TimedCommand {
     /// The stream of the two.
     public var consent: UUID
     public var account: UUID

@@ -2,7 +2,7 @@ public import EventSourcing
 public import Values
 
 /// Says that a device may act for somebody: whoever is signed in, and nobody else.
-public struct ApproveDevice: Command {
+public struct ApproveDevice: TimedCommand {
     public var device: UUID
     public var account: UUID
     /// How he had shown who he is, and when.

@@ -2,7 +2,7 @@ public import EventSourcing
 public import Values
 
 /// Says that a device shall not act for somebody.
-public struct DenyDevice: Command {
+public struct DenyDevice: TimedCommand {
     public var device: UUID
     public var account: UUID
     public var now: Timestamp

@@ -23,6 +23,12 @@ public struct RequestDevice: AnsweringCommand {
         let device: Versioned<Device>
     }
 
+    public func notBefore(_ time: Timestamp) -> Self {
+        var later = self
+        later.request.now = max(later.request.now, time)
+        return later
+    }
+
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
         let client = try await streams.read(Client.self, request.client)
         let (realm, settings) = try await Realm.settings(

@@ -1,5 +1,5 @@
 public import EventSourcing
-internal import Values
+public import Values
 
 /// Gives a client tokens for what it shows. One sign-in opens one session; all its tokens follow from
 /// the session and a number. Somebody who may not sign in is refused on record.
@@ -37,6 +37,12 @@ public struct RedeemGrant<Shown: Grant>: AnsweringCommand {
             self.repeated = repeated
             self.shown = shown
         }
+    }
+
+    public func notBefore(_ time: Timestamp) -> Self {
+        var later = self
+        later.request.now = max(later.request.now, time)
+        return later
     }
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {

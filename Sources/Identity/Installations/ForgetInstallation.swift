@@ -2,7 +2,7 @@ public import EventSourcing
 public import Values
 
 /// Removes an installation that nobody let in for an hour.
-public struct ForgetInstallation: Command {
+public struct ForgetInstallation: TimedCommand {
     public var id: UUID
     public var now: Timestamp
 

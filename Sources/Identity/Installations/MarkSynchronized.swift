@@ -3,7 +3,7 @@ public import Values
 
 /// Writes down that an installation has everything. One that says so all the time is written down once
 /// a minute.
-public struct MarkSynchronized: Command {
+public struct MarkSynchronized: TimedCommand {
     public static let pause: Int64 = 60
 
     public var installation: UUID

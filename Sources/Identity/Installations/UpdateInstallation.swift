@@ -3,7 +3,7 @@ public import JSON
 public import Values
 
 /// Replaces what an installation said of itself, and its secret if it asks for another one.
-public struct UpdateInstallation: Command {
+public struct UpdateInstallation: TimedCommand {
     public var id: UUID
     /// As the app says it.
     public var metadata: JSONObject

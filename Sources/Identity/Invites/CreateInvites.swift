@@ -2,7 +2,7 @@ public import EventSourcing
 public import Values
 
 /// Makes invites: to the realm or to one app, for anybody or for one mailbox.
-public struct CreateInvites: Command {
+public struct CreateInvites: TimedCommand {
     /// The streams that follow from their codes.
     public var invites: [UUID]
     public var app: UUID?

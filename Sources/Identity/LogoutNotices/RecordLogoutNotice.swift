@@ -2,7 +2,7 @@ public import EventSourcing
 public import Values
 
 /// Puts on record what a client answered to a notice, and when it is tried again.
-public struct RecordLogoutNotice: Command {
+public struct RecordLogoutNotice: TimedCommand {
     public enum Outcome: Sendable {
         case taken
         /// Not now: the client's status, 0 where it was not reached.

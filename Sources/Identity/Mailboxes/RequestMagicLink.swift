@@ -4,7 +4,7 @@ public import Values
 /// Has a link mailed that signs in whoever holds the mailbox.
 ///
 /// Whoever asks hears the same whatever comes of it; the outcome is for the metrics alone.
-public struct RequestMagicLink: AnsweringCommand {
+public struct RequestMagicLink: AnsweringCommand, TimedCommand {
     public var app: UUID?
     public var mailbox: UUID
     public var person: Person

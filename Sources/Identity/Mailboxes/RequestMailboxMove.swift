@@ -4,7 +4,7 @@ public import Values
 /// Has a code mailed to a new address of somebody who is signed in: whoever knows it has that mailbox.
 ///
 /// Whoever asks hears the same whatever comes of it; the outcome is for the metrics alone.
-public struct RequestMailboxMove: AnsweringCommand {
+public struct RequestMailboxMove: AnsweringCommand, TimedCommand {
     public var account: UUID
     /// The stream of the new address.
     public var mailbox: UUID

@@ -4,7 +4,7 @@ public import Values
 /// Has a one-time code mailed: to sign in, or to join where the realm lets people join.
 ///
 /// Whoever asks hears the same whatever comes of it; the outcome is for the metrics alone.
-public struct RequestOTP: AnsweringCommand {
+public struct RequestOTP: AnsweringCommand, TimedCommand {
     public enum Route: Sendable {
         case signIn
         /// Through the endpoint that is for registration only.

@@ -3,7 +3,7 @@ public import Values
 
 /// Believes that an installation is the genuine app, on the word of the owner who typed the code that was
 /// mailed to him.
-public struct CertifyByMailedCode: AnsweringCommand {
+public struct CertifyByMailedCode: AnsweringCommand, TimedCommand {
     public var installation: UUID
     public var typed: TypedMailedCode
     public var now: Timestamp

@@ -2,7 +2,7 @@ public import EventSourcing
 public import Values
 
 /// Has a code mailed to a realm's owner, by which an installation is trusted for which no store vouches.
-public struct RequestCertification: Command {
+public struct RequestCertification: TimedCommand {
     public var installation: UUID
     /// The name of the code, and the digest of its digits.
     public var code: UUID

@@ -2,7 +2,7 @@ public import EventSourcing
 public import Values
 
 /// Has a link mailed to a realm's owner: to sign in by, or to set another passphrase.
-public struct RequestOwnerLink: Command {
+public struct RequestOwnerLink: TimedCommand {
     public var purpose: MailedLink.Purpose
     public var link: UUID
     /// What the link begins with: from the configuration, never from the request.

@@ -4,7 +4,7 @@ public import Values
 /// Has a link mailed by which whoever holds the mailbox sets another passphrase for his account.
 ///
 /// Whoever asks hears the same whatever comes of it; the outcome is for the metrics alone.
-public struct RequestPassphraseReset: AnsweringCommand {
+public struct RequestPassphraseReset: AnsweringCommand, TimedCommand {
     public var app: UUID?
     public var mailbox: UUID
     public var link: UUID

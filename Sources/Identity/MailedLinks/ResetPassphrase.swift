@@ -3,7 +3,7 @@ public import Values
 
 /// Sets another passphrase for whoever holds the account's mailbox, as the link shows that went there.
 /// Every session that there was is over, and its person is told.
-public struct ResetPassphrase: Command {
+public struct ResetPassphrase: TimedCommand {
     public enum Chosen: Equatable, Sendable {
         /// What takes the place of one that was typed as it is.
         case typed(hash: String)

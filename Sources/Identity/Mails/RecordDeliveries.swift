@@ -3,7 +3,7 @@ public import Values
 
 /// Puts on record what mail servers said to mails, and when those are tried again that were refused
 /// for now. As many as came together are one command: it is the most frequent one there is.
-public struct RecordDeliveries: Command {
+public struct RecordDeliveries: TimedCommand {
     public enum Outcome: Sendable {
         case taken
         /// Not now: the server's code, 0 where it was not reached.

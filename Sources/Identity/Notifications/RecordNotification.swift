@@ -2,7 +2,7 @@ public import EventSourcing
 public import Values
 
 /// Puts on record what became of a notification, and where it goes on from there.
-public struct RecordNotification: Command {
+public struct RecordNotification: TimedCommand {
     public enum Outcome: Sendable, Equatable {
         case pushed(NotificationRoute, [UUID])
         /// Not now: what a provider answered, 0 where none was reached, and how many seconds it wants

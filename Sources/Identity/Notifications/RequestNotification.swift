@@ -25,7 +25,7 @@ public enum NotificationSender: Sendable, Equatable {
 }
 
 /// Has a realm's owner told of something, by an app that he let in.
-public struct RequestNotification: AnsweringCommand {
+public struct RequestNotification: AnsweringCommand, TimedCommand {
     /// The notification's stream.
     public var id: UUID
     public var sender: NotificationSender

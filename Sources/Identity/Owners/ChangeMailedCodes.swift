@@ -2,7 +2,7 @@ public import EventSourcing
 public import Values
 
 /// Says whether an owner's passphrase needs a mailed code beside it. Who wants it shows one first.
-public struct ChangeMailedCodes: AnsweringCommand {
+public struct ChangeMailedCodes: AnsweringCommand, TimedCommand {
     /// Nil: they are not needed any more.
     public var typed: TypedMailedCode?
     public var now: Timestamp

@@ -3,7 +3,7 @@ public import Values
 
 /// Moves a realm's owner to the mailbox from which he opened a link. He showed his passphrase when he asked
 /// for it: his apps stay signed in.
-public struct ConfirmOwnerMove: Command {
+public struct ConfirmOwnerMove: TimedCommand {
     public var mailbox: UUID
     public var code: UUID
     public var digest: SecretDigest

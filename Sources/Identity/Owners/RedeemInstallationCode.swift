@@ -3,7 +3,7 @@ public import Values
 
 /// Gives an installation tokens for an authorization code of the flagship profile. A wrong verifier does
 /// not use the code up; being redeemed does, and shown again it ends what it gave.
-public struct RedeemInstallationCode: AnsweringCommand {
+public struct RedeemInstallationCode: AnsweringCommand, TimedCommand {
     public var code: AuthorizationCode
     /// Of the verifier that was shown.
     public var verifier: SecretDigest?

@@ -3,7 +3,7 @@ public import Values
 
 /// Gives an installation another access token for its refresh token, which stays as it is: the client
 /// has a secret beside it, and keeps one token for as long as it is there.
-public struct RefreshInstallation: AnsweringCommand {
+public struct RefreshInstallation: AnsweringCommand, TimedCommand {
     /// The session that the token is of; that it is authentic is known already. Nil: it is no token.
     public var token: UUID?
     public var installation: UUID?

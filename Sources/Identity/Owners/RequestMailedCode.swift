@@ -3,7 +3,7 @@ public import Values
 
 /// Has a code mailed to a realm's owner, before he says that he wants one with each passphrase: so nobody
 /// is locked out by a mailbox that he can't read.
-public struct RequestMailedCode: Command {
+public struct RequestMailedCode: TimedCommand {
     public var code: UUID
     public var digest: SecretDigest
     public var now: Timestamp

@@ -5,7 +5,7 @@ public import Values
 /// but where he wants the same link once more.
 ///
 /// Whether somebody else has the address nobody learns who asks.
-public struct RequestOwnerMove: AnsweringCommand {
+public struct RequestOwnerMove: AnsweringCommand, TimedCommand {
     public enum Proof: Sendable, Equatable {
         case passphrase(PassphraseProof.Comparison)
         /// He has shown it already, for this very address.

@@ -3,7 +3,7 @@ public import Values
 
 /// Gives an owner a passphrase who has none any more, on the word of his certified app. One that there is
 /// is changed by whoever knows it, or has the mailbox.
-public struct RestorePassphrase: Command {
+public struct RestorePassphrase: TimedCommand {
     public var passphrase: DerivedPassphrase
     public var mail: UUID
     public var now: Timestamp

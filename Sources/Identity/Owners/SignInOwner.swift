@@ -38,6 +38,12 @@ public struct SignInOwner: AnsweringCommand {
         let code: Versioned<MailedCode>
     }
 
+    public func notBefore(_ time: Timestamp) -> Self {
+        var later = self
+        later.request.now = max(later.request.now, time)
+        return later
+    }
+
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
         let desk = try await OwnerDesk.read(request, from: streams)
         guard let account = desk.account?.stream else { return Facts(desk: desk, secrets: nil) }

@@ -3,7 +3,7 @@ public import Values
 
 /// Says that a realm's owner reads his mailbox: for a while a code of ours stands for those that would be
 /// mailed to him. It is for whoever has just mailed him something himself.
-public struct VouchForMailbox: Command {
+public struct VouchForMailbox: TimedCommand {
     public var code: UUID
     public var now: Timestamp
 

@@ -2,7 +2,7 @@ public import EventSourcing
 public import Values
 
 /// Lets nobody sign in with a passkey any more. Its owner is told by mail.
-public struct DeletePasskey: Command {
+public struct DeletePasskey: TimedCommand {
     public var passkey: UUID
     public var account: UUID
     public var session: SignedIn

@@ -3,7 +3,7 @@ public import Values
 
 /// Lets the owner of an account sign in with a new passkey from now on. What was presented uses the
 /// ceremony up, also where it makes no passkey.
-public struct EnrollPasskey: AnsweringCommand {
+public struct EnrollPasskey: AnsweringCommand, TimedCommand {
     /// What came of the adapter's verification.
     public enum Proof: Equatable, Sendable {
         case verified(CredentialRecord)

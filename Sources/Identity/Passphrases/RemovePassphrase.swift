@@ -2,7 +2,7 @@ public import EventSourcing
 public import Values
 
 /// Lets nobody sign in to an account by its passphrase any more. Its owner is told by mail.
-public struct RemovePassphrase: Command {
+public struct RemovePassphrase: TimedCommand {
     public var account: UUID
     public var session: SignedIn
     public var mail: UUID

@@ -3,7 +3,7 @@ public import Values
 
 /// Gives an account a passphrase, or another one, on the word of whoever signed in a short while ago.
 /// Its owner is told by mail.
-public struct SetPassphrase: Command {
+public struct SetPassphrase: TimedCommand {
     public var account: UUID
     /// What takes its place in the log.
     public var hash: String

@@ -47,6 +47,12 @@ public struct SignInOwnerByProvider: AnsweringCommand {
         let code: Versioned<MailedCode>?
     }
 
+    public func notBefore(_ time: Timestamp) -> Self {
+        var later = self
+        later.request.now = max(later.request.now, time)
+        return later
+    }
+
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
         let desk = try await OwnerDesk.read(request, from: streams)
         let providers = try await streams.read(Providers.self, Providers.stream)

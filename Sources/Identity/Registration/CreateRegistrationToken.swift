@@ -2,7 +2,7 @@ public import EventSourcing
 public import Values
 
 /// Makes a token by which so many clients may register themselves.
-public struct CreateRegistrationToken: Command {
+public struct CreateRegistrationToken: TimedCommand {
     public var id: UUID
     public var label: String
     public var uses: Int64

@@ -3,7 +3,7 @@ public import JSON
 public import Values
 
 /// Lets a client register itself, as far as the realm is open to it (RFC 7591).
-public struct RegisterOwnClient: Command {
+public struct RegisterOwnClient: TimedCommand {
     /// The client's stream.
     public var id: UUID
     public var clientID: String

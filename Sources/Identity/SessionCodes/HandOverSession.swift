@@ -3,7 +3,7 @@ public import Values
 
 /// Gives a realm's owner, who is signed in with a browser, a code that signs the same browser in at the
 /// place of a web app. It is good there alone, and for a minute.
-public struct HandOverSession: Command {
+public struct HandOverSession: TimedCommand {
     public static let lifetime: Int64 = 60
 
     /// The stream of the code.

@@ -2,7 +2,7 @@ public import EventSourcing
 public import Values
 
 /// Gives a certified installation a code that opens a web view as somebody who is signed in.
-public struct IssueSessionCode: Command {
+public struct IssueSessionCode: TimedCommand {
     /// The stream of the code.
     public var code: UUID
     /// The session whose token was shown.

@@ -4,7 +4,7 @@ public import Values
 /// Takes a realm's signing keys of one algorithm a step further: the key that everybody knows already
 /// begins to sign, the one that signed so far retires, and a new one is made known. A realm's first
 /// key signs at once.
-public struct RotateSigningKey: Command {
+public struct RotateSigningKey: TimedCommand {
     public var next: NewSigningKey
     public var overlap: Int64
     public var now: Timestamp

@@ -32,6 +32,12 @@ where
     public typealias Rejection = TwoFactorRejection
     public typealias Outcome = TwoFactorOutcome
 
+    public func notBefore(_ time: Timestamp) -> Self {
+        var later = self
+        later.change = change.notBefore(time)
+        return later
+    }
+
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> OwnTwoFactor {
         // The stream that is written has to be read.
         switch way {

@@ -3,7 +3,7 @@ public import Values
 
 /// Takes the first code of an authenticator app: from then on every sign-in by code or link asks for
 /// one.
-public struct ConfirmTOTP: Command {
+public struct ConfirmTOTP: TimedCommand {
     public var account: UUID
     public var typed: TypedFactor
     /// Keyed digests of the recovery codes that are shown with the answer.

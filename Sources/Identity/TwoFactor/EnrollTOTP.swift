@@ -3,7 +3,7 @@ public import Values
 
 /// Gives somebody a secret for an authenticator app. Nothing is asked for before the app has proved
 /// that it has it.
-public struct EnrollTOTP: Command {
+public struct EnrollTOTP: TimedCommand {
     public var account: UUID
     public var totp: UUID
     /// In base64url.

@@ -2,7 +2,7 @@ public import EventSourcing
 public import Values
 
 /// Takes an account's second factor away, for whoever has it or a recovery code of it.
-public struct RemoveTOTP: AnsweringCommand {
+public struct RemoveTOTP: AnsweringCommand, TimedCommand {
     public var account: UUID
     public var typed: TypedFactor
     public var mail: UUID

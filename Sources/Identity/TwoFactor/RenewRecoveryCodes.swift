@@ -2,7 +2,7 @@ public import EventSourcing
 public import Values
 
 /// Puts new recovery codes in the place of those that are left.
-public struct RenewRecoveryCodes: AnsweringCommand {
+public struct RenewRecoveryCodes: AnsweringCommand, TimedCommand {
     public var account: UUID
     public var typed: TypedFactor
     /// Keyed digests.

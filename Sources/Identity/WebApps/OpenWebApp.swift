@@ -4,7 +4,7 @@ public import Values
 /// Gives a certified installation what it opens a web app with: a token that may what the app may, and a
 /// browser that is signed in at the app's place. A konnector gets a token alone. Both end with the
 /// installation's own session.
-public struct OpenWebApp: AnsweringCommand {
+public struct OpenWebApp: AnsweringCommand, TimedCommand {
     /// A browser that is signed in by it: its session, and the digest of its secret.
     public struct NewBrowser: Sendable, Equatable {
         public var session: UUID

@@ -36,7 +36,13 @@ public struct DueWork: Sendable {
     }
 
     /// That which waits longest, first.
-    public func due(at now: Timestamp, limit: Int) async throws(ReadFailure) -> [Entry] {
+    /// - Parameters:
+    ///   - now: the latest time that it is in any realm.
+    ///   - isDue: whether it is by the time of its own realm.
+    public func due(
+        at now: Timestamp, limit: Int,
+        isDue: @escaping @Sendable (RealmID, Timestamp) -> Bool = { _, _ in true }
+    ) async throws(ReadFailure) -> [Entry] {
         try await database.read { [reading] connection throws(Postgres.Failure) in
             var parameters = Parameters()
             parameters.add(time: now.microseconds)
@@ -44,11 +50,12 @@ public struct DueWork: Sendable {
             let rows = try connection.execute(reading, parameters)
             return .success(
                 (0..<rows.count).compactMap { row in
-                    RealmID(rows.text(row, 0)).map {
-                        Entry(
-                            realm: $0, id: rows.identifier(row, 1), position: rows.int64(row, 2),
-                            attempts: Int(rows.int32(row, 3)))
-                    }
+                    guard let realm = RealmID(rows.text(row, 0)),
+                        isDue(realm, rows.instant(row, 4))
+                    else { return nil }
+                    return Entry(
+                        realm: realm, id: rows.identifier(row, 1), position: rows.int64(row, 2),
+                        attempts: Int(rows.int32(row, 3)))
                 })
         }
     }
@@ -70,7 +77,7 @@ private let dueNotifications = Statement("notifications_due", due("notifications
 
 private func due(_ model: String, _ id: String) -> String {
     """
-    select w.realm, w.\(id), w.position, w.attempts from urd.\(model) w
+    select w.realm, w.\(id), w.position, w.attempts, w.due_at from urd.\(model) w
     where not w.failed and w.due_at <= $1 order by w.due_at limit $2
     """
 }

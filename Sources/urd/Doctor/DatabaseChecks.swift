@@ -1,3 +1,5 @@
+import EventStore
+
 /// What the composition root lends to the doctor: a way to ask the database, and what it knows.
 struct DoctorTools: Sendable {
     /// Runs one query without parameters at an address, and gives its rows as text.
@@ -58,7 +60,7 @@ struct DatabaseChecks: Sendable {
             ("commit", "current_setting('synchronous_commit')"),
             ("zone", "current_setting('TimeZone')"),
             ("room", "current_setting('max_connections')"),
-            ("now", Clocks.question),
+            ("now", DatabaseClock.question),
             ("log", "coalesce(to_regclass('urd.event')::text, '')"),
             ("migrations", "coalesce(to_regclass('urd.migration')::text, '')"),
         ]
@@ -73,6 +75,10 @@ struct DatabaseChecks: Sendable {
                     + "has_table_privilege('urd.event', 'DELETE')::text, "
                     + "has_table_privilege('urd.event', 'TRUNCATE')::text")
             facts["rewrites"] = may.first?.contains("true") == true ? "true" : "false"
+            let latest = try? await tools.query(address, Self.latestEvent)
+            (facts["latest"], facts["latest_realm"]) = (
+                latest?.first?.first ?? nil, latest?.first?.last ?? nil
+            )
         }
         if facts["migrations"]?.isEmpty == false {
             let rows = try? await tools.query(
@@ -202,19 +208,6 @@ extension DatabaseChecks {
             check, "given up: " + counts.joined(separator: ", "),
             mend: "`urd mail list --failed --realm \((first.first ?? nil) ?? "?")` shows them, and "
                 + "`urd mail resend` tries one again once the reason is mended.")
-    }
-
-    func clocks(_ facts: [String: String]) -> Diagnosis {
-        let check = "clocks"
-        guard let there = facts["now"].flatMap({ Int64($0) }) else {
-            return .warning(check, "the database tells no time", mend: "Look at its log.")
-        }
-        if let milliseconds = Clocks.difference(there, tools.now()) {
-            return .warning(
-                check, "the database's clock differs from ours by \(milliseconds) ms",
-                mend: "Run chrony or systemd-timesyncd on both machines.")
-        }
-        return .fine(check, "the database's and ours agree")
     }
 
     func timeZone(_ facts: [String: String]) -> Diagnosis {

@@ -58,7 +58,7 @@ final class LogoutService: Sendable {
         guard began >= nextLook.withLock({ $0 }) else { return }
         var found: [LapsedSessions.Entry] = []
         do {
-            found = try await lapsed.page(at: Log.systemTime(), limit: 500)
+            found = try await lapsed.page(at: store.clock.now(), limit: 500)
             for entry in found where rounds.isOurs { try await end(entry) }
         } catch {
             store.lines.warning("logout.not_ended", ["why": .string("\(error)")])
@@ -70,7 +70,7 @@ final class LogoutService: Sendable {
     }
 
     private func end(_ entry: LapsedSessions.Entry) async throws {
-        let now = Log.systemTime()
+        let now = store.clock.now()
         var random = SystemRandomNumberGenerator()
         let order = NoticeOrder(id: .v7(at: now, using: &random))
         do {
@@ -120,7 +120,7 @@ final class LogoutService: Sendable {
     ) async throws {
         var pause = Duration.milliseconds(100)
         while true {
-            let now = Log.systemTime()
+            let now = store.clock.now()
             var random = SystemRandomNumberGenerator()
             do {
                 _ = try await store.dispatcher.dispatch(
@@ -143,7 +143,7 @@ extension LogoutLetters {
     init(_ store: Store, _ queries: ReadModelQueries) {
         let start = ContinuousClock.now
         let clock = RealmContext.Clock(
-            now: Log.systemTime, passed: { ContinuousClock.now - start })
+            now: store.clock.now, passed: { ContinuousClock.now - start })
         self.init(
             mint: store.mint,
             keys: TokenKeys(

@@ -91,7 +91,7 @@ final class DeliveryRecord: Sendable {
     ) async {
         var pause = Duration.milliseconds(100)
         while !Task.isCancelled {
-            let now = Log.systemTime()
+            let now = store.clock.now()
             do {
                 _ = try await store.dispatcher.dispatch(
                     RecordDeliveries(deliveries, now: now), in: realm, id: newID(now), digest: [],

@@ -6,12 +6,14 @@ import Telemetry
 /// Takes in hand what a read model holds to be due, some of it at once, on one node at a time; when that
 /// node goes, another takes its place.
 final class DueRounds: Sendable {
+    private let store: Store
     private let queue: DueWork
     private let leadership: Leadership
     private let inHand = Mutex(WorkInHand(limit: 64))
 
     /// - Parameter name: what the node that does this leads in.
     init(_ kind: DueWork.Kind, of name: String, _ store: Store) {
+        self.store = store
         queue = DueWork(kind, store.database)
         leadership = Leadership(of: name, at: store.database.address)
     }
@@ -49,7 +51,10 @@ final class DueRounds: Sendable {
 
     private func due() async -> [DueWork.Entry] {
         let enough = inHand.withLock { $0.enough(at: .now) }
-        guard let due = try? await queue.due(at: Log.systemTime(), limit: enough) else { return [] }
+        let due = try? await queue.due(at: store.latestTime, limit: enough) { [store] in
+            $1 <= store.now(in: $0)
+        }
+        guard let due else { return [] }
         return inHand.withLock { $0.take(due) }
     }
 }

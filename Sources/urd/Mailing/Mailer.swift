@@ -75,7 +75,10 @@ final class Mailer: Sendable {
     /// Due mails that are not under way, as many as there is room for.
     private func due() async -> [DueWork.Entry] {
         let enough = taken.withLock { $0.enough(at: .now) }
-        guard let due = try? await queue.due(at: Log.systemTime(), limit: enough) else { return [] }
+        let due = try? await queue.due(at: store.latestTime, limit: enough) { [store] in
+            $1 <= store.now(in: $0)
+        }
+        guard let due else { return [] }
         return taken.withLock { $0.take(due) }
     }
 
@@ -111,7 +114,8 @@ final class Mailer: Sendable {
         let (entry, event) = (order.entry, order.event)
         do {
             let letter = try await composer.letter(for: event)
-            guard let letter, letter.deadline.map({ Log.systemTime() < $0 }) ?? true else {
+            guard let letter, letter.deadline.map({ store.now(in: entry.realm) < $0 }) ?? true
+            else {
                 let reason: MailFault = letter == nil ? .pointless : .tooLate
                 await record.add(
                     delivery(of: entry, .refusedForGood(code: 0, reason), nil), entry.realm)

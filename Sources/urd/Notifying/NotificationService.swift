@@ -68,7 +68,7 @@ final class NotificationService: Sendable {
         outcomes.count(outcome)
         var pause = Duration.milliseconds(100)
         while true {
-            let now = Log.systemTime()
+            let now = store.clock.now()
             do {
                 try await dispatch(
                     RecordNotification(
@@ -86,7 +86,7 @@ final class NotificationService: Sendable {
     }
 
     private func dispatch(_ command: some Command, in realm: RealmID) async throws {
-        let now = Log.systemTime()
+        let now = store.clock.now()
         _ = try await store.dispatcher.dispatch(
             command, in: realm, id: newID(now), digest: [],
             origin: Origin(actor: "notifications", at: now))
@@ -126,8 +126,8 @@ extension NotificationDelivery {
     init(_ store: Store, _ queries: ReadModelQueries, _ outgoing: OutgoingCalls?) {
         let courier = PushCourier(
             transport: { call in await outgoing?.push(call) ?? .forbidden },
-            now: Log.systemTime)
+            now: store.clock.now)
         self.init(
-            events: store.log, queries: queries, courier: courier, now: Log.systemTime)
+            events: store.log, queries: queries, courier: courier, now: store.clock.now)
     }
 }

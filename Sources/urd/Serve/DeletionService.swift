@@ -16,21 +16,23 @@ struct DeletionService: Sendable {
     private let erased: Counter
     private let failed: Counter
     private let waiting: Gauge
+    private let clock: DatabaseClock
 
     /// How long after it is due a deletion may begin.
     private static let pause: Duration = .seconds(5)
     private static let batch = 1_000
 
     init(_ store: Store, _ queries: ReadModelQueries) {
+        clock = store.clock
         deletions = Deletions(store.database)
         erasure = AccountErasure(
             commands: store.dispatcher, queries: queries,
             destroyKey: { realm, subject throws(LogFailure) in
                 try await store.keyring.destroyKey(of: subject, in: realm)
             },
-            newID: {
+            newID: { [clock] in
                 var random = SystemRandom()
-                return .v7(at: Log.systemTime(), using: &random)
+                return .v7(at: clock.now(), using: &random)
             })
         lines = store.lines
         erased = store.metrics.counter(
@@ -54,7 +56,7 @@ struct DeletionService: Sendable {
     /// One round. True: there may be more.
     private func pass() async -> Bool {
         guard
-            let due = try? await deletions.due(at: Log.systemTime(), limit: Self.batch)
+            let due = try? await deletions.due(at: clock.now(), limit: Self.batch)
         else { return false }
         waiting.set(Double(due.count))
         for entry in due {
@@ -72,7 +74,7 @@ struct DeletionService: Sendable {
         do {
             let outcome = try await erasure.carryOut(
                 entry.account, in: entry.realm,
-                by: Origin(actor: "system", at: Log.systemTime()))
+                by: Origin(actor: "system", at: clock.now()))
             if case .erased(let position, isNew: true) = outcome {
                 erased.add(1)
                 lines.notice(

@@ -36,7 +36,7 @@ final class Health: Sendable {
                 ]
             }
             return [ComponentState(name: "database", isReady: true)] + projections(status)
-                + [sealing]
+                + [sealing, store.clockState]
         } catch {
             return [
                 ComponentState(name: "database", isReady: false, detail: "\(error)"), sealing,

@@ -34,7 +34,7 @@ struct InstallationService: Sendable {
 
     /// One round: how many there were.
     private func pass() async -> Int {
-        let now = Log.systemTime()
+        let now = store.clock.now()
         do {
             let found = try await pending.page(
                 before: now.adding(seconds: -Installation.patience), limit: Self.batch)

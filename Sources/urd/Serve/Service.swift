@@ -63,8 +63,10 @@ struct Service: Sendable {
                 group.addTask { try await store.checkSchema(patience: nil) }
                 try await group.next()
                 health.schemaIsRight()
-                await store.compareClocks()
-                group.addTask { try await store.log.pollHeads() }
+                // What time it is on record has to be known before anything is decided.
+                await store.log.pollHeads()
+                group.addTask { try await store.log.pollHeads(every: .milliseconds(100)) }
+                group.addTask { try await store.watchClocks() }
                 group.addTask { try await sealer.run() }
                 group.addTask { try await models.run() }
                 group.addTask { try await forget() }
@@ -199,7 +201,7 @@ extension RealmContexts {
     ) {
         let start = ContinuousClock.now
         let clock = RealmContext.Clock(
-            now: Log.systemTime, passed: { ContinuousClock.now - start })
+            now: store.clock.now, passed: { ContinuousClock.now - start })
         self.init(
             places: Places(queries, forwarding: forwarding, issuers: issuers),
             mint: store.mint,
@@ -250,12 +252,13 @@ extension AdminContext {
         store: Store, queries: any AdminQueries, upstream: Upstream = Upstream(),
         operator: String? = nil
     ) {
+        let start = ContinuousClock.now
         self.init(
             commands: store.dispatcher, queries: queries,
             deriveSecret: { realm, command, purpose in
                 try await store.keyring.keys(of: realm).derive(purpose, command.bytes)
             },
-            now: Log.systemTime,
+            now: store.clock.now, passed: { ContinuousClock.now - start },
             standing: { realm, subject throws(LogFailure) in
                 try await store.keyring.standing(of: subject, in: realm)
             },

@@ -1,3 +1,4 @@
+import API
 import EventSourcing
 import EventStore
 import Identity
@@ -15,6 +16,9 @@ struct Store: Sendable {
     let dispatcher: Dispatcher<PostgresLog>
     let metrics: Metrics
     let lines: Log
+    /// The database's, by which everything is decided.
+    let clock: DatabaseClock
+    let time: RealmTime
 
     /// The settings that it is made from.
     static let settings: [any AnySetting] = [
@@ -42,12 +46,15 @@ struct Store: Sendable {
             try Self.readMasterKey(path)
         }
         metrics = Metrics()
+        let clock = DatabaseClock()
+        self.clock = clock
         self.lines = lines
         let waits = metrics.histogram(
             "urd_pool_wait_seconds", help: "How long queries waited for a connection.",
             buckets: [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5])
         database = Database(
-            address, connections: connections, limit: queries, session: PostgresLog.session
+            address, connections: connections, limit: queries, session: PostgresLog.session,
+            opened: clock.read
         ) {
             waits.observe($0)
         }
@@ -57,6 +64,10 @@ struct Store: Sendable {
             log: lines, configures: EventCatalogue.isConfiguration,
             isNews: { AskedMail.id(by: $0.name, $0.open) != nil })
         dispatcher = Dispatcher(log: log)
+        let start = ContinuousClock.now
+        time = RealmTime(
+            clock: clock.now, passed: { ContinuousClock.now - start },
+            latest: { [times = log.times] in times.of($0) })
     }
 
     func close() {

@@ -93,4 +93,6 @@ final class WatchedLog: EventLog {
         try check()
         return try await base.head(of: realm)
     }
+
+    func latestTime(in realm: RealmID) -> Timestamp? { base.latestTime(in: realm) }
 }

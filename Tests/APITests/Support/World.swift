@@ -51,7 +51,7 @@ struct World {
                 World.derivationKey.authenticate(
                     Array("\(realm)|\(purpose)|".utf8) + command.bytes)
             },
-            now: { clock.next() },
+            now: { clock.next() }, passed: { .zero },
             standing: { [log] realm, subject throws(LogFailure) in
                 if subject == World.shared { return .shared }
                 let events = try await log.events(from: 1, limit: .max, in: realm)
