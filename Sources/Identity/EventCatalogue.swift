@@ -4,7 +4,8 @@ public import EventSourcing
 public enum EventCatalogue {
     public static let all: [EventShape] =
         RealmEvent.catalogue + HostEvent.catalogue + AppEvent.catalogue + ClientEvent.catalogue
-        + AdminKeyEvent.catalogue + AccountEvent.catalogue + MailboxEvent.catalogue
+        + AdminKeyEvent.catalogue + AdminRefusalEvent.catalogue + AccountEvent.catalogue
+        + MailboxEvent.catalogue
         + SessionEvent.catalogue + MailEvent.catalogue + DisclosureEvent.catalogue
         + SigningKeyEvent.catalogue
         + PasskeyEvent.catalogue + TwoFactorEvent.catalogue + InviteEvent.catalogue

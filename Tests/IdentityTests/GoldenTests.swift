@@ -55,7 +55,7 @@ private func samples() throws -> [any Event] {
         ClientEvent.deleted,
         AdminKeyEvent.created(name: "Ada", digest: try digest(1), scope: .only([acme])),
         AdminKeyEvent.created(name: "Ada", digest: try digest(1), scope: .all),
-        AdminKeyEvent.revoked,
+        AdminKeyEvent.revoked, AdminRefusalEvent.refused(key: key, reason: .wrongSecret),
     ] + (try signInSamples()) + (try factorSamples()) + (try browserSamples())
         + passphraseSamples() + (try flagshipSamples())
 }
@@ -338,6 +338,7 @@ private func notificationSamples() throws -> [any Event] {
         #expect(ClientEvent(name: "client.moved", fields: [:]) == nil)
         #expect(AdminKeyEvent(name: "admin_key.created", fields: ["name": "Ada"]) == nil)
         #expect(AdminKeyEvent(name: "admin_key.moved", fields: [:]) == nil)
+        #expect(AdminRefusalEvent(name: "admin_key.refused", fields: ["reason": "x"]) == nil)
     }
 
     @Test func `about a client is read as it stands, whatever the rules are today`() throws {

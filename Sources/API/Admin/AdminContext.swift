@@ -26,6 +26,7 @@ public struct AdminContext: RouteContext {
     /// Shows the time of no realm: for names alone.
     let now: @Sendable () -> Timestamp
     let time: RealmTime
+    private let refused = RefusedKeys()
     /// Set in a process whose user has the database and the master key in hand: nobody needs to ask
     /// him for an admin key.
     let `operator`: String?
@@ -67,6 +68,18 @@ public struct AdminContext: RouteContext {
         if right == .nothing { return .nobody }
         if let name = `operator` { return .operator(name) }
         let key = try await authenticated(request)
+        do throws(Problem) {
+            try require(right, of: key, realm)
+        } catch {
+            try await record(.outOfScope, of: key.id, in: request)
+            throw error
+        }
+        return .key(key)
+    }
+
+    private func require(
+        _ right: Right, of key: AdminKeyView, _ realm: RealmID?
+    ) throws(Problem) {
         switch right {
         case .nothing: break
         // Clients and accounts are a realm's: no route of this table asks for them.
@@ -76,7 +89,6 @@ public struct AdminContext: RouteContext {
         case .realm:
             guard key.scope.opens(realm) else { throw Problem(.forbidden) }
         }
-        return .key(key)
     }
 
     private func authenticated(_ request: Request) async throws(Problem) -> AdminKeyView {
@@ -94,8 +106,26 @@ public struct AdminContext: RouteContext {
         }
         // An unknown key is compared as well, so that time does not tell which ids exist.
         let isRight = constantTimeEqual(key.digest, known?.digest ?? noDigest)
-        guard let known, isRight, known.revokedAt == nil else { throw Problem(.unauthenticated) }
+        guard let known else {
+            try await record(.unknown, of: key.id, in: request)
+            throw Problem(.unauthenticated)
+        }
+        guard isRight, known.revokedAt == nil else {
+            try await record(isRight ? .revoked : .wrongSecret, of: key.id, in: request)
+            throw Problem(.unauthenticated)
+        }
         return known
+    }
+
+    /// Who shows a key that is not good may be somebody who tries keys, or a program that was forgotten:
+    /// either is on record in the system realm, some times an hour.
+    private func record(
+        _ reason: AdminRefusalReason, of key: UUID, in request: Request
+    ) async throws(Problem) {
+        let now = time.now(in: .system)
+        try await refused.record(
+            RecordRefusedKey(key: key, reason: reason, now: now),
+            by: Origin("anonymous", of: request, from: request.source, at: now), commands)
     }
 }
 

@@ -47,12 +47,23 @@ extension Call<RealmContext> {
         let shown = context.mint.readRefreshToken(body["refresh_token"]?.string ?? "")
         let installation = installationStream(body["client_id"]?.string)
         let actor = installation.map { "client:\(RegisterInstallation.clientID(of: $0))" }
-        let granted = try await ask(
+        let result = try await tried(
             RefreshInstallation(
                 token: shown.flatMap { $0.generation == 0 ? $0.session : nil },
                 installation: installation, secret: .ofSecret(body["client_secret"]?.string),
                 now: context.clock.now()), as: actor ?? "anonymous")
-        return installationTokens(granted, withRefresh: false)
+        switch result {
+        case .success(let granted): return installationTokens(granted, withRefresh: false)
+        case .failure(let refusal):
+            if let shown, let installation,
+                [.invalidRefreshToken, .wrongSecret].contains(refusal)
+            {
+                try await recordRefused(
+                    refreshOf: shown.session, by: installation,
+                    RegisterInstallation.clientID(of: installation))
+            }
+            throw refusal.problem
+        }
     }
 
     fileprivate func redeemInstallationCode() async throws(Problem) -> Response {

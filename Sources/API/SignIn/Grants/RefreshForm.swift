@@ -1,10 +1,31 @@
 internal import Identity
 internal import JSON
+internal import Values
 
 extension GrantForm {
-    static let refresh = GrantForm([
-        .optional("refresh_token", .text(1...4096), "The token to be refreshed.")
-    ]) { call throws(Problem) -> RefreshGrant in
+    static let refresh = GrantForm(
+        RefreshGrant.self,
+        [.optional("refresh_token", .text(1...4096), "The token to be refreshed.")]
+    ) { call, request throws(Problem) in
+        let shown = try refreshToken(call)
+        let result = try await call.tried(
+            RedeemGrant(shown, request), as: "client:\(request.clientID)",
+            client: request.clientID)
+        switch result {
+        case .success(let outcome): return outcome
+        case .failure(let refusal):
+            // What the decision itself put on record, reuse, is an outcome.
+            if [.invalidRefreshToken, .strongerSignInNow, .accountBlocked].contains(refusal) {
+                try await call.recordRefused(
+                    refreshOf: shown.session, by: request.client, request.clientID)
+            }
+            throw refusal.problem
+        }
+    }
+
+    private static func refreshToken(
+        _ call: Call<RealmContext>
+    ) throws(Problem) -> RefreshGrant {
         guard let text = call.body["refresh_token"]?.string else {
             throw Problem(.invalidRequest, "refresh_token is required.")
         }
@@ -15,4 +36,16 @@ extension GrantForm {
     }
 
     static let clientCredentials = GrantForm { _ throws(Problem) in ClientCredentialsGrant() }
+}
+
+extension Call<RealmContext> {
+    /// Puts on record that a token was refused which this server gave.
+    func recordRefused(
+        refreshOf session: UUID, by client: UUID, _ clientID: String
+    ) async throws(Problem) {
+        _ = try await attempt(
+            RecordRefusedRefresh(
+                session: session, client: client, clientID: clientID, from: signInPlace,
+                now: context.clock.now()), as: "client:\(clientID)", client: clientID)
+    }
 }

@@ -1,0 +1,58 @@
+public import EventSourcing
+public import JSON
+public import Values
+
+/// Why somebody with an admin key was not let in.
+public enum AdminRefusalReason: String, Sendable, CaseIterable {
+    /// No key has its id.
+    case unknown = "unknown_key"
+    case wrongSecret = "wrong_secret"
+    case revoked = "revoked_key"
+    /// The key is good, and does not open what was asked for.
+    case outOfScope = "out_of_scope"
+}
+
+/// What happens where an admin key is refused. It is about the key, and no part of its own history.
+public enum AdminRefusalEvent: Event {
+    case refused(key: UUID, reason: AdminRefusalReason)
+
+    public static let catalogue = [EventShape("admin_key.refused", open: ["key", "reason"])]
+
+    public var name: String { "admin_key.refused" }
+
+    public var subject: UUID? { nil }
+
+    public var fields: JSONObject {
+        switch self {
+        case .refused(let key, let reason):
+            ["key": .uuid(key), "reason": .string(reason.rawValue)]
+        }
+    }
+
+    public init?(name: String, fields: JSONObject) {
+        guard name == "admin_key.refused", let key = fields.uuid("key"),
+            let reason: AdminRefusalReason = fields.choice("reason")
+        else { return nil }
+        self = .refused(key: key, reason: reason)
+    }
+}
+
+/// What was refused within one hour: of one key, or of all that are not known.
+public struct AdminRefusals: StreamState {
+    public private(set) var count = 0
+
+    public init() {}
+
+    public mutating func apply(_ event: AdminRefusalEvent) { count += 1 }
+
+    /// Entries of an hour at most: whoever tries keys does not fill the log.
+    public static func most(isKnown: Bool) -> Int { isKnown ? 10 : 60 }
+
+    /// Of each known key, so that nobody who makes keys up hides what is done with one that there is.
+    public static func stream(of key: UUID, isKnown: Bool, at now: Timestamp) -> UUID {
+        let hour = UInt64(bitPattern: now.seconds / 3600)
+        let unknown = UUID(high: 0x7572_6400_0000_8000, low: 0x8000_0000_0011_0000)
+        let name = isKnown ? key : unknown
+        return UUID(high: name.high, low: name.low ^ hour << 20 ^ 0x6b72)
+    }
+}
