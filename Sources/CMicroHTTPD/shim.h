@@ -1,6 +1,9 @@
 #pragma once
 #include <microhttpd.h>
+#include <stdarg.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/types.h>
 
 /*
@@ -21,10 +24,28 @@ struct mhd_shim_settings {
     size_t (*unescape)(void *context, struct MHD_Connection *connection, char *text);
 };
 
-static inline struct MHD_Daemon *mhd_shim_start(const struct mhd_shim_settings *settings) {
+/* What the library is about to say of a request it says to its log first. */
+struct mhd_shim_listener {
+    void (*length_refused)(void *context);
+    void *context;
+};
+
+static inline void mhd_shim_heard(void *listener, const char *format, va_list arguments) {
+    const struct mhd_shim_listener *to = listener;
+    (void)arguments;
+    if (strstr(format, "Content-Length") != NULL) {
+        to->length_refused(to->context);
+    }
+}
+
+/* The listener is freed once the daemon is stopped, or did not start. */
+static inline struct MHD_Daemon *mhd_shim_start(
+    const struct mhd_shim_settings *settings, struct mhd_shim_listener *listener) {
     return MHD_start_daemon(
-        settings->flags, 0, settings->accept_policy, settings->context,
+        settings->flags | MHD_USE_ERROR_LOG, 0, settings->accept_policy, settings->context,
         settings->request_advanced, settings->context,
+        /* The first of all, so that nothing is said before it. */
+        MHD_OPTION_EXTERNAL_LOGGER, mhd_shim_heard, (void *)listener,
         MHD_OPTION_LISTEN_SOCKET, (MHD_socket)settings->listening_socket,
         MHD_OPTION_CONNECTION_LIMIT, settings->connection_limit,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, settings->connection_memory,

@@ -61,6 +61,9 @@ extension Exchange {
         case .success(let head):
             state.withLock { state in
                 state.head = head
+                // libmicrohttpd takes a bare line feed for the end of a line between chunks, and can't be
+                // told not to: where another server saw the body end elsewhere, nothing follows here.
+                state.isLast = head.isChunked
                 // A client's word alone does not get it much memory.
                 state.body.reserveCapacity(min(head.contentLength ?? 0, 16 * 1024))
             }

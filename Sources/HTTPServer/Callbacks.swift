@@ -53,6 +53,7 @@ func requestBegan(
         worker.server.refused(.parameters)
         connection.refuse(.parameters)
     }
+    worker.awaitHead(of: exchange)
     return unsafe Unmanaged.passRetained(exchange).toOpaque()
 }
 
@@ -68,6 +69,7 @@ func requestAdvanced(
     guard let worker: Worker = unsafe borrowed(context), let slot = unsafe slot,
         let exchange: Exchange = unsafe borrowed(slot.pointee), let size = unsafe size
     else { return .NO }
+    worker.tookHead(of: exchange)
     let step = unsafe exchange.advance(
         Arrival(handle: handle, method: method, version: version, data: data, count: size.pointee),
         worker.server)
@@ -79,7 +81,7 @@ func requestAdvanced(
         exchange.connection.enter(.sending, at: monotonicNow())
         return unsafe queue(
             response, id: exchange.id, serverName: worker.server.configuration.serverName,
-            closing: closing || worker.server.isDraining, on: handle)
+            closing: closing || exchange.isLast || worker.server.isDraining, on: handle)
     }
 }
 
@@ -93,8 +95,17 @@ func requestEnded(
     else { return }
     let exchange = unsafe Unmanaged<Exchange>.fromOpaque(pointer).takeRetainedValue()
     unsafe slot.pointee = nil
+    worker.tookHead(of: exchange)
     exchange.connection.enter(.waiting, at: monotonicNow())
     worker.server.exchangeEnded()
+}
+
+/// libmicrohttpd 0.9.75 is about to refuse the length of a body, and would send the head of its answer
+/// twice: whatever reads that takes the second one for the body of the first. Which request it is about
+/// it does not say.
+func lengthRefused(context: UnsafeMutableRawPointer?) {
+    guard let worker: Worker = unsafe borrowed(context) else { return }
+    worker.refuseUnreadableLengths()
 }
 
 /// Paths and queries are handed over as they came; decoding them is for those who know what they

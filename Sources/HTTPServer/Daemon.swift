@@ -7,6 +7,7 @@ internal import Glibc
 @safe struct Daemon: @unchecked Sendable {
     private let pointer: OpaquePointer
     private let context: UnsafeMutableRawPointer
+    private let listener: UnsafeMutablePointer<mhd_shim_listener>
     /// Readable when there is something to do.
     let events: Int32
 
@@ -30,14 +31,19 @@ internal import Glibc
             request_advanced: requestAdvanced,
             request_ended: requestEnded,
             unescape: leaveEscaped)
-        guard let pointer = unsafe mhd_shim_start(&settings) else {
+        let listener = unsafe UnsafeMutablePointer<mhd_shim_listener>.allocate(capacity: 1)
+        unsafe listener.initialize(
+            to: mhd_shim_listener(length_refused: lengthRefused, context: context))
+        guard let pointer = unsafe mhd_shim_start(&settings, listener) else {
             let failure = Failure(code: .library, detail: "MHD_start_daemon: errno \(errno)")
+            unsafe listener.deallocate()
             close(listeningSocket)
             unsafe Unmanaged<Worker>.fromOpaque(context).release()
             throw failure
         }
         unsafe self.pointer = pointer
         unsafe self.context = context
+        unsafe self.listener = listener
         events = unsafe mhd_shim_epoll(pointer)
     }
 
@@ -62,6 +68,7 @@ internal import Glibc
     /// Closes what is still open. Once, and never with a suspended connection.
     func stop() {
         unsafe MHD_stop_daemon(pointer)
+        unsafe listener.deallocate()
         unsafe Unmanaged<Worker>.fromOpaque(context).release()
     }
 }

@@ -36,6 +36,8 @@ final class Exchange: Sendable {
         var head: RequestHead?
         var body: [UInt8] = []
         var share: BodyBudget.Share?
+        /// The connection is closed behind its answer.
+        var isLast = false
     }
 
     let connection: Connection
@@ -82,6 +84,12 @@ final class Exchange: Sendable {
         return response
     }
 
+    var isLast: Bool { state.withLock { $0.isLast } }
+
+    /// Why the length that its client gives can't be read; nil where it can. While its head is being read,
+    /// on its worker's thread.
+    var unreadableLength: Refusal? { handle.unreadableLength }
+
     /// Answers unless somebody else already has.
     @discardableResult
     func answer(_ response: Response, _ server: Core) -> Bool {
@@ -123,6 +131,20 @@ final class Exchange: Sendable {
     init(_ pointer: OpaquePointer, _ worker: Worker) {
         unsafe self.pointer = pointer
         self.worker = worker
+    }
+
+    var unreadableLength: Refusal? {
+        let name: StaticString = "Content-Length"
+        var value: UnsafePointer<CChar>?
+        var count = 0
+        let found = unsafe MHD_lookup_connection_value_n(
+            pointer, .HEADER_KIND,
+            UnsafeRawPointer(name.utf8Start).assumingMemoryBound(to: CChar.self),
+            name.utf8CodeUnitCount, &value, &count)
+        guard found == .YES, let value = unsafe value else { return nil }
+        guard let length = unsafe decimal(UnsafeRawBufferPointer(start: value, count: count))
+        else { return .framing }
+        return length == .max ? .bodyTooLarge : nil
     }
 
     func suspend() { unsafe MHD_suspend_connection(pointer) }

@@ -11,6 +11,7 @@ struct RequestHead {
     let headers: Headers
     /// Nil without a Content-Length, as with chunks.
     let contentLength: Int?
+    let isChunked: Bool
 }
 
 /// Collects a head field by field.
@@ -23,8 +24,8 @@ struct HeadReader {
     private var refusal: Refusal?
 
     /// Both buffers are the client's bytes as they came.
-    mutating func add(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
-        let value = unsafe trimmed(value)
+    mutating func add(name: UnsafeRawBufferPointer, value untrimmed: UnsafeRawBufferPointer) {
+        let value = unsafe trimmed(untrimmed)
         let before = headers.count
         unsafe headers.append(
             String(decoding: name, as: UTF8.self), String(decoding: value, as: UTF8.self))
@@ -39,7 +40,9 @@ struct HeadReader {
             if contentLength == nil { refuse(.framing) }
         } else if unsafe equal(name, "transfer-encoding") {
             transferCodings += 1
-            if unsafe !equal(value, "chunked") { refuse(.transferCoding) }
+            // To libmicrohttpd 0.9.75 a space behind it makes another coding of it, and it would wait for
+            // the rest of the body until the client goes.
+            if unsafe !equal(untrimmed, "chunked") { refuse(.transferCoding) }
         }
     }
 
@@ -69,7 +72,7 @@ struct HeadReader {
             RequestHead(
                 method: method, path: String(decoding: path, as: UTF8.self),
                 query: query.map { String(decoding: $0, as: UTF8.self) }, headers: headers,
-                contentLength: contentLength))
+                contentLength: contentLength, isChunked: transferCodings > 0))
     }
 }
 
@@ -92,7 +95,7 @@ private func equal(_ bytes: UnsafeRawBufferPointer, _ lowercase: StaticString) -
 }
 
 /// Digits alone; a number that does not fit is as good as the largest.
-private func decimal(_ bytes: UnsafeRawBufferPointer) -> Int? {
+func decimal(_ bytes: UnsafeRawBufferPointer) -> Int? {
     guard unsafe !bytes.isEmpty else { return nil }
     var result = 0
     for index in bytes.indices {

@@ -22,6 +22,9 @@ final class Worker: TaskExecutor {
     private let bell: (reader: Int32, writer: Int32)
     private let isRung = Atomic(false)
     private let orders = Mutex(Orders())
+    /// Exchanges whose first line is there, and not all of their head: seldom more than the one that is
+    /// being read.
+    private let headless = Mutex<[Exchange]>([])
     /// Nil once the thread is gone.
     private let jobs = Mutex<[UnownedJob]?>([])
 
@@ -46,6 +49,27 @@ final class Worker: TaskExecutor {
         guard startThread({ self.run(daemon) }) else {
             daemon.stop()
             throw Failure(code: .library, detail: "no thread for a worker")
+        }
+    }
+
+    func awaitHead(of exchange: Exchange) {
+        headless.withLock { $0.append(exchange) }
+    }
+
+    func tookHead(of exchange: Exchange) {
+        headless.withLock { headless in
+            guard let index = headless.lastIndex(where: { $0 === exchange }) else { return }
+            headless.remove(at: index)
+        }
+    }
+
+    /// Answers those in our own words, once, and closes their connections: what libmicrohttpd says
+    /// then reaches nobody.
+    func refuseUnreadableLengths() {
+        for exchange in headless.withLock({ $0 }) where exchange.connection.waitingSince != nil {
+            guard let refusal = exchange.unreadableLength else { continue }
+            server.refused(refusal)
+            exchange.connection.refuse(refusal)
         }
     }
 
