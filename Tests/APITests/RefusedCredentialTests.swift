@@ -52,7 +52,7 @@ import Values
         let world = try await SignInWorld()
         let tokens = try await world.join()
         let token = try #require(tokens["refresh_token"]?.string)
-        let form = [
+        let form: [(name: String, value: String)] = [
             ("grant_type", "refresh_token"), ("client_id", "phone"), ("refresh_token", token),
         ]
         _ = try await world.post(
@@ -73,7 +73,7 @@ import Values
         let forged = String(token.dropLast(4)) + "AAAA"
         _ = try await world.post(
             "/connect/token",
-            form: form.dropLast() + [("refresh_token", forged)])
+            form: Array(form.dropLast()) + [(name: "refresh_token", value: forged)])
         #expect(try await world.events().count { $0 == "session.refused" } == 2)
     }
 }
