@@ -3,7 +3,8 @@ public import EventSourcing
 /// Every shape of every event that the log may hold.
 public enum EventCatalogue {
     public static let all: [EventShape] =
-        RealmEvent.catalogue + HostEvent.catalogue + AppEvent.catalogue + ClientEvent.catalogue
+        RealmEvent.catalogue + LogEvent.catalogue + HostEvent.catalogue + AppEvent.catalogue
+        + ClientEvent.catalogue
         + AdminKeyEvent.catalogue + AdminRefusalEvent.catalogue + AccountEvent.catalogue
         + MailboxEvent.catalogue
         + SessionEvent.catalogue + MailEvent.catalogue + DisclosureEvent.catalogue

@@ -98,7 +98,7 @@ class Settings(FrontDoorCase):
         admin.chmod(0o755)
         page = (DEPLOY / "README.md").read_text()
         blocks = re.findall(r"```sh\n(.*?)```", page, re.S)
-        self.assertEqual(len(blocks), 2)
+        self.assertEqual(len(blocks), 3)
         script = "set -e\n" + "".join(blocks) + "sudo urd-admin doctor; sudo urd-admin config print"
         done = subprocess.run(
             ["bash", "-c", script.replace("sudo urd-admin", str(admin))], env=environment(),

@@ -44,6 +44,7 @@ private func samples() throws -> [any Event] {
         RealmEvent.created(displayName: "Acme"),
         RealmEvent.settingsChanged(["native_grants": true, "mail_from": .null, "otp_attempts": 5]),
         RealmEvent.disabled, RealmEvent.enabled, RealmEvent.subjectErased(client),
+        LogEvent.lossAccepted(AcceptedLoss(size: 97, epoch: 2, sealed: 46, head: 51)),
         HostEvent.assigned(host: "login.example.org", realm: acme), HostEvent.released,
         AppEvent.created(slug: "shop", name: "Shop"),
         AppEvent.updated(.init(slug: "store", name: "Store", settings: ["native_grants": true])),

@@ -172,3 +172,17 @@ import Testing
         try await given().when(EraseSubject(subject: client)).thenRejected(.notFound)
     }
 }
+
+@Suite struct `Accepting a loss of the log` {
+    private let loss = AcceptedLoss(size: 97, epoch: 2, sealed: 46, head: 51)
+
+    @Test func `is put on record once, with what is given up`() async throws {
+        try await givenRealm().when(AcceptLoss(loss))
+            .then(LogEvent.lossAccepted(loss), in: AcceptedLoss.stream)
+        try await givenRealm().given(LogEvent.lossAccepted(loss), in: AcceptedLoss.stream)
+            .when(AcceptLoss(loss)).thenNothing()
+        let next = AcceptedLoss(size: 120, epoch: 3, sealed: 80, head: 80)
+        try await givenRealm().given(LogEvent.lossAccepted(loss), in: AcceptedLoss.stream)
+            .when(AcceptLoss(next)).then(LogEvent.lossAccepted(next), in: AcceptedLoss.stream)
+    }
+}

@@ -12,3 +12,5 @@ func removeFolder(_ path: String) throws {
     closedir(stream)
     rmdir(path)
 }
+
+func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }

@@ -1,5 +1,6 @@
 import Cryptography
 import EventSourcing
+import JSON
 import Postgres
 import PostgresTesting
 import Telemetry
@@ -95,18 +96,59 @@ final class TamperedLog: Sendable {
         var next = try connection.run(
             "select coalesce(max(position), 0) + 1 from urd.event"
         ).position
+        let others = try connection.run(
+            "select count(*) from urd.event where type <> 'thing.happened'"
+        ).position
         for batch in stride(from: 0, to: count, by: 10_000) {
             let size = min(10_000, count - batch)
-            let records = (next..<next + Int64(size)).map { record(at: $0) }
+            let records = (next..<next + Int64(size)).map { record(at: $0, behind: others) }
             try connection.insert(records, from: next, key: keys.mac[0])
             next += Int64(size)
         }
         try repair(connection)
     }
 
+    /// Puts on record, as the application would, that a loss is accepted.
+    /// - Parameter key: the realm's own, unless it is to be a forgery.
+    func accept(_ loss: AcceptedLoss, key: HMACKey? = nil) async throws {
+        let keys = try await keyring.keys(of: realm)
+        let connection = try Connection(database.superuser)
+        try connection.run("set session_replication_role = replica")
+        let next = try connection.run(
+            "select coalesce(max(position), 0) + 1 from urd.event"
+        ).position
+        let version = try connection.run(
+            "select count(*) + 1 from urd.event where type = '\(AcceptedLoss.eventName)'"
+        ).position
+        let record = Record(
+            at: Timestamp(microseconds: 1_700_000_000_000_000 + next * 1001),
+            command: UUID(high: 8, low: UInt64(next)),
+            data: JSON.object(loss.fields).canonical(),
+            meta: Array(#"{"actor":"operator:x"}"#.utf8),
+            realm: realm.name, revision: 1, sealed: nil, stream: AcceptedLoss.stream, subject: nil,
+            type: AcceptedLoss.eventName, version: Int(version))
+        try connection.insert([record], from: next, key: key ?? keys.mac[0])
+        try repair(connection)
+    }
+
+    /// Makes the database what it was when the log had some events, of which some were sealed.
+    func setBack(to kept: Int64, sealed: Int64) throws {
+        try attack(
+            "delete from urd.event where position > \(kept)",
+            "delete from urd.checkpoint where size > \(sealed)",
+            "delete from urd.tile where (index + 1) << (8 * (level + 1)) > \(sealed)",
+            repairing: true)
+    }
+
+    func epoch() throws -> Int64 {
+        try Connection(database.superuser).run("select epoch from urd.realm_log").position
+    }
+
     /// The record that the application writes at a position.
-    func record(at position: Int64) -> Record {
-        let index = Int((position - 1) % 7)
+    /// - Parameter others: how many events before it are of other streams than the seven.
+    func record(at position: Int64, behind others: Int64 = 0) -> Record {
+        let ordinal = position - 1 - others
+        let index = Int(ordinal % 7)
         return Record(
             at: Timestamp(microseconds: 1_700_000_000_000_000 + position * 1001),
             command: UUID(high: 7, low: UInt64(position)),
@@ -115,7 +157,7 @@ final class TamperedLog: Sendable {
             revision: 1 + index,
             sealed: index == 3 ? [UInt8(truncatingIfNeeded: position), 2] : nil,
             stream: Self.streams[index], subject: index == 3 ? UUID(high: 9, low: 9) : nil,
-            type: "thing.happened", version: 1 + Int((position - 1) / 7))
+            type: "thing.happened", version: 1 + Int(ordinal / 7))
     }
 
     /// Makes head and stream versions fit the events, as an attacker would.
@@ -202,6 +244,7 @@ extension Connection {
         var revisions = ArrayParameter(of: .int2)
         var leaves = ArrayParameter(of: .bytea)
         var macs = ArrayParameter(of: .bytea)
+        var types = ArrayParameter(of: .text)
         var metas = ArrayParameter(of: .text)
         var datas = ArrayParameter(of: .text)
         var sealed = ArrayParameter(of: .bytea)
@@ -218,6 +261,7 @@ extension Connection {
             }
             versions.append(Int32(record.version))
             revisions.append(Int16(record.revision))
+            types.append(record.type)
             leaves.append(bytes: leaf)
             macs.append(bytes: Record.mac(leaf, under: key))
             metas.append(String(decoding: record.meta, as: UTF8.self))
@@ -231,15 +275,15 @@ extension Connection {
         var parameters = Parameters()
         for array in [
             positions, times, streams, commands, subjects, versions, revisions, leaves, macs, metas,
-            datas, sealed,
+            datas, sealed, types,
         ] { parameters.add(array) }
         try executeOnce(
             """
             insert into urd.event (realm, type, position, at, stream, command, subject, version,
                 revision, leaf, mac, meta, data, sealed)
-            select 'tampered', 'thing.happened', p, a, s, c, u, v, r, l, m, t::json, d::json, x
-            from unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
-                as e (p, a, s, c, u, v, r, l, m, t, d, x)
+            select 'tampered', y, p, a, s, c, u, v, r, l, m, t::json, d::json, x
+            from unnest($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+                as e (p, a, s, c, u, v, r, l, m, t, d, x, y)
             """, parameters)
     }
 }

@@ -6,14 +6,18 @@ public struct Checkpoint: Sendable, Equatable {
     public let origin: String
     public let size: Int64
     public let root: TreeHash
+    /// The realm's epoch when it was signed, as an extension line. Nil: it was signed before
+    /// checkpoints said so.
+    public let epoch: Int?
 
-    public init(origin: String, size: Int64, root: TreeHash) {
+    public init(origin: String, size: Int64, root: TreeHash, epoch: Int? = nil) {
         self.origin = origin
         self.size = size
         self.root = root
+        self.epoch = epoch
     }
 
-    /// Reads the text of a note. Lines after the third are others' extensions and mean nothing here.
+    /// Reads the text of a note. Of the lines after the third only the epoch means something here.
     public init?(text: [UInt8]) {
         let lines = String(decoding: text, as: UTF8.self).utf8
             .split(separator: 0x0A, omittingEmptySubsequences: false).map { String($0) ?? "" }
@@ -22,17 +26,23 @@ public struct Checkpoint: Sendable, Equatable {
             lines[1] == "0" || lines[1].utf8.first != 48, let size = Int64(lines[1]),
             let root = Base64.decode(lines[2]).flatMap({ TreeHash($0) })
         else { return nil }
-        self.init(origin: lines[0], size: size, root: root)
+        let epoch = lines[3...].lazy.filter { $0.hasPrefix(epochLine) }
+            .compactMap { Int($0.dropFirst(epochLine.utf8.count)) }.first
+        self.init(
+            origin: lines[0], size: size, root: root, epoch: epoch.flatMap { $0 > 0 ? $0 : nil })
     }
 
     public var text: [UInt8] {
-        Array("\(origin)\n\(size)\n\(Base64.encode(root.bytes))\n".utf8)
+        let extensions = epoch.map { "\(epochLine)\($0)\n" } ?? ""
+        return Array("\(origin)\n\(size)\n\(Base64.encode(root.bytes))\n\(extensions)".utf8)
     }
 
     public func signed(by signer: NoteSigner) throws -> SignedCheckpoint {
         SignedCheckpoint(checkpoint: self, note: try SignedNote(text, signedBy: signer).bytes)
     }
 }
+
+private let epochLine = "epoch "
 
 /// A checkpoint and the note that it was read from.
 public struct SignedCheckpoint: Sendable, Equatable {
@@ -41,6 +51,8 @@ public struct SignedCheckpoint: Sendable, Equatable {
 
     public var size: Int64 { checkpoint.size }
     public var root: TreeHash { checkpoint.root }
+    /// Before checkpoints said so, most realms were in their first.
+    public var epoch: Int { checkpoint.epoch ?? 1 }
 
     fileprivate init(checkpoint: Checkpoint, note: [UInt8]) {
         self.checkpoint = checkpoint

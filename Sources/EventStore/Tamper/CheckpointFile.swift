@@ -88,6 +88,16 @@ public struct CheckpointFile: Sendable {
         guard fsync(folder) == 0 else { throw Failure(call: "fsync", code: errno) }
     }
 
+    /// Moves a copy that was given up out of the way of the next one, under the size that it tells.
+    public func setAside(_ realm: RealmID) throws(Failure) {
+        guard let note = try read(realm) else { return }
+        let size = SignedNote(note).flatMap { Checkpoint(text: $0.text) }?.size ?? 0
+        let aside = "\(directory)/\(realm.name).given-up-\(size)"
+        guard rename(path(of: realm), aside) == 0 else {
+            throw Failure(call: "rename", code: errno)
+        }
+    }
+
     static func write(_ bytes: [UInt8], to file: Int32) throws(Failure) {
         var rest = bytes[...]
         while !rest.isEmpty {

@@ -21,12 +21,12 @@ struct EventColumns {
     private let at: Int64
     private let revision: Int16
     private let command: UnsafeRawBufferPointer
-    private let data: UnsafeRawBufferPointer
+    let data: UnsafeRawBufferPointer
     private let meta: UnsafeRawBufferPointer
     private let sealed: UnsafeRawBufferPointer?
     private let streamBytes: UnsafeRawBufferPointer
     private let subject: UnsafeRawBufferPointer?
-    private let type: UnsafeRawBufferPointer
+    let type: UnsafeRawBufferPointer
 
     /// One row of a binary COPY. Nil where a column is missing, or has another type than it should.
     /// The buffer must outlive the value.

@@ -49,6 +49,16 @@ public enum Halt: Error, Equatable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// Whether something was signed that the database does not have: it may have been set back.
+    var isLoss: Bool {
+        switch self {
+        case .logIsShorter, .lostCheckpoints, .changedCheckpoint, .fileDiffers: true
+        case .forgedEvent, .missingEvent, .changedEvent, .badCheckpoint, .changedTree, .badFile,
+            .unreadableFile, .unableToSign, .otherMasterKey:
+            false
+        }
+    }
+
     /// The position, or the size, that it is about.
     public var position: Int64? {
         switch self {

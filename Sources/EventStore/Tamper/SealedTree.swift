@@ -17,7 +17,8 @@ struct SealingRound {
     enum Outcome: Sendable {
         /// Another node is at it.
         case busy
-        case sealed(SealedTree, head: Int64)
+        /// - Parameter givenUp: whether the copy outside the database no longer counts.
+        case sealed(SealedTree, head: Int64, givenUp: Bool = false)
         case halted(Halt)
     }
 
@@ -35,6 +36,38 @@ struct SealingRound {
     ///   - recheck: whether to read the stored tree again although it is known.
     func run(after known: SealedTree?, recheck: Bool) throws(Postgres.Failure) -> Outcome {
         guard try TamperTable.lock(realm, on: connection) else { return .busy }
+        let outcome = try seal(after: known, file, recheck)
+        guard case .halted = outcome else { return outcome }
+        let accepted = try AcceptedLosses(realm, keys: keys, on: connection)
+        let binding = known.flatMap { known in
+            known.checkpoint.map(accepted.cover) == true ? nil : known
+        }
+        let copy = file.flatMap { accepted.cover($0) ? nil : $0 }
+        guard binding != known || copy != file else {
+            try forgetLost(outcome, [binding?.checkpoint, copy])
+            return outcome
+        }
+        let second = try seal(after: binding, copy, recheck)
+        guard case .sealed(let tree, let head, _) = second else {
+            try forgetLost(second, [binding?.checkpoint, copy])
+            return second
+        }
+        return .sealed(tree, head: head, givenUp: copy != file)
+    }
+
+    /// Nodes may know what the database lost: another epoch makes them forget it.
+    private func forgetLost(
+        _ outcome: Outcome, _ signed: [SignedCheckpoint?]
+    ) throws(Postgres.Failure) {
+        guard case .halted(let halt) = outcome, halt.isLoss else { return }
+        for case let checkpoint? in signed {
+            try TamperTable.leave(epoch: checkpoint.epoch, realm, on: connection)
+        }
+    }
+
+    private func seal(
+        after known: SealedTree?, _ file: SignedCheckpoint?, _ recheck: Bool
+    ) throws(Postgres.Failure) -> Outcome {
         do {
             var tree = try current(known, recheck)
             try check(file, against: tree)
@@ -171,7 +204,8 @@ struct SealingRound {
 
     private func sign(_ tree: inout SealedTree) throws {
         let checkpoint = Checkpoint(
-            origin: signer.verifier.name, size: tree.size, root: tree.frontier.root)
+            origin: signer.verifier.name, size: tree.size, root: tree.frontier.root,
+            epoch: try TamperTable.epoch(of: realm, on: connection))
         guard let signed = try? checkpoint.signed(by: signer) else {
             throw Stop.halt(.unableToSign)
         }

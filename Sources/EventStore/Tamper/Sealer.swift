@@ -41,6 +41,8 @@ public final class Sealer: Sendable {
         var tree: SealedTree?
         var state: SealingState
         var checked: ContinuousClock.Instant
+        /// How many losses had been accepted then.
+        var accepted: Int32 = 0
     }
 
     private let database: Database
@@ -95,7 +97,7 @@ public final class Sealer: Sendable {
         var isBehind = false
         for head in heads where isDue(head) {
             do {
-                if try await seal(head.realm) { isBehind = true }
+                if try await seal(head.realm, head.accepted) { isBehind = true }
             } catch {
                 // One realm's trouble must not leave the others unsealed.
                 guard database.isReachable else { throw error }
@@ -125,6 +127,12 @@ public final class Sealer: Sendable {
     private func noteMissing(_ realm: RealmID) {
         let known = realms.withLock { $0[realm] }
         let copy = file.flatMap { try? $0.read(realm) }
+        if file != nil, copy == nil, case .logIsShorter(_, 0) = known?.state.halt {
+            // It was said, and the evidence was moved away: the realm was given up.
+            realms.withLock { $0[realm] = nil }
+            metrics.show(SealingState(sealed: 0, head: 0, halt: nil), of: realm)
+            return log.notice("sealer.realm.forgotten", ["realm": .string(realm.name)])
+        }
         // Its signature does not matter here: a copy of whatever size says that there was a log.
         let copied = copy.flatMap { SignedNote($0) }.flatMap { Checkpoint(text: $0.text) }?.size
         let size = known?.tree?.size ?? copied ?? 0
@@ -134,7 +142,9 @@ public final class Sealer: Sendable {
     private func isDue(_ head: TamperTable.Head) -> Bool {
         realms.withLock { realms in
             guard let known = realms[head.realm] else { return true }
-            if known.state.halt != nil { return needsCheck(known) }
+            if known.state.halt != nil {
+                return needsCheck(known) || head.accepted != known.accepted
+            }
             let size = known.tree?.size ?? 0
             return head.position != size || head.sealed != size
         }
@@ -144,7 +154,7 @@ public final class Sealer: Sendable {
         known.checked.duration(to: .now) >= settings.recheck
     }
 
-    private func seal(_ realm: RealmID) async throws -> Bool {
+    private func seal(_ realm: RealmID, _ accepted: Int32) async throws -> Bool {
         let known = realms.withLock { $0[realm] }
         let recheck = known.map(needsCheck) ?? true
         // What was signed is remembered through a halt: it still binds.
@@ -160,7 +170,7 @@ public final class Sealer: Sendable {
         } catch LogFailure.otherMasterKey {
             outcome = .halted(.otherMasterKey)
         }
-        return note(outcome, realm, known, recheck)
+        return note(outcome, realm, known, recheck, accepted)
     }
 
     private func look(
@@ -172,34 +182,56 @@ public final class Sealer: Sendable {
         }
         let limit = settings.limit
         return try await database.run { [self] connection throws(Postgres.Failure) in
-            let copy: SignedCheckpoint?
-            switch read(realm, keys) {
+            let copy: Copy
+            switch try read(realm, keys, connection) {
             case .success(let found): copy = found
             case .failure(let halt): return .halted(halt)
             }
             let outcome = try connection.transaction { connection throws(Postgres.Failure) in
                 try SealingRound(
                     realm: realm, keys: keys, signer: signer, connection: connection,
-                    limit: limit, file: copy
+                    limit: limit, file: copy.signed
                 ).run(after: tree, recheck: recheck)
             }
-            if case .sealed(let tree, _) = outcome, let checkpoint = tree.checkpoint {
-                if checkpoint.note != copy?.note { keep(checkpoint, realm) }
+            if case .sealed(let tree, _, let isGivenUp) = outcome {
+                if isGivenUp || copy.isGivenUp { setAside(realm) }
+                if let checkpoint = tree.checkpoint, checkpoint.note != copy.signed?.note {
+                    keep(checkpoint, realm)
+                }
             }
             return outcome
         }
     }
 
-    private func read(_ realm: RealmID, _ keys: RealmKeys) -> Result<SignedCheckpoint?, Halt> {
-        guard let file else { return .success(nil) }
-        do {
-            guard let note = try file.read(realm) else { return .success(nil) }
-            guard let copy = keys.checkpoint(note) else {
-                return .failure(.badFile)
-            }
-            return .success(copy)
+    /// What was found outside the database.
+    private struct Copy: Sendable {
+        var signed: SignedCheckpoint?
+        var isGivenUp = false
+    }
+
+    private func read(
+        _ realm: RealmID, _ keys: RealmKeys, _ connection: Connection
+    ) throws(Postgres.Failure) -> Result<Copy, Halt> {
+        let note: [UInt8]
+        do throws(CheckpointFile.Failure) {
+            guard let read = try file?.read(realm) else { return .success(Copy()) }
+            note = read
         } catch {
             return .failure(.unreadableFile(error))
+        }
+        if let signed = keys.checkpoint(note) { return .success(Copy(signed: signed)) }
+        let accepted = try AcceptedLosses(realm, keys: keys, on: connection)
+        return accepted.coverUnsigned(note)
+            ? .success(Copy(isGivenUp: true)) : .failure(.badFile)
+    }
+
+    /// What was given up is the evidence of what there was: it is kept beside the new copy.
+    private func setAside(_ realm: RealmID) {
+        do {
+            try file?.setAside(realm)
+            log.notice("sealer.file.set_aside", ["realm": .string(realm.name)])
+        } catch {
+            noteFileError(error, realm)
         }
     }
 
@@ -208,16 +240,21 @@ public final class Sealer: Sendable {
         do {
             try file?.write(checkpoint.note, of: realm)
         } catch {
-            metrics.fileErrors.add()
-            log.error(
-                "sealer.file.failed",
-                ["realm": .string(realm.name), "reason": .string(error.description)])
+            noteFileError(error, realm)
         }
+    }
+
+    private func noteFileError(_ failure: CheckpointFile.Failure, _ realm: RealmID) {
+        metrics.fileErrors.add()
+        log.error(
+            "sealer.file.failed",
+            ["realm": .string(realm.name), "reason": .string(failure.description)])
     }
 
     @discardableResult
     private func note(
-        _ outcome: SealingRound.Outcome, _ realm: RealmID, _ known: Realm?, _ recheck: Bool
+        _ outcome: SealingRound.Outcome, _ realm: RealmID, _ known: Realm?, _ recheck: Bool,
+        _ accepted: Int32 = 0
     ) -> Bool {
         let now = ContinuousClock.now
         let before = known?.state
@@ -225,14 +262,15 @@ public final class Sealer: Sendable {
         switch outcome {
         case .busy:
             return false
-        case .sealed(let tree, let head):
+        case .sealed(let tree, let head, _):
             if tree.size > known?.tree?.size ?? 0 { metrics.signed.add() }
             let state = SealingState(sealed: tree.size, head: head, halt: nil)
             if before?.halt != nil {
                 log.notice("sealer.resumed", ["realm": .string(realm.name)])
             }
             next = Realm(
-                tree: tree, state: state, checked: recheck ? now : known?.checked ?? now)
+                tree: tree, state: state, checked: recheck ? now : known?.checked ?? now,
+                accepted: accepted)
         case .halted(let halt):
             if before?.halt != halt {
                 log.error(
@@ -245,7 +283,7 @@ public final class Sealer: Sendable {
             }
             let state = SealingState(
                 sealed: known?.tree?.size ?? 0, head: before?.head ?? 0, halt: halt)
-            next = Realm(tree: known?.tree, state: state, checked: now)
+            next = Realm(tree: known?.tree, state: state, checked: now, accepted: accepted)
         }
         realms.withLock { $0[realm] = next }
         metrics.show(next.state, of: realm)

@@ -7,6 +7,8 @@ enum TamperTable {
         let realm: RealmID
         let position: Int64
         let sealed: Int64
+        /// How many losses were accepted: `AcceptedLoss`.
+        let accepted: Int32
     }
 
     /// One event, as far as the tree is concerned.
@@ -24,10 +26,14 @@ enum TamperTable {
     }
 
     static func heads(on connection: Connection) throws(Failure) -> [Head] {
-        let rows = try connection.execute(readingHeads)
+        var parameters = Parameters()
+        parameters.add(AcceptedLoss.stream)
+        let rows = try connection.execute(readingHeads, parameters)
         return (0..<rows.count).compactMap { row in
             RealmID(rows.text(row, 0)).map {
-                Head(realm: $0, position: rows.int64(row, 1), sealed: rows.int64(row, 2))
+                Head(
+                    realm: $0, position: rows.int64(row, 1), sealed: rows.int64(row, 2),
+                    accepted: rows.int32(row, 3))
             }
         }
     }
@@ -44,6 +50,24 @@ enum TamperTable {
         parameters.add(realm.name)
         let rows = try connection.execute(readingPosition, parameters)
         return rows.isEmpty ? 0 : rows.int64(0, 0)
+    }
+
+    static func epoch(of realm: RealmID, on connection: Connection) throws(Failure) -> Int {
+        var parameters = Parameters()
+        parameters.add(realm.name)
+        let rows = try connection.execute(readingEpoch, parameters)
+        return rows.isEmpty ? 0 : Int(rows.int32(0, 0))
+    }
+
+    /// Moves a realm to an epoch behind one in which something was signed that is lost. Nothing
+    /// happens where it is there already.
+    static func leave(
+        epoch: Int, _ realm: RealmID, on connection: Connection
+    ) throws(Failure) {
+        var parameters = Parameters()
+        parameters.add(realm.name)
+        parameters.add(Int32(clamping: epoch))
+        try connection.execute(leavingEpoch, parameters)
     }
 
     static func leaves(
@@ -155,13 +179,17 @@ private let readingHeads = Statement(
     "tamper_heads",
     """
     select h.realm, h.position, coalesce(
-        (select c.size from urd.checkpoint c where c.realm = h.realm order by c.size desc limit 1), 0)
+        (select c.size from urd.checkpoint c where c.realm = h.realm order by c.size desc limit 1), 0),
+        coalesce((select s.version from urd.stream s where s.realm = h.realm and s.stream = $1), 0)
     from urd.realm_log h
     """)
 private let locking = Statement(
     "tamper_lock", "select pg_try_advisory_xact_lock(hashtextextended('urd sealer/' || $1, 0))")
 private let readingPosition = Statement(
     "tamper_position", "select position from urd.realm_log where realm = $1")
+private let readingEpoch = Statement(
+    "tamper_epoch", "select epoch from urd.realm_log where realm = $1")
+private let leavingEpoch = Statement("tamper_leave_epoch", "select urd.leave_epoch($1, $2)")
 private let readingLeaves = Statement(
     "tamper_leaves",
     """

@@ -17,7 +17,7 @@ enum Evidence: Sendable, Equatable {
 struct VerificationPass: ~Copyable {
     private let realm: [UInt8]
     private let keys: RealmKeys
-    private let sealed: Int64
+    private let tiled: Int64
     private(set) var frontier: TileFrontier
     /// The tree at the last signed root that the events had.
     private(set) var good: TileFrontier
@@ -32,11 +32,12 @@ struct VerificationPass: ~Copyable {
 
     /// - Parameters:
     ///   - start: the tree before the first position, already believed.
-    ///   - sealed: the size of the last checkpoint: up to there, every full tile must be stored.
-    init(_ realm: RealmID, keys: RealmKeys, start: TileFrontier, sealed: Int64) {
+    ///   - tiled: the size of the database's own last checkpoint: up to there, every full tile must be
+    ///     stored.
+    init(_ realm: RealmID, keys: RealmKeys, start: TileFrontier, tiled: Int64) {
         self.realm = Array(realm.name.utf8)
         self.keys = keys
-        self.sealed = sealed
+        self.tiled = tiled
         frontier = start
         good = start
         startsInside = start.size > 0
@@ -110,7 +111,7 @@ struct VerificationPass: ~Copyable {
 
     private func compare(_ tile: TileFrontier.Tile) -> Evidence? {
         let end = (tile.index + 1) << Int64(TileAddress.height * (tile.level + 1))
-        guard end <= sealed else { return nil }
+        guard end <= tiled else { return nil }
         let stored = page.tiles[.init(level: tile.level, index: tile.index)]
         return stored == tile.hashes ? nil : .tile(level: tile.level, index: tile.index)
     }

@@ -36,14 +36,21 @@ struct VerificationRun {
         case .none: break
         case .unreadable: return failed(.fileUnreadable)
         case .note(let note):
+            let accepted = try AcceptedLosses(realm, keys: keys, on: connection)
             file = keys.checkpoint(note)
-            guard file != nil else { return failed(.fileUnreadable) }
+            guard file != nil || accepted.coverUnsigned(note) else {
+                return failed(.fileUnreadable)
+            }
+            if let signed = file, accepted.cover(signed) { file = nil }
         }
         let start = try start(before: position)
         let last = try lastPosition()
         let stored = try TamperTable.lastCheckpoint(realm, on: connection)
         let sealed = max(stored?.size ?? 0, file?.size ?? 0)
-        let passed = try pass(from: start, to: last, sealed: sealed, file)
+        // The database has the tiles of what it has checkpoints of. A file may know of more: of a log
+        // that was set back between an append and its seal.
+        let passed = try pass(
+            from: start, to: last, tiled: stored?.size ?? 0, file)
         let window = VerificationWindow(
             realm: realm, keys: keys, good: passed.good, file: file, connection: connection)
         var finding: Finding?
@@ -88,12 +95,12 @@ struct VerificationRun {
     // MARK: - Reading
 
     private func pass(
-        from start: TileFrontier, to last: Int64, sealed: Int64, _ file: SignedCheckpoint?
+        from start: TileFrontier, to last: Int64, tiled: Int64, _ file: SignedCheckpoint?
     ) throws(Failure) -> Passed {
         let queue = VerificationQueue()
         let result = Monitor<Passed?>(nil)
         Thread.start { [realm, keys, progress] in
-            var pass = VerificationPass(realm, keys: keys, start: start, sealed: sealed)
+            var pass = VerificationPass(realm, keys: keys, start: start, tiled: tiled)
             let began = ContinuousClock.now
             var evidence: Evidence?
             reading: while true {

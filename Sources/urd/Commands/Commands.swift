@@ -6,7 +6,7 @@ enum Commands {
             Doctor(tools: .ofThisBinary), ConfigPrint(),
         ] + RouteCommands.all + [
             EventsTail(), EventsShow(), Verify(), Proof(), LogCheckpoint(), LogConsistency(),
-            LogKey(), LogExport(), KeysRotateMaster(), KeysRotateRealm(),
+            LogKey(), LogExport(), LogAccept(), KeysRotateMaster(), KeysRotateRealm(),
             ProjectionsStatus(), ProjectionsRebuild(), ProjectionsVerify(), ProjectionsRollback(),
         ]
 }

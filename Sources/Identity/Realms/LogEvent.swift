@@ -1,0 +1,45 @@
+public import EventSourcing
+public import JSON
+public import Values
+
+/// What happens to a realm's log as such.
+public enum LogEvent: Event {
+    /// Checkpoints that were signed over a tail that the database lost no longer bind.
+    case lossAccepted(AcceptedLoss)
+
+    public static let catalogue = [
+        EventShape(AcceptedLoss.eventName, open: ["epoch", "head", "sealed", "size"])
+    ]
+
+    public var name: String {
+        switch self {
+        case .lossAccepted: AcceptedLoss.eventName
+        }
+    }
+
+    public var subject: UUID? { nil }
+
+    public var fields: JSONObject {
+        switch self {
+        case .lossAccepted(let loss): loss.fields
+        }
+    }
+
+    public init?(name: String, fields: JSONObject) {
+        guard name == AcceptedLoss.eventName, let loss = AcceptedLoss(fields) else { return nil }
+        self = .lossAccepted(loss)
+    }
+}
+
+/// The losses of a realm's log that were accepted.
+public struct LogLosses: StreamState {
+    public private(set) var accepted: Set<AcceptedLoss> = []
+
+    public init() {}
+
+    public mutating func apply(_ event: LogEvent) {
+        switch event {
+        case .lossAccepted(let loss): accepted.insert(loss)
+        }
+    }
+}

@@ -1,0 +1,180 @@
+import Cryptography
+import EventSourcing
+import Testing
+
+@testable import EventStore
+
+/// Events that a dump kept, and how many of them it had sealed.
+private let places: [(Int64, Int64)] = [
+    (0, 0), (1, 0), (255, 200), (255, 255), (256, 200), (256, 256), (257, 200), (257, 256),
+    (511, 256), (512, 256), (512, 500), (512, 512), (513, 512), (600, 512), (699, 600),
+]
+
+@Suite(.serialized) struct `A log that was set back` {
+    @Test(arguments: places)
+    func `has lost its tail behind its last event, wherever that is`(
+        kept: Int64, sealed: Int64
+    ) async throws {
+        let log = try TamperedLog()
+        // Signed where the database is set back to as well as behind it.
+        for step in [sealed, 700 - sealed] where step > 0 {
+            try await log.append(Int(step))
+            try await log.sealer.sealOnce()
+        }
+        try log.setBack(to: kept, sealed: sealed)
+        let found = try await log.verifier.verify(log.realm).finding
+        #expect(found == Finding(.droppedTail, at: kept + 1, notBefore: sealed + 1))
+    }
+
+    @Test func `has no tile less than the database has checkpoints of`() async throws {
+        let log = try await TamperedLog.sealed(600, every: 100)
+        try log.attack("delete from urd.checkpoint where size > 500")
+        try log.attack("delete from urd.tile where index = 0")
+        let found = try await log.verifier.verify(log.realm).finding
+        #expect(found == Finding(.tileChanged, at: 1))
+    }
+
+    @Test func `moves to another epoch, once, though the server's history is the same`()
+        async throws
+    {
+        let log = try await TamperedLog.sealed(300, every: 100)
+        #expect(try await log.newest().checkpoint.epoch == 1)
+        try log.setBack(to: 150, sealed: 100)
+        let other = log.makeSealer()
+        for sealer in [log.sealer, log.makeSealer(), log.makeSealer(), other, other] {
+            try await sealer.sealOnce()
+            #expect(sealer.states[log.realm]?.halt == .lostCheckpoints(known: 300, found: 100))
+            #expect(try log.epoch() == 2)
+        }
+        // A failover is seen by the timeline already.
+        try log.attack("update urd.realm_log set epoch = 7")
+        try await other.sealOnce()
+        #expect(try log.epoch() == 7)
+    }
+
+    @Test func `is not sealed before its loss is accepted by the application, whole`() async throws
+    {
+        let log = try await TamperedLog.sealed(300, every: 100)
+        try log.setBack(to: 150, sealed: 100)
+        let halt = Halt.lostCheckpoints(known: 300, found: 100)
+        let sealer = log.makeSealer()
+        try await sealer.sealOnce()
+        #expect(sealer.states[log.realm]?.halt == halt)
+        // By whom has the database alone; of less than was lost; of what came before another loss.
+        let key = HMACKey([UInt8](repeating: 7, count: 32))
+        try await log.accept(AcceptedLoss(size: 300, epoch: 2, sealed: 100, head: 150), key: key)
+        try await sealer.sealOnce()
+        #expect(sealer.states[log.realm]?.halt == halt)
+        try log.setBack(to: 150, sealed: 100)
+        try await log.accept(AcceptedLoss(size: 299, epoch: 2, sealed: 100, head: 150))
+        try await log.accept(AcceptedLoss(size: 300, epoch: 1, sealed: 100, head: 150))
+        try await sealer.sealOnce()
+        #expect(sealer.states[log.realm]?.halt == halt)
+        #expect(try await !log.verifier.verify(log.realm).isIntact)
+        try await log.accept(AcceptedLoss(size: 300, epoch: 2, sealed: 100, head: 150))
+        try await sealer.sealOnce()
+        #expect(sealer.states[log.realm] == SealingState(sealed: 153, head: 153, halt: nil))
+        #expect(try await log.verifier.verify(log.realm).isIntact)
+    }
+
+    @Test func `is sealed by all nodes that run once its loss is accepted, and binds anew`()
+        async throws
+    {
+        let log = try await TamperedLog.sealed(200, every: 100)
+        let late = log.directory + "-late"
+        defer { try? removeFolder(late) }
+        let old = try #require(try log.file.read(log.realm))
+        try CheckpointFile(directory: late).write(old, of: log.realm)
+        try await log.append(100)
+        // Halted realms are looked at again after an hour: it is the acceptance that they hear of.
+        let sealer = log.makeSealer(recheck: .seconds(3600))
+        try await sealer.sealOnce()
+        try log.setBack(to: 150, sealed: 100)
+        try await sealer.sealOnce()
+        #expect(sealer.states[log.realm]?.halt == .lostCheckpoints(known: 300, found: 100))
+        try await log.accept(AcceptedLoss(size: 300, epoch: 2, sealed: 100, head: 150))
+        // Verified also before the nodes have put their files right.
+        #expect(try await log.verifier.verify(log.realm).isIntact)
+        try await sealer.sealOnce()
+        #expect(sealer.states[log.realm] == SealingState(sealed: 151, head: 151, halt: nil))
+        let copy = try #require(try log.file.read(log.realm))
+        let keys = try await log.keyring.keys(of: log.realm)
+        #expect(keys.checkpoint(copy)?.size == 151)
+        #expect(keys.checkpoint(copy)?.epoch == 2)
+        let aside = CheckpointFile(directory: log.directory).path(of: log.realm)
+            .replacing(".checkpoint", with: ".given-up-300")
+        #expect(exists(aside))
+        // A node that was away, with a smaller copy of what is gone.
+        let away = log.makeSealer(directory: late)
+        try await away.sealOnce()
+        #expect(away.states[log.realm] == SealingState(sealed: 151, head: 151, halt: nil))
+        // The next loss is another one.
+        try await log.append(100)
+        try await sealer.sealOnce()
+        try log.setBack(to: 180, sealed: 151)
+        for next in [sealer, log.makeSealer()] {
+            try await next.sealOnce()
+            #expect(next.states[log.realm]?.halt == .lostCheckpoints(known: 251, found: 151))
+        }
+        #expect(try log.epoch() == 3)
+    }
+
+    @Test func `goes on also where it was sealed past what was lost`() async throws {
+        let log = try await TamperedLog.sealed(300, every: 100)
+        let fresh = log.directory + "-fresh"
+        defer { try? removeFolder(fresh) }
+        try log.setBack(to: 100, sealed: 100)
+        let keys = try await log.keyring.keys(of: log.realm)
+        // Other events than those that were there.
+        try await log.accept(AcceptedLoss(size: 1, epoch: 1, sealed: 0, head: 0))
+        try await log.append(300)
+        try await log.makeSealer(directory: fresh).sealOnce()
+        let node = log.makeSealer()
+        try await node.sealOnce()
+        #expect(node.states[log.realm]?.halt == .fileDiffers(size: 300))
+        #expect(try log.epoch() == 2)
+        try await log.accept(AcceptedLoss(size: 300, epoch: 2, sealed: 401, head: 401))
+        for sealer in [node, log.sealer] {
+            try await sealer.sealOnce()
+            #expect(sealer.states[log.realm] == SealingState(sealed: 402, head: 402, halt: nil))
+        }
+        #expect(try log.file.read(log.realm).flatMap { keys.checkpoint($0) }?.size == 402)
+    }
+
+    @Test func `and made anew under other keys goes on once that is accepted`() async throws {
+        let old = try await TamperedLog.sealed(20, every: 10)
+        let log = try TamperedLog()
+        let copy = try #require(try old.file.read(old.realm))
+        try log.file.write(copy, of: log.realm)
+        try await log.append(5)
+        let sealer = log.makeSealer()
+        try await sealer.sealOnce()
+        #expect(sealer.states[log.realm]?.halt == .badFile)
+        try await log.accept(AcceptedLoss(size: 19, epoch: 2, sealed: 0, head: 5))
+        try await sealer.sealOnce()
+        #expect(sealer.states[log.realm]?.halt == .badFile)
+        try await log.accept(AcceptedLoss(size: 20, epoch: 2, sealed: 0, head: 6))
+        #expect(try await log.verifier.verify(log.realm).isIntact)
+        try await sealer.sealOnce()
+        #expect(sealer.states[log.realm] == SealingState(sealed: 7, head: 7, halt: nil))
+    }
+
+    @Test func `as a whole is given up by moving its file away, without a restart`() async throws {
+        let log = try await TamperedLog.sealed(20, every: 10)
+        try log.attack(
+            "delete from urd.event", "delete from urd.tile", "delete from urd.checkpoint",
+            "delete from urd.stream", "delete from urd.realm_log")
+        let lines = Lines()
+        let sealer = log.makeSealer(log: lines.log)
+        for _ in 0..<2 {
+            try await sealer.sealOnce()
+            #expect(sealer.states[log.realm]?.halt == .logIsShorter(size: 20, head: 0))
+        }
+        try log.file.setAside(log.realm)
+        try await sealer.sealOnce()
+        #expect(sealer.states[log.realm] == nil)
+        #expect(lines.count("sealer.realm.forgotten") == 1)
+        try await sealer.sealOnce()
+        #expect(sealer.states[log.realm] == nil)
+    }
+}
