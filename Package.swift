@@ -146,7 +146,9 @@ let package = Package(
                 "JOSE", "OneTimeCodes", "QRCode", "Values", "JSON", "Cryptography",
             ],
             path: "Tests/TokenTool", swiftSettings: strict),
-        tests("urd", ["urd", "API", "JSON", "Cryptography", "HTTPClient", "PostgresTesting"]),
+        tests(
+            "urd",
+            ["urd", "API", "JSON", "Cryptography", "HTTPClient", "ReadModels", "PostgresTesting"]),
         .target(
             name: "PostgresTesting", dependencies: ["EventStore", "Postgres"],
             path: "Tests/PostgresTesting", swiftSettings: strict),

@@ -21,19 +21,21 @@ struct BuildRun {
     func replace() throws -> Comparison {
         let live = try LiveBuild.find(projection, connection)
         let build = try fill(mayHalt: live == nil)
+        var comparison = Comparison.incomparable
         do {
-            var comparison = Comparison.incomparable
             if let live, live.isCurrent {
                 report(.comparing)
                 comparison = try compare(live.number, build)
             }
             report(.switching)
             try becomeLive(build, readers: projection.readers(build), mayHalt: live == nil)
-            return comparison
         } catch {
             try? Builds.drop(projection.name, build, connection)
             throw error
         }
+        // Readers have it: whatever fails from here on is no reason to drop it.
+        if let live { try retire(live.number) }
+        return comparison
     }
 
     /// A new build is compared with the live one and dropped.
@@ -59,7 +61,9 @@ struct BuildRun {
             "select readers from urd.projection_build where projection = $1 and build = $2",
             key(build))
         report(.switching)
+        let before = try Builds.number(of: projection.name, "live", connection)
         try becomeLive(build, readers: readers.text(0, 0), mayHalt: false)
+        if let before { try retire(before) }
     }
 
     /// Makes the next build and brings it up to the log. From then on an inline one moves with it.

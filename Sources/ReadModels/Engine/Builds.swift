@@ -49,9 +49,16 @@ enum Builds {
     ) throws(Postgres.Failure) -> Int {
         var parameters = Parameters()
         parameters.add(projection.name)
+        // Of a build that is gone there may be tables left that somebody still reads.
         let next = try connection.executeOnce(
             """
-            select coalesce(max(build), 0) + 1 from urd.projection_build where projection = $1
+            select coalesce(max(build), 0) + 1 from (
+                select build from urd.projection_build where projection = $1
+                union all
+                select substring(c.relname from '^' || $1 || '_([0-9]+)')::integer
+                from pg_class c
+                where c.relnamespace = 'urd'::regnamespace and c.relkind in ('r', 'p')
+                    and c.relname ~ ('^' || $1 || '_[0-9]+(_[a-z_]+)?$')) known
             """, parameters)
         let build = Int(next.int32(0, 0))
         try connection.run(projection.tables(build))
@@ -126,8 +133,24 @@ enum Builds {
     }
 
     /// Drops tables and functions of builds that are not registered: whatever ended a run half-way,
-    /// nothing of it stays.
+    /// nothing of it stays. What somebody still reads, as a dump reads all tables, stays for a later
+    /// sweep.
     static func sweep(_ projection: String, _ connection: Connection) throws(Postgres.Failure) {
+        for command in try leftOver(projection, connection) {
+            do throws(Postgres.Failure) {
+                try connection.transaction("begin; set local lock_timeout = '250ms'") {
+                    connection throws(Postgres.Failure) in
+                    try connection.run(command)
+                }
+            } catch {
+                guard error.code == "55P03" else { throw error }
+            }
+        }
+    }
+
+    private static func leftOver(
+        _ projection: String, _ connection: Connection
+    ) throws(Postgres.Failure) -> [String] {
         var parameters = Parameters()
         parameters.add(projection)
         let found = try connection.executeOnce(
@@ -146,19 +169,46 @@ enum Builds {
                 where b.projection = $1
                     and left_over.name ~ ('^' || $1 || '_' || b.build || '(_[a-z_]+)?$'))
             """, parameters)
-        for row in 0..<found.count { try connection.run(found.text(row, 0)) }
+        return (0..<found.count).map { found.text($0, 0) }
     }
 
-    /// Drops all that a projection ever had.
-    static func forget(_ projection: String, _ connection: Connection) throws(Postgres.Failure) {
+    /// Drops all that a projection ever had, at once: once it is not registered, nothing would come
+    /// back for what is left of it. Waits for who reads it.
+    static func forget(
+        _ projection: String, _ connection: Connection, _ pace: ReaderWait.Pace,
+        _ report: @escaping ProjectionEngine.Report
+    ) throws {
         var parameters = Parameters()
         parameters.add(projection)
         let builds = try connection.executeOnce(
             "select build from urd.projection_build where projection = $1", parameters)
         for row in 0..<builds.count {
-            try drop(projection, Int(builds.int32(row, 0)), connection)
+            try detach(projection, Int(builds.int32(row, 0)), connection)
         }
-        try connection.run("drop view if exists urd.\(projection)_position")
-        try sweep(projection, connection)
+        let wait = ReaderWait(
+            relations: try relations(of: projection, connection), pace: pace,
+            connection: connection, report: report)
+        try wait.run { connection throws(Postgres.Failure) in
+            try connection.executeOnce(
+                "delete from urd.projection_build where projection = $1", parameters)
+            try connection.run("select urd.bind_builds()")
+            try connection.run("drop view if exists urd.\(projection)_position")
+            for command in try leftOver(projection, connection) { try connection.run(command) }
+        }
+    }
+
+    /// The tables of a projection and the views over them.
+    private static func relations(
+        of projection: String, _ connection: Connection
+    ) throws(Postgres.Failure) -> [String] {
+        var parameters = Parameters()
+        parameters.add(projection)
+        let found = try connection.executeOnce(
+            """
+            select 'urd.' || c.relname from pg_class c
+            where c.relnamespace = 'urd'::regnamespace and c.relkind in ('r', 'p', 'v')
+                and (c.relname = $1 or c.relname like $1 || '\\_%')
+            """, parameters)
+        return (0..<found.count).map { found.text($0, 0) }
     }
 }

@@ -10,6 +10,7 @@ public struct ProjectionEngine: Sendable {
     let address: String
     let workers: Int
     let projections: [Projection]
+    var pace = ReaderWait.Pace()
 
     /// - Parameters:
     ///   - address: of the database, as the owner of the schema.
@@ -37,7 +38,7 @@ public struct ProjectionEngine: Sendable {
         let connection = try connect()
         for name in try Builds.projections(connection)
         where !projections.contains(where: { $0.name == name }) {
-            try Builds.forget(name, connection)
+            try Builds.forget(name, connection, pace) { report(name, $0) }
         }
         var built: [String] = []
         for projection in projections

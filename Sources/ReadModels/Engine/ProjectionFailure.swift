@@ -7,7 +7,7 @@ public enum ProjectionFailure: Error, Equatable, Sendable, CustomStringConvertib
     case halted(String, realm: String, position: Int64, why: String)
     /// There is no build to go back to.
     case nothingToRollBack(String)
-    /// Writers were always ahead, or somebody held a lock for too long.
+    /// Writers were always ahead.
     case notCaughtUp(String)
 
     public var description: String {
@@ -30,4 +30,6 @@ public enum ProjectionProgress: Sendable, Equatable {
     case catchingUp
     case comparing
     case switching
+    /// The switch needs a lock that these hold: they read what is to be switched.
+    case waiting(for: [LockHolder])
 }

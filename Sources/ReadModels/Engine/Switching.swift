@@ -1,27 +1,19 @@
 import Postgres
 
 extension BuildRun {
-    /// Lets readers see a build, in one short transaction; the live one becomes the previous one.
+    /// Lets readers see a build, in one short transaction; the live one becomes the previous one. Who
+    /// reads goes on reading, and is waited for.
     func becomeLive(_ build: Int, readers: String, mayHalt: Bool) throws {
         let before = try Builds.number(of: projection.name, "live", connection)
-        for attempt in 0..<100 {
+        let wait = ReaderWait(
+            relations: views(in: readers), pace: engine.pace, connection: connection,
+            report: report)
+        try wait.run {
             if !mayHalt { try catchUp(build, mayHalt: false) }
-            do {
-                try connection.transaction("begin; set local synchronous_commit = on") {
-                    connection throws(Postgres.Failure) in
-                    // Who reads goes on reading: better to come back than to make others queue.
-                    try connection.run("set local lock_timeout = '\(50 + attempt * 20)ms'")
-                    try show(readers, connection)
-                    try exchange(build, before, connection)
-                }
-                if let before { try retire(before) }
-                return
-            } catch let failure as Postgres.Failure where failure.isTransient {
-                guard connection.isAlive else { throw failure }
-                Thread.sleep(milliseconds: 10)
-            }
+        } switching: { connection throws(Postgres.Failure) in
+            try show(readers, connection)
+            try exchange(build, before, connection)
         }
-        throw ProjectionFailure.notCaughtUp(projection.name)
     }
 
     /// A view can be replaced while its columns stay; otherwise it has to go first.
@@ -59,9 +51,9 @@ extension BuildRun {
             """, key(build))
     }
 
-    /// Append lets go of a build that nobody reads any more, realm by realm. It is kept to go back
-    /// to; those before it go.
-    private func retire(_ kept: Int) throws {
+    /// Append lets go of a build that is not shown any more, realm by realm. It is kept to go back to;
+    /// those before it go, or what somebody still reads of them goes with a later run.
+    func retire(_ kept: Int) throws {
         try Builds.detach(projection.name, kept, connection)
         let older = try connection.executeOnce(
             """

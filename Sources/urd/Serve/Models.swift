@@ -40,8 +40,12 @@ struct Models: Sendable {
     /// Builds what is missing or reads differently now.
     static func migrate(owner address: String, console: Console) async throws -> [String] {
         let built = try await OwnThread.run {
-            try ProjectionEngine(address).migrate { name, progress in
-                ProjectionReport(name, console).show(progress)
+            // What was told of one, and when, is kept from step to step.
+            var reports: [String: ProjectionReport] = [:]
+            return try ProjectionEngine(address).migrate { name, progress in
+                let report = reports[name] ?? ProjectionReport(name, console)
+                reports[name] = report
+                report.show(progress)
             }
         }
         return built.map { "projection \($0)" }
