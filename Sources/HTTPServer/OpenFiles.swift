@@ -6,6 +6,9 @@ public enum OpenFiles {
     /// these find none left, much more than one connection fails.
     private static let reserve = 256
 
+    /// With fewer files than this nothing is left for connections, or for what lies behind them.
+    public static let least = reserve + 64
+
     /// Raises the limit as far as the system lets us, as long-running programs may: what shells set is
     /// for programs that still use `select`. Returns the limit that holds.
     @discardableResult

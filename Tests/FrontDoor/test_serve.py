@@ -4,9 +4,11 @@ import json
 import os
 import signal
 import socket
+import subprocess
 import unittest
 
-from front_door import BINARY, FrontDoorCase, Server, eventually, run
+from front_door import (
+    BINARY, PATIENCE, FrontDoorCase, Server, environment, eventually, run)
 
 
 class Serve(FrontDoorCase):
@@ -66,6 +68,25 @@ class Serve(FrontDoorCase):
                 self.assertEqual(ended, code, output)
                 self.assertIn(text, output)
                 self.assertNotIn(self.values["URD_DATABASE_URL"], output)
+
+    def test_too_few_files_or_addresses_are_refused_at_the_start(self):
+        for limit, text in (
+            ("--nofile=100:100", "may open 100 files and sockets; it needs 320"),
+            ("--nofile=300:300", "may open 300 files and sockets; it needs 320"),
+            (f"--as={400 << 20}", "may map 400 MiB of addresses"),
+            (f"--as={600 << 20}", "may map 600 MiB of addresses"),
+            (f"--as={1200 << 20}", "may map 1200 MiB of addresses"),
+        ):
+            for words in (["serve"], ["dev", "--data", self.place.folder + "/small"]):
+                with self.subTest(limit=limit, words=words):
+                    ended = subprocess.run(
+                        ["prlimit", limit, str(BINARY), *words],
+                        env=environment(**self.values), stdin=subprocess.DEVNULL,
+                        capture_output=True, text=True, timeout=PATIENCE)
+                    self.assertEqual(ended.returncode, 1, ended.stderr)
+                    self.assertIn(text, ended.stderr)
+                    self.assertIn("in the unit", ended.stderr)
+                    self.assertEqual(len(ended.stderr.splitlines()), 2, ended.stderr)
 
     def test_another_master_key_is_refused(self):
         key = os.path.join(self.place.folder, "other.key")

@@ -24,6 +24,7 @@ struct Dev: Subcommand {
     let steps: @Sendable (Settings) -> any DevelopmentSteps
 
     func run(_ call: Invocation) async throws -> ExitCode {
+        try ProcessLimits.ofThisProcess().require()
         Signals.ignoreBrokenPipes()
         let stops = Signals.stops()
         let folder =

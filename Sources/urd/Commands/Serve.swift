@@ -18,6 +18,7 @@ struct Serve: Subcommand {
     static let settings = Settings.table
 
     func run(_ call: Invocation) async throws -> ExitCode {
+        try ProcessLimits.ofThisProcess().require()
         Signals.ignoreBrokenPipes()
         let stops = Signals.stops()
         let sockets = try ListeningSocket.handedOver()

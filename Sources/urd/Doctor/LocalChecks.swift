@@ -16,6 +16,7 @@ enum LocalChecks {
                 Settings.privatePort),
             proxies(settings[Settings.trustedProxies]),
             files(needed: 2 * settings[Settings.maximumConnections] + 256),
+            addresses(.ofThisProcess()),
             clock(now),
         ] + (settings[Settings.breachedPassphrases].map { [breached($0)] } ?? [])
     }
@@ -128,9 +129,26 @@ enum LocalChecks {
         let check = "open files"
         let limit = OpenFiles.raise()
         if limit >= needed { return .fine(check, "up to \(limit)") }
+        guard limit >= OpenFiles.least else {
+            return .wrong(
+                check, "up to \(limit), and nothing is served with less than \(OpenFiles.least)",
+                mend: "Raise it: LimitNOFILE= in the unit, ulimit -n in the shell.")
+        }
         return .warning(
             check, "up to \(limit), but \(needed) may be needed",
             mend: "Raise it (LimitNOFILE= in the unit, ulimit -n), or lower maximum-connections.")
+    }
+
+    /// Another limit than the service's may hold here: the shell's.
+    static func addresses(_ limits: ProcessLimits) -> Diagnosis {
+        let check = "address space"
+        guard let limit = limits.addressSpace else { return .fine(check, "not limited") }
+        var limits = limits
+        limits.files = .max
+        guard let shortage = limits.shortages.first else {
+            return .fine(check, "up to \(limit >> 20) MiB")
+        }
+        return .wrong(check, shortage.what, mend: shortage.remedy ?? "")
     }
 
     /// `now` in microseconds. Identifiers and expiries are made of the time.
