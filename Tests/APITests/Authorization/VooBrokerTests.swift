@@ -68,6 +68,9 @@ extension `An app of the voo profile` {
             let refused = try await world.world.post(path, form: form, basic: basic)
             #expect(refused.status == .unauthorized && refused.json["error"] == "invalid_client")
         }
+        let inForm = try await world.world.post(
+            path, form: form + [("client_id", "broker"), ("client_secret", "hush")])
+        #expect(inForm.status == .unauthorized && inForm.json["error"] == "invalid_client")
         let other = try await world.world.post(
             path, form: form + [("client_id", "ates")], basic: "broker:hush")
         #expect(other.status == .badRequest && other.json["error"] == "invalid_request")

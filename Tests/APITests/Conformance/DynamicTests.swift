@@ -198,42 +198,6 @@ import Values
         #expect(try await far.idToken(answer).subject != first)
     }
 
-    @Test func `13: signing keys of the provider rotate`() async throws {
-        let client = try await Dynamic()
-        let world = client.world.world
-        let before = Set(try await world.keySet().document.kids)
-        let old = try await client.tokens()
-        try await world.carryOut(
-            RotateSigningKey(next: try NewSigningKey(.generate(.rs256)), now: world.clock.next()))
-        let after = Set(try await world.keySet().document.kids)
-        #expect(before.isStrictSubset(of: after))
-        #expect(try await client.idToken(old).subject == client.world.ann.description)
-    }
-
-    @Test func `14: keys of the client rotate at its jwks_uri`() async throws {
-        let (old, new) = (try SigningKey.generate(.es256), try SigningKey.generate(.es256))
-        let served = Served(KeySet([old.verificationKey]).document)
-        let site = try await AuthorizeWorld(
-            ["client_registration": "open"], fetchKeys: { _ in served.document.canonical() })
-        try await site.signIn()
-        let client = try await Dynamic(
-            [
-                "jwks_uri": "https://web.example/keys",
-                "token_endpoint_auth_method": "private_key_jwt",
-            ], site)
-        let first = try await client.assert(by: old)
-        #expect(first.status == .ok)
-        served.document = KeySet([new.verificationKey]).document
-        site.world.clock.advance(seconds: 60)
-        let refreshed = try await client.assert(
-            by: new,
-            [
-                ("grant_type", "refresh_token"),
-                ("refresh_token", first.json["refresh_token"]?.string ?? ""),
-            ])
-        #expect(refreshed.status == .ok, "\(refreshed.json)")
-    }
-
     @Test func `15: a request object by request_uri is refused, one by value is taken`()
         async throws
     {
@@ -251,7 +215,7 @@ import Values
                 "prompt": "none",
             ]) { $1 })
         for (signer, error) in [
-            (key, "consent_required"), (try SigningKey.generate(.rs256), nil),
+            (key, "consent_required"), (try SigningKey.generate(.rs256, id: key.id), nil),
         ] as [(SigningKey, String?)] {
             let object = try JWS.sign(
                 claims.canonical(), by: signer, type: "oauth-authz-req+jwt")
@@ -388,8 +352,4 @@ import Values
             #expect(gone.status == .unauthorized, "\(method)")
         }
     }
-}
-
-extension JSON {
-    fileprivate var kids: [String] { self["keys"]?.array?.compactMap { $0["kid"]?.string } ?? [] }
 }

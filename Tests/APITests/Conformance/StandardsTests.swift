@@ -1,3 +1,4 @@
+import EventSourcing
 import HTTP
 import Identity
 import JOSE
@@ -104,12 +105,17 @@ private typealias Site = AuthorizeWorld
     @Test(arguments: [
         String(repeating: "a", count: 42), String(repeating: "a", count: 129),
         String(repeating: "a", count: 42) + " ", String(repeating: "ä", count: 43),
+        String(repeating: "a", count: 43), String(repeating: "~", count: 128),
     ])
     func `RFC 7636: a verifier has 43 to 128 plain characters`(verifier: String) async throws {
         let world = try await Site.signedIn()
+        let isGood =
+            (43...128).contains(verifier.utf8.count) && verifier.allSatisfy { "a~".contains($0) }
         let challenge = Base64URL.encode(SecretDigest.of(verifier)?.bytes ?? [])
         let code = try await world.code(Site.request([("code_challenge", challenge)]))
         let answer = try await world.redeem(code, [("code_verifier", verifier)])
+        #expect((answer.status == .ok) == isGood)
+        guard !isGood else { return }
         #expect(answer.status == .badRequest && answer.json["error"] == "invalid_grant")
     }
 
@@ -221,6 +227,28 @@ private typealias Site = AuthorizeWorld
         #expect(try await revoke("web", "unknown").status == .ok)
         #expect(
             try await revoke("web", tokens.json["refresh_token"]?.string ?? "").status == .ok)
+        #expect(try await world.world.introspect(access) == ["active": false])
+    }
+
+    @Test(arguments: ["access_token", "refresh_token"])
+    func `RFC 7009: what could not be given back is not called done`(kind: String) async throws {
+        let world = try await Site.signedIn()
+        let tokens = try await world.tokens()
+        let form: Pairs = [
+            ("token", tokens.json[kind]?.string ?? ""), ("client_id", "web"),
+            ("client_secret", SignInWorld.secret),
+        ]
+        for failure in [LogFailure.busy, .unavailable, .fenced, .contended] {
+            for isReadable in [false, true] {
+                world.world.log.fail(with: failure, onlyAppends: isReadable)
+                let answer = try await world.world.post("/connect/revoke", form: form)
+                #expect(answer.status.code >= 500, "\(failure)")
+            }
+        }
+        world.world.log.fail(with: nil)
+        let access = tokens.json["access_token"]?.string ?? ""
+        #expect(try await world.world.introspect(access)["active"] == true)
+        #expect(try await world.world.post("/connect/revoke", form: form).status == .ok)
         #expect(try await world.world.introspect(access) == ["active": false])
     }
 

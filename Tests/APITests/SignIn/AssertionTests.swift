@@ -129,7 +129,7 @@ private struct Signer: Sendable {
 
     @Test func `is refused whatever is wrong with its assertion`() async throws {
         let signer = try await Signer()
-        let stranger = try SigningKey.generate(.es256)
+        let stranger = try SigningKey.generate(.es256, id: signer.key.id)
         let texts = [
             try signer.assertion(audience: "https://elsewhere.example"),
             try signer.assertion(audience: "\(issuer)/connect/token"),

@@ -188,30 +188,41 @@ private struct OwnApp: Sendable {
                     method: .post, path: path, query: nil, headers: headers,
                     body: Array(Form.encode(form).utf8), source: "203.0.113.7", id: "request-11"))
         }
-        let asked = try await send(
-            "/connect/challenge",
-            [
-                ("client_id", "own"), ("username", "ann@example.org"),
-                ("code_challenge", challenge), ("code_challenge_method", "S256"),
-                ("scope", "openid"),
-            ], key
-        ).json
-        let typed = [
-            (name: "client_id", value: "own"),
-            (name: "auth_session", value: asked["auth_session"]?.string ?? ""),
-            (name: "otp_code", value: try await app.world.mailedCode()),
-        ]
-        for other in [nil, thief] {
-            let answer = try await send("/connect/challenge", typed, other)
-            #expect(answer.json["error"] == "invalid_session")
+        /// A code that was asked for with the key, and what redeems it.
+        func redeeming() async throws -> [(name: String, value: String)] {
+            let asked = try await send(
+                "/connect/challenge",
+                [
+                    ("client_id", "own"), ("username", "ann@example.org"),
+                    ("code_challenge", challenge), ("code_challenge_method", "S256"),
+                    ("scope", "openid"),
+                ], key
+            ).json
+            let typed = [
+                (name: "client_id", value: "own"),
+                (name: "auth_session", value: asked["auth_session"]?.string ?? ""),
+                (name: "otp_code", value: try await app.world.mailedCode()),
+            ]
+            for other in [nil, thief] {
+                let answer = try await send("/connect/challenge", typed, other)
+                #expect(answer.json["error"] == "invalid_session")
+            }
+            let done = try await send("/connect/challenge", typed, key)
+            let code = try #require(done.json["authorization_code"]?.string)
+            app.world.clock.advance(seconds: 200)
+            return [
+                (name: "grant_type", value: "authorization_code"),
+                (name: "client_id", value: "own"), (name: "code", value: code),
+                (name: "code_verifier", value: verifier),
+            ]
         }
-        let done = try await send("/connect/challenge", typed, key)
-        let code = try #require(done.json["authorization_code"]?.string)
-        let redeem = [
-            (name: "grant_type", value: "authorization_code"), (name: "client_id", value: "own"),
-            (name: "code", value: code), (name: "code_verifier", value: verifier),
-        ]
-        let tokens = try await send("/connect/token", redeem, key)
+        for other in [nil, thief] {
+            let stolen = try await send("/connect/token", try await redeeming(), other)
+            #expect(stolen.status == .badRequest && stolen.json["access_token"] == nil)
+            #expect(
+                stolen.json["error"] == (other == nil ? "invalid_dpop_proof" : "invalid_grant"))
+        }
+        let tokens = try await send("/connect/token", try await redeeming(), key)
         #expect(tokens.json["token_type"] == "DPoP")
         let second = try await OwnApp()
         let free = try await second.code()

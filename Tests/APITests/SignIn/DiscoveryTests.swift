@@ -53,6 +53,10 @@ import Values
         let said = try await world.get(paths[0]).json
         #expect(said["issuer"] == "https://login.acme.example")
         #expect(said["jwks_uri"] == "https://login.acme.example/.well-known/jwks")
+        try await world.registerPhone("app", [:])
+        let tokens = try await world.signIn("app", scope: "openid").json
+        let token = try #require(tokens["id_token"]?.string)
+        #expect(try payload(of: token)["iss"] == said["issuer"])
         let elsewhere = try await world.get(paths[0], host: "nobody.example")
         #expect(elsewhere.status == .notFound)
     }

@@ -36,7 +36,7 @@ private let plain: JSONObject = [
         #expect(made.status.code == 201 && made.json["client_name"] == "Maker's")
         #expect(made.json["software_statement"]?.string == text)
         #expect(try await world.registerItself().json["error"] == "invalid_software_statement")
-        let stranger = try SigningKey.generate(.es256)
+        let stranger = try SigningKey.generate(.es256, id: key.id)
         for (claims, signer, code) in [
             (["iss": "https://other.example"], key, "unapproved_software_statement"),
             ([:], stranger, "invalid_software_statement"),
@@ -86,7 +86,7 @@ private let plain: JSONObject = [
             return try await world.call(
                 .put, path, bearer: token, .object(members.merging(more) { $1 }))
         }
-        let stranger = try SigningKey.generate(.es256)
+        let stranger = try SigningKey.generate(.es256, id: key.id)
         let before = try await world.events()
         for (said, code) in [
             (nil, "invalid_software_statement"), (.null, "invalid_software_statement"),

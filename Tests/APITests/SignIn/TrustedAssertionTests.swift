@@ -84,7 +84,7 @@ private struct Partner: Sendable {
     @Test func `is not believed where anything is wrong`() async throws {
         let partner = try await Partner()
         let now = partner.world.clock.next().seconds
-        let stranger = try SigningKey.generate(.es256)
+        let stranger = try SigningKey.generate(.es256, id: partner.key.id)
         let wrong: [JSONObject] = [
             ["iss": "https://other.example"], ["iss": .null], ["sub": .null], ["aud": .null],
             ["aud": .string("\(us)/connect/token")], ["aud": "https://elsewhere.example"],

@@ -8,6 +8,7 @@ final class WatchedLog: EventLog {
     private let base = MemoryLog()
     private let known = Mutex<Set<RealmID>>([])
     private let broken = Mutex<LogFailure?>(nil)
+    private let stuck = Mutex<LogFailure?>(nil)
     private let appended = Mutex<Int64>(0)
     private let claims = Mutex<[Claim]>([])
     private let sought = Mutex<Int>(0)
@@ -26,8 +27,11 @@ final class WatchedLog: EventLog {
 
     var realms: [RealmID] { known.withLock { $0.sorted() } }
 
-    /// From now on everything throws this.
-    func fail(with failure: LogFailure?) { broken.withLock { $0 = failure } }
+    /// From now on everything throws this, or whatever is to be appended.
+    func fail(with failure: LogFailure?, onlyAppends: Bool = false) {
+        broken.withLock { $0 = onlyAppends ? nil : failure }
+        stuck.withLock { $0 = failure }
+    }
 
     func check() throws(LogFailure) {
         if let failure = broken.withLock({ $0 }) { throw failure }
@@ -58,6 +62,7 @@ final class WatchedLog: EventLog {
 
     func append(_ commit: Commit) async throws(LogFailure) -> AppendOutcome {
         try check()
+        if let failure = stuck.withLock({ $0 }) { throw failure }
         await passGate()
         known.withLock { _ = $0.insert(commit.realm) }
         let outcome = try await base.append(commit)
