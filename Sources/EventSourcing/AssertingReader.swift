@@ -94,16 +94,24 @@ final class AssertingReader<Log: EventLog>: StreamReader {
     /// Whether a refusal may be told: one that came from the cache must be checked first, since
     /// nothing is appended that would assert it. False: the cache was behind and is now dropped.
     func stillHolds() async throws(LogFailure) -> Bool {
-        let (reads, cached) = seen.withLock { ($0.reads, $0.cached) }
-        guard cached else { return true }
+        guard seen.withLock({ $0.cached }) else { return true }
         // To ask for the head is to learn the epoch.
         _ = try await log.head(of: realm)
         guard log.knownEpoch(of: realm) == epoch else { return false }
-        for (stream, version) in reads
-        where try await !log.stream(stream, after: version, in: realm).isEmpty {
+        guard try await moved().isEmpty else {
             cache.forget(reads.keys, in: realm)
             return false
         }
         return true
+    }
+
+    /// The streams that were read and have events since.
+    func moved() async throws(LogFailure) -> [UUID] {
+        var moved: [UUID] = []
+        for (stream, version) in reads
+        where try await !log.stream(stream, after: version, in: realm).isEmpty {
+            moved.append(stream)
+        }
+        return moved
     }
 }

@@ -44,11 +44,19 @@ public struct Dispatcher<Log: EventLog>: Sendable {
     private func carryOut<C: Command, Outcome: Sendable>(
         _ attempt: Attempt<C, Outcome>
     ) async throws -> Done<Outcome> {
+        var line: Turnstile.Line
         switch try await run(attempt, isFirst: true) {
         case .done(let dispatched, let outcome): return (dispatched, outcome)
-        case .movedOn(let stream):
-            return try await turnstile.pass(stream, in: attempt.realm) { try await again(attempt) }
+        case .movedOn(let lost): line = lost
         }
+        var left = Self.attempts - 1
+        while left > 0 {
+            let done = try await turnstile.pass(line, in: attempt.realm) {
+                try await again(attempt, in: &line, &left)
+            }
+            if let done { return done }
+        }
+        throw LogFailure.contended
     }
 
     private struct Attempt<C: Command, Outcome: Sendable>: Sendable {
@@ -62,19 +70,26 @@ public struct Dispatcher<Log: EventLog>: Sendable {
 
     private enum Ending<Outcome> {
         case done(Dispatched, Outcome?)
-        /// What the decision relied on has moved on, and is to be read again.
-        case movedOn(UUID)
+        /// What the decision relied on has moved on, and is to be read again behind this line.
+        case movedOn(Turnstile.Line)
     }
 
+    /// Tries from within the line, and keeps the place there until something else than what the line is
+    /// for turns out to be contended too: then nil, and the line has grown.
     private func again<C: Command, Outcome: Sendable>(
-        _ attempt: Attempt<C, Outcome>
-    ) async throws -> Done<Outcome> {
-        for _ in 1..<Self.attempts {
-            if case .done(let dispatched, let outcome) = try await run(attempt) {
-                return (dispatched, outcome)
+        _ attempt: Attempt<C, Outcome>, in line: inout Turnstile.Line, _ left: inout Int
+    ) async throws -> Done<Outcome>? {
+        while left > 0 {
+            left -= 1
+            switch try await run(attempt) {
+            case .done(let dispatched, let outcome): return (dispatched, outcome)
+            case .movedOn(let lost):
+                if line.covers(lost) { continue }
+                line.add(lost)
+                return nil
             }
         }
-        throw LogFailure.contended
+        return nil
     }
 
     private func run<C: Command, Outcome: Sendable>(
@@ -85,7 +100,7 @@ public struct Dispatcher<Log: EventLog>: Sendable {
         } catch LogFailure.fenced {
             // This node knew a tail of the log that is gone: all that it folded is void.
             cache.clear()
-            return .movedOn(.zero)
+            return .movedOn(Turnstile.Line())
         }
     }
 
@@ -106,9 +121,7 @@ public struct Dispatcher<Log: EventLog>: Sendable {
             if let first = try await repeated(attempt.id, attempt.digest, in: realm) {
                 return .done(first, nil)
             }
-            guard try await reader.stillHolds() else {
-                return .movedOn(reader.reads.keys.min() ?? .zero)
-            }
+            guard try await reader.stillHolds() else { return .movedOn(Turnstile.Line()) }
             throw error
         }
         let foreign = reader.ofAnotherKind
@@ -120,8 +133,9 @@ public struct Dispatcher<Log: EventLog>: Sendable {
             realm: realm, command: attempt.id, digest: attempt.digest, origin: origin,
             reads: reader.reads, events: settled.decision.events,
             claims: settled.decision.claims, epoch: epoch)
-        if isFirst, let stream = commit.events.first?.stream, turnstile.isTaken(stream, in: realm) {
-            return .movedOn(stream)
+        if isFirst, !turnstile.isIdle {
+            let taken = turnstile.taken(Self.line(of: commit, for: reader.reads.keys), in: realm)
+            if taken != Turnstile.Line() { return .movedOn(taken) }
         }
         switch try await log.append(commit) {
         case .won(let positions):
@@ -133,8 +147,9 @@ public struct Dispatcher<Log: EventLog>: Sendable {
         case .misused:
             throw LogFailure.misusedCommand
         case .conflict:
-            cache.forget(reader.reads.keys, in: realm)
-            return .movedOn(commit.events.first?.stream ?? .zero)
+            let moved = try await reader.moved()
+            cache.forget(moved, in: realm)
+            return .movedOn(Self.line(of: commit, for: moved))
         case .taken(let kind):
             throw command.rejection(takenClaim: kind)
         }
@@ -164,6 +179,16 @@ public struct Dispatcher<Log: EventLog>: Sendable {
             // What was read is of later than was known: seen with that time it may be over.
             time = latest
         }
+    }
+
+    /// What a commit has to do with streams: it writes them, or its decision relies on them.
+    private static func line(
+        of commit: Commit, for streams: some Collection<UUID>
+    ) -> Turnstile.Line {
+        let written = Set(commit.events.map(\.stream))
+        return Turnstile.Line(
+            writes: Set(streams.filter(written.contains)),
+            reads: Set(streams.filter { !written.contains($0) }))
     }
 
     /// The state of a stream as it is now, or as it was at a version.

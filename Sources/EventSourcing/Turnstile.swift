@@ -1,55 +1,118 @@
 import Synchronization
 import Values
 
-/// Lets commands that met before go one after the other. A hot stream has one winner at a time
-/// anyway; those who lost would only keep each other from winning.
+/// Queues commands that lost a race, by the streams that they lost it for: one writer of a stream at a
+/// time, any number of those who only read it. First come, first served.
+///
+/// The log decides who wins; this only keeps commands of one node from losing to each other for ever.
 final class Turnstile: Sendable {
+    /// What a command stands in line for. Whoever reads a stream and does not write it keeps no other
+    /// reader waiting.
+    struct Line: Equatable {
+        var writes: Set<UUID> = []
+        var reads: Set<UUID> = []
+
+        func covers(_ other: Line) -> Bool {
+            other.writes.isSubset(of: writes) && other.reads.isSubset(of: reads.union(writes))
+        }
+
+        mutating func add(_ other: Line) {
+            writes.formUnion(other.writes)
+            reads.formUnion(other.reads)
+            reads.subtract(writes)
+        }
+    }
+
     private struct Key: Hashable {
         let realm: RealmID
         let stream: UUID
     }
 
-    /// Who waits, by stream. A stream that is here has somebody inside.
-    private let queues = Mutex<[Key: [CheckedContinuation<Void, Never>]]>([:])
+    private struct Waiter {
+        let isWriter: Bool
+        let continuation: CheckedContinuation<Void, Never>
+    }
+
+    /// Who is inside and who waits, for one stream. There is one only while somebody is inside.
+    private struct Gate {
+        var hasWriter = false
+        var readers = 0
+        var waiting: [Waiter] = []
+
+        var isFree: Bool { !hasWriter && readers == 0 }
+        var isWanted: Bool { hasWriter || waiting.contains(where: \.isWriter) }
+
+        mutating func admits(writer: Bool) -> Bool {
+            guard writer ? isFree : !hasWriter else { return false }
+            if writer { hasWriter = true } else { readers += 1 }
+            return true
+        }
+
+        /// The next ones in line, who are inside from now on.
+        mutating func next() -> [Waiter] {
+            var admitted: [Waiter] = []
+            while let first = waiting.first, admits(writer: first.isWriter) {
+                admitted.append(waiting.removeFirst())
+            }
+            return admitted
+        }
+    }
+
+    private let gates = Mutex<[Key: Gate]>([:])
 
     func pass<Value>(
-        _ stream: UUID, in realm: RealmID, _ body: () async throws -> Value
+        _ line: Line, in realm: RealmID, _ body: () async throws -> Value
     ) async rethrows -> Value {
-        let key = Key(realm: realm, stream: stream)
-        await enter(key)
-        defer { leave(key) }
+        // Everybody enters in the same order, so that no two wait for each other.
+        let streams = line.writes.union(line.reads).sorted()
+        for stream in streams {
+            await enter(Key(realm: realm, stream: stream), asWriter: line.writes.contains(stream))
+        }
+        defer {
+            for stream in streams {
+                leave(Key(realm: realm, stream: stream), asWriter: line.writes.contains(stream))
+            }
+        }
         return try await body()
     }
 
-    /// Whether somebody is on his way through: then it is better to stand behind him.
-    func isTaken(_ stream: UUID, in realm: RealmID) -> Bool {
-        queues.withLock { $0[Key(realm: realm, stream: stream)] != nil }
+    /// Whether nobody at all is on their way through, which is nearly always.
+    var isIdle: Bool { gates.withLock(\.isEmpty) }
+
+    /// The part of a line where others are on their way through: better to stand behind them.
+    func taken(_ line: Line, in realm: RealmID) -> Line {
+        gates.withLock { gates in
+            Line(
+                writes: line.writes.filter { gates[Key(realm: realm, stream: $0)] != nil },
+                reads: line.reads.filter {
+                    gates[Key(realm: realm, stream: $0)]?.isWanted ?? false
+                })
+        }
     }
 
-    private func enter(_ key: Key) async {
+    private func enter(_ key: Key, asWriter isWriter: Bool) async {
         await withCheckedContinuation { continuation in
-            let isFree = queues.withLock { queues in
-                guard queues[key] != nil else {
-                    queues[key] = []
-                    return true
+            let isInside = gates.withLock { gates in
+                var gate = gates[key] ?? Gate()
+                let isInside = gate.waiting.isEmpty && gate.admits(writer: isWriter)
+                if !isInside {
+                    gate.waiting.append(Waiter(isWriter: isWriter, continuation: continuation))
                 }
-                queues[key]?.append(continuation)
-                return false
+                gates[key] = gate
+                return isInside
             }
-            if isFree { continuation.resume() }
+            if isInside { continuation.resume() }
         }
     }
 
-    private func leave(_ key: Key) {
-        let next = queues.withLock { queues -> CheckedContinuation<Void, Never>? in
-            guard var waiting = queues[key], !waiting.isEmpty else {
-                queues[key] = nil
-                return nil
-            }
-            let next = waiting.removeFirst()
-            queues[key] = waiting
-            return next
+    private func leave(_ key: Key, asWriter isWriter: Bool) {
+        let admitted = gates.withLock { gates -> [Waiter] in
+            guard var gate = gates[key] else { return [] }
+            if isWriter { gate.hasWriter = false } else { gate.readers -= 1 }
+            let admitted = gate.next()
+            gates[key] = gate.isFree ? nil : gate
+            return admitted
         }
-        next?.resume()
+        for waiter in admitted { waiter.continuation.resume() }
     }
 }

@@ -97,6 +97,42 @@ struct BeginCounter: Command {
     }
 }
 
+/// Begins a counter under a new name, and raises one that others raise too.
+struct BeginAndRaise: Command {
+    var fresh: UUID
+    var counter: UUID
+
+    enum Rejection: Error, Equatable {}
+
+    func gather(_ streams: some StreamReader) async throws(LogFailure) -> Versioned<Counter> {
+        _ = try await streams.readNew(Counter.self, fresh)
+        return try await streams.read(Counter.self, counter)
+    }
+
+    func decide(_ facts: Versioned<Counter>) throws(Rejection) -> Decision {
+        var decision = Decision(CounterEvent.raised(by: 1), in: fresh)
+        decision.append(CounterEvent.raised(by: 1), in: counter)
+        return decision
+    }
+}
+
+/// Begins a counter under a new name, by what another one says.
+struct BeginBeside: Command {
+    var fresh: UUID
+    var counter: UUID
+
+    enum Rejection: Error, Equatable {}
+
+    func gather(_ streams: some StreamReader) async throws(LogFailure) -> Versioned<Counter> {
+        _ = try await streams.readNew(Counter.self, fresh)
+        return try await streams.read(Counter.self, counter)
+    }
+
+    func decide(_ facts: Versioned<Counter>) throws(Rejection) -> Decision {
+        Decision(CounterEvent.raised(by: facts.state.total), in: fresh)
+    }
+}
+
 /// Closes a counter once.
 struct CloseCounter: Command {
     var counter: UUID
