@@ -19,6 +19,16 @@ public struct StoredCredential: Sendable, Hashable {
         self.backupEligible = backupEligible
         self.userHandle = userHandle
     }
+
+    /// Whether a stored key says its private half too, as keys could that were stored as they came.
+    public static func disclosesPrivateKey(_ publicKey: [UInt8]) -> Bool {
+        do throws(WebAuthnFailure) {
+            _ = try CredentialKey(bytes: publicKey)
+            return false
+        } catch {
+            return error == .privateKeyDisclosed
+        }
+    }
 }
 
 /// What to keep after a key was used.
@@ -59,12 +69,11 @@ public enum Assertion {
         try data.check(
             relyingPartyHash: SHA256.hash(Array(relyingParty.id.utf8)),
             requiresUserPresence: true, requiresUserVerification: requiresUserVerification)
+        guard data.credential == nil else { throw .attestedCredentialPresent }
         guard data.flags.contains(.backupEligible) == stored.backupEligible else {
             throw .backupEligibilityChanged
         }
-        guard let key = try? CredentialKey(bytes: stored.publicKey) else {
-            throw .storedKeyMalformed
-        }
+        let key = try storedKey(stored.publicKey)
         let message = data.bytes + SHA256.hash(credential.clientDataJSON)
         guard key.isValid(credential.signature, for: message) else { throw .signature }
         let counts = data.signCount != 0 || stored.signCount != 0
@@ -72,5 +81,14 @@ public enum Assertion {
             signCount: data.signCount, backedUp: data.flags.contains(.backedUp),
             userVerified: data.flags.contains(.userVerified),
             counterWentBack: counts && data.signCount <= stored.signCount)
+    }
+
+    /// One whose private half was stored with it proves nothing: whoever read the log can sign with it.
+    private static func storedKey(_ bytes: [UInt8]) throws(WebAuthnFailure) -> CredentialKey {
+        do throws(WebAuthnFailure) {
+            return try CredentialKey(bytes: bytes)
+        } catch {
+            throw error == .privateKeyDisclosed ? error : .storedKeyMalformed
+        }
     }
 }

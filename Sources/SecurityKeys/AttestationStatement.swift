@@ -5,7 +5,7 @@ struct AttestationStatement {
     typealias Flaw = WebAuthnFailure.StatementFlaw
 
     let format: AttestationFormat
-    /// A map; the procedures read its members by name and leave what they do not know.
+    /// A map; the procedures read its members by name.
     let members: CBOR
     let authenticatorData: AuthenticatorData
     let credential: AuthenticatorData.AttestedCredential
@@ -25,6 +25,7 @@ struct AttestationStatement {
 
     func verify(_ policy: AttestationPolicy) throws(WebAuthnFailure) -> Verified {
         do throws(Flaw) {
+            try checkMembers()
             switch format {
             case .none: return try verifyNone()
             case .packed: return try verifyPacked()
@@ -37,6 +38,23 @@ struct AttestationStatement {
         } catch {
             throw .statement(error)
         }
+    }
+
+    /// The members that a format has (section 8): what nobody verifies must not stand beside what a maker
+    /// vouches for.
+    private func checkMembers() throws(Flaw) {
+        let known: Set<WebAuthnFailure.StatementMember> =
+            switch format {
+            case .none: []
+            case .packed, .androidKey: [.alg, .sig, .x5c]
+            case .tpm: [.ver, .alg, .x5c, .sig, .certInfo, .pubArea]
+            case .fidoU2F: [.sig, .x5c]
+            // Apple's devices send the algorithm along, which the specification does not know.
+            case .apple: [.alg, .x5c]
+            }
+        guard format != .none, case .map(let members) = members else { return }
+        let names = Set(known.map { CBOR.Key.text($0.rawValue) })
+        guard names.isSuperset(of: members.keys) else { throw .unknownMember }
     }
 
     private func verifyNone() throws(Flaw) -> Verified {

@@ -15,8 +15,6 @@ struct AuthenticatorData {
     struct AttestedCredential {
         let model: [UInt8]
         let id: [UInt8]
-        /// As the authenticator wrote it.
-        let keyBytes: [UInt8]
         let key: CBOR
     }
 
@@ -64,9 +62,8 @@ struct AuthenticatorData {
         let id = Array(bytes[position..<(position + length)])
         position += length
         let (key, end) = try item(bytes, position)
-        let keyBytes = Array(bytes[position..<end])
         position = end
-        return AttestedCredential(model: model, id: id, keyBytes: keyBytes, key: key)
+        return AttestedCredential(model: model, id: id, key: key)
     }
 
     private static func item(

@@ -6,8 +6,12 @@ struct CredentialKey {
     let key: VerifyingKey
     /// 0x04, x, y: the form of U2F; nil for other kinds.
     let point: [UInt8]?
+    /// The members that a public key has, in CTAP2's canonical form. What else there was is dropped.
+    let encoded: [UInt8]
 
     init(_ map: CBOR) throws(WebAuthnFailure) {
+        // Whoever reads the log would have the key: it is refused, and not only left out.
+        guard !CredentialKey.hasPrivatePart(map) else { throw .privateKeyDisclosed }
         guard map.isMap, let number = map[3]?.integer else { throw .publicKeyMalformed }
         guard let algorithm = Int(exactly: number).flatMap(COSEAlgorithm.init(rawValue:)),
             algorithm != .rs1
@@ -26,6 +30,7 @@ struct CredentialKey {
         } catch {
             throw .publicKeyMalformed
         }
+        encoded = CredentialKey.encode(map)
     }
 
     init(bytes: [UInt8]) throws(WebAuthnFailure) {
@@ -46,6 +51,61 @@ struct CredentialKey {
         else { return nil }
         return [0x04] + x + y
     }
+
+    // MARK: - Members
+
+    /// The labels of a public key: kind, algorithm, and what the kind has: curve and coordinates, or
+    /// modulus and exponent (RFC 9053 section 7, RFC 8230 section 4).
+    private static func publicLabels(_ map: CBOR) -> [Int64] {
+        map[1] == .integer(2) ? [1, 3, -1, -2, -3] : [1, 3, -1, -2]
+    }
+
+    /// Labels below zero belong to the key's kind; those that no public key has are the private ones.
+    private static func hasPrivatePart(_ map: CBOR) -> Bool {
+        guard case .map(let members) = map else { return false }
+        let isRSA = map[1] == .integer(3)
+        return members.keys.contains { key in
+            guard case .integer(let label) = key, label < 0 else { return false }
+            return label < (isRSA ? -2 : -3)
+        }
+    }
+
+    /// Numbers and byte strings, as all of a public key's members are by now.
+    private static func encode(_ map: CBOR) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var count: UInt64 = 0
+        for label in publicLabels(map) {
+            switch map[label] {
+            case .integer(let value)?:
+                bytes += head(ofInteger: label) + head(ofInteger: value)
+            case .bytes(let value)?:
+                bytes += head(ofInteger: label) + head(2, UInt64(value.count)) + value
+            case .text?, .array?, .map?, .bool?, .null?, .float?, nil: continue
+            }
+            count += 1
+        }
+        return head(5, count) + bytes
+    }
+
+    private static func head(ofInteger value: Int64) -> [UInt8] {
+        value < 0 ? head(1, UInt64(-1 - value)) : head(0, UInt64(value))
+    }
+
+    /// The shortest head (RFC 8949 section 3).
+    private static func head(_ kind: UInt8, _ value: UInt64) -> [UInt8] {
+        let (code, length): (UInt8, UInt64) =
+            switch value {
+            case 0..<24: (UInt8(value), 0)
+            case 24..<0x100: (24, 1)
+            case 0x100..<0x1_0000: (25, 2)
+            case 0x1_0000..<0x1_0000_0000: (26, 4)
+            default: (27, 8)
+            }
+        let rest = (0..<length).reversed().map { UInt8(truncatingIfNeeded: value >> (8 * $0)) }
+        return [kind << 5 | code] + rest
+    }
+
+    // MARK: - Kinds
 
     private struct KeyFlaw: Error {}
 

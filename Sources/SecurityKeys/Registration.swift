@@ -4,7 +4,7 @@ public import Values
 /// A key that was registered: what has to be kept of it.
 public struct RegisteredCredential: Sendable, Hashable {
     public let id: [UInt8]
-    /// COSE_Key, byte by byte as the authenticator wrote it.
+    /// COSE_Key, with the members that a public key has and no others (section 6.5.1.1).
     public let publicKey: [UInt8]
     public let algorithm: COSEAlgorithm
     public let signCount: UInt32
@@ -61,7 +61,7 @@ public enum Registration {
                 attested, key: key, clientDataHash: SHA256.hash(credential.clientDataJSON)),
             policy, at: time)
         return RegisteredCredential(
-            id: attested.id, publicKey: attested.keyBytes, algorithm: key.algorithm,
+            id: attested.id, publicKey: key.encoded, algorithm: key.algorithm,
             signCount: data.signCount, backupEligible: data.flags.contains(.backupEligible),
             backedUp: data.flags.contains(.backedUp),
             userVerified: data.flags.contains(.userVerified), model: attested.model,

@@ -38,6 +38,8 @@ public enum WebAuthnFailure: Error, Hashable, Sendable {
     case credentialIDMalformed
     case otherCredential
     case publicKeyMalformed
+    /// The private half stands in what should be a public key, or in what was stored of one.
+    case privateKeyDisclosed
     case algorithmUnknown
     case algorithmNotOffered
 
@@ -50,6 +52,8 @@ public enum WebAuthnFailure: Error, Hashable, Sendable {
 
     // The key that is used.
     case credentialNotAllowed
+    /// An attested credential where a key is used: only registrations have one.
+    case attestedCredentialPresent
     case userHandleMissing
     case otherUser
     case backupEligibilityChanged
@@ -79,7 +83,8 @@ extension WebAuthnFailure {
     public enum StatementFlaw: Hashable, Sendable {
         case notEmpty
         case member(StatementMember, Flaw)
-        case unexpected(StatementMember)
+        /// One that the format does not have.
+        case unknownMember
         case algorithmUnknown
         /// The algorithm is not that of the key it names.
         case otherAlgorithm
@@ -140,12 +145,14 @@ extension WebAuthnFailure: CustomStringConvertible {
         case .credentialIDMalformed: "credentialIDMalformed"
         case .otherCredential: "otherCredential"
         case .publicKeyMalformed: "publicKeyMalformed"
+        case .privateKeyDisclosed: "privateKeyDisclosed"
         case .algorithmUnknown: "algorithmUnknown"
         case .algorithmNotOffered: "algorithmNotOffered"
         case .formatUnknown: "formatUnknown"
         case .formatNotAccepted: "formatNotAccepted"
         case .modelNotAccepted: "modelNotAccepted"
         case .credentialNotAllowed: "credentialNotAllowed"
+        case .attestedCredentialPresent: "attestedCredentialPresent"
         case .userHandleMissing: "userHandleMissing"
         case .otherUser: "otherUser"
         case .backupEligibilityChanged: "backupEligibilityChanged"
@@ -160,7 +167,7 @@ extension WebAuthnFailure.StatementFlaw {
         switch self {
         case .notEmpty: "notEmpty"
         case .member(let member, let flaw): "\(member).\(flaw)"
-        case .unexpected(let member): "\(member).unexpected"
+        case .unknownMember: "unknownMember"
         case .algorithmUnknown: "algorithmUnknown"
         case .otherAlgorithm: "otherAlgorithm"
         case .signature: "signature"

@@ -96,6 +96,11 @@ import Values
     }
 
     static let content: [Wrong] = [
+        Wrong("with an attested credential", .attestedCredentialPresent) {
+            $0.flags = 0x45
+            $0.attested = true
+        },
+        Wrong("with the flag and no credential", .authenticatorDataMalformed) { $0.flags = 0x45 },
         Wrong("another credential", .otherCredential) { $0.credentialID = [1, 2, 3] },
         Wrong("of another user", .otherUser) {
             $0.userHandle = .string(Base64URL.encode([7, 7, 8]))

@@ -59,7 +59,8 @@ import Values
         var draft = Draft(.create, key: .ed25519(try .generate()))
         draft.format = .text("fido-u2f")
         draft.statement = { draft in
-            Statement.packed(try maker.key.signDER(draft.signed), [leaf])
+            Statement.setting(
+                Statement.packed(try maker.key.signDER(draft.signed), [leaf]), "alg", nil)
         }
         let changed = draft
         #expect(throws: WebAuthnFailure.statement(.otherKey)) { try Site.register(changed) }

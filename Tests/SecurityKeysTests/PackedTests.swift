@@ -83,6 +83,19 @@ import Values
     }
 
     static let statements: [Wrong] = [
+        Wrong("a member that packed does not have", .statement(.unknownMember)) {
+            $0.setStatement("ver", .text("2.0"))
+        },
+        Wrong("a member that nobody knows", .statement(.unknownMember)) {
+            $0.setStatement("ecdaaKeyId", .bytes([1]))
+        },
+        Wrong("a member with a number for a name", .statement(.unknownMember)) { draft in
+            let original = draft.statement
+            draft.statement = {
+                guard case .map(let members) = try original($0) else { return .map([]) }
+                return .map(members + [(.integer(1), .bytes([1]))])
+            }
+        },
         Wrong("empty", .statement(.member(.alg, .missing))) { $0.statement = { _ in .map([]) } },
         Wrong("labelled none", .statement(.notEmpty)) { $0.format = .text("none") },
         Wrong("alg missing", .statement(.member(.alg, .missing))) { $0.setStatement("alg", nil) },

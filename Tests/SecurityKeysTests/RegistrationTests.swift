@@ -160,7 +160,11 @@ import Values
         Wrong("another algorithm than the key's", .publicKeyMalformed) {
             $0.setKey(3, .integer(-257))
         },
-        Wrong("another kind of key", .publicKeyMalformed) { $0.setKey(1, .integer(3)) },
+        Wrong("another kind of key", .publicKeyMalformed) { $0.setKey(1, .integer(1)) },
+        // What is the second coordinate here is the private exponent there.
+        Wrong("a kind of key with a private part", .privateKeyDisclosed) {
+            $0.setKey(1, .integer(3))
+        },
         Wrong("another curve", .publicKeyMalformed) { $0.setKey(-1, .integer(2)) },
         Wrong("a point off the curve", .publicKeyMalformed) {
             $0.setKey(-2, .bytes([UInt8](repeating: 1, count: 32)))

@@ -57,6 +57,9 @@ extension Setting {
                 + "digest of the signing certificate in base64url"
         case .resources: "must list absolute addresses without a fragment"
         case .certificates: "must list X.509 certificates as PEM or in base 64"
+        case .attestationRoots:
+            "must list X.509 certificates as PEM or in base 64, each behind the format that it "
+                + "vouches in: packed:, tpm:, android-key:, apple: or fido-u2f:"
         case .flag, .seconds, .count, .choice, .label, .webAddress, .mailAddress, .hostName,
             .domain, .selection, .colour, .mailWords, .issuers, .roles, .rates:
             nil
@@ -81,7 +84,8 @@ extension Setting {
         case .selection(let choices):
             .list(of: .oneOf(choices), 0...choices.count, unique: true)
         case .apps(let limit): .list(of: .text(8...300), 0...limit, unique: true)
-        case .certificates(let limit): .list(of: .text(1...32_768), 0...limit, unique: true)
+        case .certificates(let limit), .attestationRoots(let limit):
+            .list(of: .text(1...32_768), 0...limit, unique: true)
         case .mailWords: MailWords.schema
         case .issuers, .roles: .openObject
         case .rates: RateTable.overrideSchema

@@ -20,12 +20,12 @@ extension SettingCatalogue {
         "passkey_attestation", AttestationDemand.none,
         "Whether authenticators must vouch for themselves")
     public static let passkeyAttestationFormats = Declare.texts(
-        "passkey_attestation_formats",
-        .selection(["packed", "tpm", "android-key", "apple", "fido-u2f"]),
+        "passkey_attestation_formats", .selection(AttestationRoot.formats),
         "In which ways they may do so; all where none is set")
     public static let passkeyAttestationRoots = Declare.texts(
-        "passkey_attestation_roots", .certificates(limit: 50),
-        "Who is believed to vouch for authenticators; anybody where none is set")
+        "passkey_attestation_roots", .attestationRoots(limit: 50),
+        "Who is believed to vouch for authenticators, each for one format (apple:MII…); anybody "
+            + "where none is set")
 
     static let passkeys: [Setting] = [
         passkeyDomain.setting, passkeySubdomains.setting, passkeyOrigins.setting,

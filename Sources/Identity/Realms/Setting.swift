@@ -25,6 +25,8 @@ public struct Setting: Sendable {
         case apps(limit: Int)
         /// X.509, each as PEM or plain base 64.
         case certificates(limit: Int)
+        /// The same, each for one format of passkeys' statements: see `AttestationRoot`.
+        case attestationRoots(limit: Int)
         /// `#rrggbb`.
         case colour
         /// By kind of mail, language and part; what they may be is known to whoever writes mails.
@@ -91,6 +93,10 @@ public struct Setting: Sendable {
             try check(value, limit) { text throws(FieldFault.Reason) in
                 guard CertificateText.der(text) != nil else { throw .malformed }
             }
+        case .attestationRoots(let limit):
+            try check(value, limit) { text throws(FieldFault.Reason) in
+                guard AttestationRoot(text) != nil else { throw .malformed }
+            }
         }
     }
 
@@ -123,8 +129,7 @@ public struct Setting: Sendable {
                 digits.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit })
             else { throw .malformed }
         case .flag, .seconds, .count, .origins, .resources, .selection, .apps, .certificates,
-            .rates,
-            .mailWords, .issuers, .roles:
+            .attestationRoots, .rates, .mailWords, .issuers, .roles:
             break
         }
     }
@@ -153,7 +158,8 @@ public struct Setting: Sendable {
             type = "string"
             schema["format"] = "email"
         case .hostName, .domain: type = "string"
-        case .origins(let limit), .resources(let limit), .apps(let limit), .certificates(let limit):
+        case .origins(let limit), .resources(let limit), .apps(let limit),
+            .certificates(let limit), .attestationRoots(let limit):
             type = "array"
             schema["items"] = ["type": "string"]
             schema["maxItems"] = .integer(Int64(limit))
@@ -188,6 +194,8 @@ public struct Setting: Sendable {
             case .selection(let choices): "list of \(choices.joined(separator: ", "))"
             case .apps: "list of ios:TEAMID.bundle and android:package:fingerprint"
             case .certificates: "list of certificates, PEM or base 64"
+            case .attestationRoots:
+                "list of certificates, PEM or base 64, each as format:certificate"
             case .colour: "colour as #rrggbb"
             case .mailWords: #"JSON, such as {"EmailOtp": {"en": {"subject": "Your code"}}}"#
             case .issuers:
@@ -202,6 +210,8 @@ public struct Setting: Sendable {
             case .bool(let flag): String(flag)
             case .integer(let number): String(number)
             case .string(let text): text
+            case .array(let items) where !items.isEmpty:
+                items.compactMap(\.string).joined(separator: ", ")
             case .null, .array, .object: nil
             }
         return "\(about) (\(values)\(usual.map { "; default \($0)" } ?? ""))"

@@ -94,6 +94,39 @@ import Values
     }
 }
 
+@Suite struct `Making a passkey on a page` {
+    /// What the page asks for (`userVerification: required`) is demanded: such a passkey would sign nobody
+    /// in later.
+    @Test func `is refused where the authenticator did not verify its user`() async throws {
+        let passkeys = try await PasskeyWorld()
+        let browser = PageBrowser(passkeys.world)
+        try await browser.signIn("ann@example.org")
+        let key = try SoftKey(of: passkeys.account)
+        func add(flags: UInt8) async throws {
+            try await browser.get("/account/security")
+            let token = browser.token
+            let begun = try Begun(
+                try await browser.submit("/account/passkeys/begin", token: token))
+            #expect(
+                begun.options["authenticatorSelection"]?["userVerification"] == "required")
+            let attestation = try key.attestation(begun) { $0.flags = flags }
+            try await browser.submit(
+                "/account/passkeys/add",
+                [
+                    ("ceremony", begun.id),
+                    ("attestation", String(decoding: attestation.canonical(), as: UTF8.self)),
+                ], token: token)
+        }
+        try await add(flags: 0x41)
+        #expect(browser.answer?.status == .badRequest && browser.shows("could not be added"))
+        #expect(try await passkeys.lastReason() == "userNotVerified")
+        #expect(try await passkeys.events("passkey.enrolled").isEmpty)
+        try await add(flags: 0x45)
+        #expect(browser.place == "/account/security?done=passkey-added")
+        #expect(try await passkeys.signIn(key).status == .ok)
+    }
+}
+
 @Suite struct `Signing in by a mailed link` {
     private func world(_ more: JSONObject = [:]) async throws -> SignInWorld {
         try await SignInWorld(

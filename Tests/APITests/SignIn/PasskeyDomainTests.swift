@@ -170,6 +170,40 @@ import Values
         #expect(try await world.lastReason() == "formatNotAccepted")
     }
 
+    /// What an authority vouches in: whoever has a root for one format has no say in another.
+    @Test func `is refused under a root of another format`() async throws {
+        let (maker, apple) = (try Maker(), try Maker())
+        let roots: [JSON] = [
+            .string("packed:\(Base64.encode(maker.authority.root))"),
+            .string("apple:\(Base64.encode(apple.authority.root))"),
+        ]
+        let world = try await PasskeyWorld([
+            "passkey_attestation": "direct", "passkey_attestation_roots": .array(roots),
+        ])
+        let good = try await world.enroll(try SoftKey(of: world.account), try vouch(maker))
+        #expect(good.status == .ok)
+        let other = try await world.enroll(try SoftKey(of: world.account), try vouch(apple))
+        #expect(other.json == ["Message": "Passkey enrollment failed."])
+        #expect(try await world.lastReason() == "chain.untrusted")
+    }
+
+    @Test
+    func
+        `is held against a root without a format where one format is taken, and else as a maker's`()
+        throws
+    {
+        let text = Base64.encode(try Maker().authority.root)
+        let plain = try #require(AttestationRoot(text))
+        #expect(plain.formats(of: []) == ["packed", "fido-u2f"])
+        #expect(plain.formats(of: ["apple"]) == ["apple"])
+        #expect(plain.formats(of: ["apple", "tpm"]) == ["packed", "fido-u2f"])
+        let named = try #require(AttestationRoot("android-key:\(text)"))
+        #expect(named.formats(of: ["apple"]) == ["android-key"] && named.der == plain.der)
+        for wrong in ["none:\(text)", "apple", "apple:", "apple:AAAA", ":\(text)"] {
+            #expect(AttestationRoot(wrong) == nil, "\(wrong)")
+        }
+    }
+
     @Test func `is of a format that is set, from anybody where nobody is named`() async throws {
         let world = try await PasskeyWorld([
             "passkey_attestation": "direct", "passkey_attestation_formats": ["tpm", "packed"],

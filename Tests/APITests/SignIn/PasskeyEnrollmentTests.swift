@@ -49,6 +49,29 @@ import Values
         #expect(event.actor == "user:\(world.account)")
     }
 
+    /// Promise 9: what the log keeps of a key anybody may read.
+    @Test
+    func `MOD-09 keeps no private part of a key, and no member that a public key does not have`()
+        async throws
+    {
+        let world = try await PasskeyWorld()
+        let key = try SoftKey(of: world.account)
+        let secret: [UInt8] = Array("this half is nobody's business!!".utf8)
+        let disclosed = try await world.enroll(key) {
+            $0.publicKey = .map($0.key.members + [(.integer(-4), .bytes(secret))])
+        }
+        #expect(disclosed.json == ["Message": "Passkey enrollment failed."])
+        #expect(try await world.lastReason() == "privateKeyDisclosed")
+        let more = try await world.enroll(key) {
+            $0.publicKey = .map($0.key.members + [(.integer(2), .bytes(secret))])
+        }
+        #expect(more.status == .ok)
+        let kept = try #require(
+            try await world.events("passkey.enrolled").last?.open["public_key"]?.string)
+        #expect(kept == Base64URL.encode(key.key.cose.encoded))
+        #expect(try await world.signIn(key).status == .ok)
+    }
+
     @Test func `MOD-09 says no more than that a request, a ceremony or an answer is not right`()
         async throws
     {

@@ -15,6 +15,10 @@ struct Enrolling: Sendable {
     /// The page's own name for who began it.
     var page: String?
 
+    /// A page asks for user verification: without it the passkey would never sign in. Clients that Urd is
+    /// compatible with ask for it as `preferred` (decision 0013).
+    var requiresUserVerification: Bool { page != nil }
+
     func requireParty() throws(Problem) -> PasskeyParty {
         guard let party else { throw Problem(.passkeyUnavailable) }
         return party
@@ -72,7 +76,9 @@ extension Call<RealmContext> {
         _ party: PasskeyParty
     ) async throws(Problem) {
         let challenge = context.mint.challenge(id, ceremony)
-        var (proof, isReadable) = verify(attestation, challenge: challenge, party)
+        var (proof, isReadable) = verify(
+            attestation, challenge: challenge, party,
+            requiresUserVerification: enrolling.requiresUserVerification)
         if case .verified(let key) = proof {
             // Somebody who is faster than this look is found by the claim.
             let holder = try await passkey(ofCredential: key.id)
@@ -102,7 +108,8 @@ extension Call<RealmContext> {
 
     /// Also says whether it was readable at all, which is all that its sender is told.
     private func verify(
-        _ attestation: JSON, challenge: [UInt8], _ party: PasskeyParty
+        _ attestation: JSON, challenge: [UInt8], _ party: PasskeyParty,
+        requiresUserVerification: Bool
     ) -> (EnrollPasskey.Proof, isReadable: Bool) {
         let credential: PublicKeyCredential.Attestation
         do throws(WebAuthnFailure) {
@@ -116,8 +123,9 @@ extension Call<RealmContext> {
         do throws(WebAuthnFailure) {
             let registered = try Registration.verify(
                 credential, challenge: challenge, relyingParty: party.relyingParty,
-                requiresUserVerification: false, offeredAlgorithms: COSEAlgorithm.usual,
-                attestation: policy, at: context.clock.now())
+                requiresUserVerification: requiresUserVerification,
+                offeredAlgorithms: COSEAlgorithm.usual, attestation: policy,
+                at: context.clock.now())
             return (.verified(CredentialRecord(registered)), true)
         } catch {
             return (.refused(reason: error.description), true)

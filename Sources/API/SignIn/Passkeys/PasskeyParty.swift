@@ -42,16 +42,18 @@ struct PasskeyParty: Sendable {
         let formats = AttestationFormat.allCases.filter {
             $0 != .none && (chosen.isEmpty || chosen.contains($0.rawValue))
         }
-        var roots: [Certificate] = []
+        var roots: [AttestationFormat: [Certificate]] = [:]
         for text in settings[SettingCatalogue.passkeyAttestationRoots] {
-            guard let der = CertificateText.der(text), let root = try? Certificate(der: der) else {
-                return nil
+            guard let root = AttestationRoot(text),
+                let certificate = try? Certificate(der: root.der)
+            else { return nil }
+            for format in root.formats(of: chosen).compactMap(AttestationFormat.init(rawValue:)) {
+                roots[format, default: []].append(certificate)
             }
-            roots.append(root)
         }
         return AttestationPolicy(
             formats: Set(formats), acceptsSelf: roots.isEmpty, acceptsUntrusted: roots.isEmpty,
-            roots: Dictionary(uniqueKeysWithValues: formats.map { ($0, roots) }))
+            roots: roots)
     }
 }
 
