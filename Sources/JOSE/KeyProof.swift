@@ -56,6 +56,9 @@ public struct KeyProof: Sendable, Hashable {
         let issuedAt = try claims.need(.issuedAt, claims.issuedAt)
         guard issuedAt <= now.adding(seconds: rules.leeway) else { throw .issuedInTheFuture }
         guard now < issuedAt.adding(seconds: rules.oldest + rules.leeway) else { throw .expired }
+        if let notBefore = claims.notBefore, notBefore > now.adding(seconds: rules.leeway) {
+            throw .notYetValid
+        }
         // It needs none, but means it where it says until when it is good (RFC 7519 section 4.1.4).
         if let until = claims.expiresAt, now >= until.adding(seconds: rules.leeway) {
             throw .expired

@@ -205,22 +205,28 @@ extension RealmContext {
         guard tokens.count <= 1, tokens.isEmpty || lines.isEmpty else {
             throw Problem(.invalidRequest, "The access token is shown more than once.")
         }
-        guard let line = lines.first ?? tokens.first else { throw Problem(.unauthenticated) }
-        guard lines.count <= 1, line.utf8.count <= Self.longestToken,
-            let (scheme, text) = TokenScheme.read(line), let token = try await present(text)
+        let shown: (scheme: TokenScheme, text: String)?
+        if let line = lines.first {
+            shown = lines.count == 1 ? TokenScheme.read(line) : nil
+        } else if let token = tokens.first {
+            shown = (.bearer, token)
+        } else {
+            throw Problem(.unauthenticated)
+        }
+        guard let (scheme, text) = shown, text.utf8.count <= Self.longestToken,
+            let token = try await present(text)
         else { throw Problem(.invalidToken) }
         try await requireProof(
             of: token, text, shownAs: scheme, request, for: ownCall(request))
         return token
     }
 
-    /// OpenID Connect Core section 5.3.1: user info alone takes a token in a form, as if it stood in
-    /// the header.
+    /// OpenID Connect Core section 5.3.1: user info alone takes a token in a form, byte for byte.
     private func formTokens(of request: Request) -> [String] {
         guard request.path == TokenRoutes.userInfoPath, request.method == .post,
             let pairs = Form.parse(request.body)
         else { return [] }
-        return pairs.filter { $0.name == "access_token" }.map { "Bearer \($0.value)" }
+        return pairs.filter { $0.name == "access_token" }.map(\.value)
     }
 
     /// The pause before an answer that must not tell by its speed what was found.
@@ -240,6 +246,18 @@ extension RealmContext {
         } != nil
     }
 
+    private func isCertified(_ installation: UUID) async throws(Problem) -> Bool {
+        let events = try await reading { () throws(LogFailure) in
+            try await commands.events.stream(installation, after: 0, in: place.realm)
+        }
+        var client = Client()
+        for recorded in events {
+            guard let event = ClientEvent(recorded) else { throw Problem(.logDamaged) }
+            client.apply(event)
+        }
+        return client.certification != nil
+    }
+
     func live(_ session: UUID) async throws(Problem) -> SessionView? {
         let found = try await reading { () throws(LogFailure) in
             try await queries.session(session, in: place.realm)
@@ -248,6 +266,12 @@ extension RealmContext {
         // What a token was exchanged for ends with it.
         if let origin = found.terms.exchange?.origin {
             guard try await live(origin) != nil else { return nil }
+        }
+        // What a certified installation has sleeps while its certification is taken back.
+        if found.terms.method == .flagship, found.terms.scope.contains(Installation.scope),
+            try await !isCertified(found.terms.client)
+        {
+            return nil
         }
         // So does what an app was given that the realm no longer has.
         if let app = found.terms.webApp, try await !isRegistered(app) { return nil }

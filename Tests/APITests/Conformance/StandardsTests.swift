@@ -69,6 +69,18 @@ private typealias Site = AuthorizeWorld
         #expect(inAddress.status == .unauthorized)
     }
 
+    @Test func `RFC 6750: a token in a form is taken byte for byte`() async throws {
+        let world = try await Site.signedIn()
+        let token = try #require(try await world.tokens().json["access_token"]?.string)
+        let path = "/connect/userinfo"
+        #expect(try await world.world.post(path, form: [("access_token", token)]).status == .ok)
+        for text in [" \(token)", "  \(token)", "\t\(token)", "\(token) ", "Bearer \(token)", " "] {
+            let answer = try await world.world.post(path, form: [("access_token", text)])
+            #expect(answer.status == .unauthorized, "\(text)")
+            #expect(answer.json["error"] == "invalid_token", "\(text)")
+        }
+    }
+
     @Test func `RFC 6750: a token in the header and in the form, and spaces before it`()
         async throws
     {

@@ -243,7 +243,8 @@ extension Prover {
             ["htu": "\(issuer)/connect/introspect"], ["htu": "\(issuer):81/connect/token"],
             ["htu": "http://evil.example/connect/token"], ["htu": "\(tokenURL)/"], ["htu": "x"],
             ["iat": .integer(now - 3600)], ["iat": .integer(now + 3600)], ["iat": "now"],
-            ["exp": .integer(now - 60)], ["exp": "never"],
+            ["exp": .integer(now - 60)], ["exp": "never"], ["nbf": .integer(now + 60)],
+            ["nbf": .integer(now + 3600)], ["nbf": "later"],
             ["jti": .string(String(repeating: "a", count: 257))], ["jti": 1], ["jti": ""],
         ]
         var secret = key.jwk.object ?? [:]
@@ -288,6 +289,16 @@ extension Prover {
             #expect(
                 try await prover.signIn([try prover.proof(claims: claims)]).status == .ok,
                 "\(claims)")
+        }
+    }
+
+    @Test func `may say from when on it is good, as far as clocks differ`() async throws {
+        let prover = try await Prover()
+        let now = prover.world.clock.next().seconds
+        for (notBefore, status) in [(now - 60, Status.ok), (now + 8, .ok), (now + 31, .badRequest)]
+        {
+            let proof = try prover.proof(claims: ["nbf": .integer(notBefore)])
+            #expect(try await prover.signIn([proof]).status == status, "\(notBefore - now)")
         }
     }
 
