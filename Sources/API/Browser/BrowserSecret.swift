@@ -52,9 +52,21 @@ extension Call<RealmContext> {
     }
 
     func browser(at webApp: UUID?) async throws(Problem) -> SignedInBrowser? {
-        guard
-            let secret = request.cookie(PageCookie.session.rawValue).flatMap({ BrowserSecret($0) })
-        else { return nil }
+        for text in sessionCookies(at: webApp) {
+            if let browser = try await browser(text, at: webApp) { return browser }
+        }
+        return nil
+    }
+
+    /// At a web app's place also under the name that apps of the flagship profile give it. Others may have
+    /// set that one, for all that is below the realm's host: our own goes first.
+    func sessionCookies(at webApp: UUID?) -> [String] {
+        let names = [PageCookie.session.rawValue] + (webApp == nil ? [] : [WebAppCookie.name])
+        return names.compactMap { request.cookie($0) }
+    }
+
+    func browser(_ cookie: String, at webApp: UUID?) async throws(Problem) -> SignedInBrowser? {
+        guard let secret = BrowserSecret(cookie) else { return nil }
         let found = try await reading { () throws(LogFailure) in
             try await context.queries.browserSession(secret.session, in: context.place.realm)
         }

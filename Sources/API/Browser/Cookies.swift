@@ -37,3 +37,15 @@ enum PageCookie: String, CaseIterable {
 
     var removal: String { line("", seconds: 0) }
 }
+
+/// The cookie of a web app's place under the name that apps of the flagship profile look for (COZ-21). They
+/// put it into their own web views: no response sets it, and the realm's own host does not take it.
+enum WebAppCookie {
+    static let name = "cozysessid"
+
+    /// Such apps need a domain, and set it for the realm's host and what is below it.
+    static func line(_ value: String, host: String) -> String {
+        let domain = host.split(separator: ":").first ?? ""
+        return "\(name)=\(value); Path=/; Domain=\(domain); HttpOnly"
+    }
+}

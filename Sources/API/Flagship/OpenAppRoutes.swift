@@ -18,27 +18,24 @@ enum OpenAppRoutes {
         summary: "All that a web app is opened with.",
         detail: """
             For who shows a token of scope `*`. A browser is signed in at the app's place: its cookie \
-            is `Cookie`, unless the request has a good one already.
+            is `Cookie`, for the web view of the app that asks, unless the request has a good one \
+            already.
             """,
         right: .nothing, dialect: .flagship, parameters: [slug],
         answer: .ok("In JSON:API.", .openObject, example: ["data": [:]]), refusals: refusals
     ) { call throws(Problem) in
         let token = try await call.everything()
         let app = try await call.webApp(try call.required("slug"), .app)
-        let known = try await call.browser(at: app.id)
-        let isKnown = known != nil && known?.subject == token.session.terms.account
+        let known = try await call.knownCookie(of: token.session.terms.account, at: app.id)
         let secret = BrowserSecret(for: call.newID())
         guard let digest = call.context.mint.digest(of: secret) else {
             throw Problem(.internalError)
         }
         let opened = try await call.open(
             app.id, for: token,
-            browser: isKnown ? nil : .init(session: secret.session, digest: digest))
-        let now = call.context.clock.now()
-        let cookie = opened.browserExpiresAt.map {
-            PageCookie.session.line(secret.text, seconds: $0.seconds - now.seconds)
-        }
-        return try await call.document(opened, cookie: cookie ?? call.shownCookie)
+            browser: known == nil ? .init(session: secret.session, digest: digest) : nil)
+        return try await call.document(
+            opened, cookie: WebAppCookie.line(known ?? secret.text, host: call.context.place.host))
     }
 
     private static let konnector = Route<RealmContext>(
@@ -74,9 +71,15 @@ extension Call<RealmContext> {
             opened.granted, issuedAt: terms.openedAt, expiresAt: terms.expiresAt)
     }
 
-    /// The cookie that the request has, as the app would set it.
-    fileprivate var shownCookie: String {
-        request.cookie(PageCookie.session.rawValue).map { PageCookie.session.line($0) } ?? ""
+    /// The cookie of the request that signs this account in at the app's place already.
+    fileprivate func knownCookie(
+        of account: UUID?, at app: UUID
+    ) async throws(Problem) -> String? {
+        for text in sessionCookies(at: app)
+        where try await browser(text, at: app)?.subject == account {
+            return text
+        }
+        return nil
     }
 
     /// Texts all of them, as such apps put them into a page; what is an object is JSON in a text.

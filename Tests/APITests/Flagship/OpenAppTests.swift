@@ -42,34 +42,80 @@ import Values
         #expect(attributes["Warnings"] == [])
     }
 
-    @Test func `COZ-21 signs a browser in at the app's place, and nowhere else`() async throws {
+    /// As the profile's app reads it: pairs behind "; ", of which one is named `cozysessid` or `sess-…`, and
+    /// a domain. Without either it gives up what it has of the web app.
+    private func cookie(in line: String) throws -> (name: String, value: String, domain: String) {
+        var named: (name: String, value: String)?
+        var domain: String?
+        for part in line.components("; ") {
+            let pair = part.components("=")
+            if pair[0] == "cozysessid" || pair[0].hasPrefix("sess-") {
+                named = (pair[0], try #require(pair.dropFirst().first))
+            }
+            if pair[0] == "Domain" { domain = pair.dropFirst().first }
+        }
+        let found = try #require(named)
+        return (found.name, found.value, try #require(domain))
+    }
+
+    @Test func `COZ-21 says the cookie as the profile's app can use it`() async throws {
+        let world = try await FlagshipWorld()
+        try await world.add(FlagshipWorld.drive)
+        let (_, access) = try await world.owned()
+        let answer = try await world.open("drive", access)
+        let line = try #require(answer.json["data"]?["attributes"]?["Cookie"]?.string)
+        let (name, value, domain) = try cookie(in: line)
+        #expect(line == "cozysessid=\(value); Path=/; Domain=id.acme.example; HttpOnly")
+        // It sets the cookie for this very host: another domain would be refused there.
+        #expect(name == "cozysessid" && domain == "id.acme.example")
+        #expect(Base64URL.decode(value)?.count == 48)
+        #expect(answer.response.headers.all("Set-Cookie").isEmpty)
+    }
+
+    @Test(arguments: ["cozysessid", "__Host-urd"])
+    func `COZ-21 signs a browser in at the app's place, and nowhere else`(
+        name: String
+    ) async throws {
         let world = try await FlagshipWorld()
         try await world.add(FlagshipWorld.drive)
         try await world.add(["kind": "app", "slug": "notes", "name": "Notes"])
         let (_, access) = try await world.owned()
         let line = try await world.open("drive", access).json["data"]?["attributes"]?["Cookie"]
-        let cookie = try #require(line?.string)
-        for part in ["Path=/", "Secure", "HttpOnly", "SameSite=Lax"] {
-            #expect(cookie.contains(part))
-        }
-        let pair = String(try #require(cookie.split(separator: ";").first))
-        let value = String(pair.dropFirst("__Host-urd=".count))
+        let value = try cookie(in: try #require(line?.string)).value
         func status(_ host: String, _ path: String) async throws -> Status? {
             let browser = world.browser(at: host)
-            browser.cookies["__Host-urd"] = value
+            browser.cookies[name] = value
             return try await browser.get(path).status
         }
         #expect(try await status("drive.id.acme.example", "/") == .ok)
         #expect(try await status("notes.id.acme.example", "/") == .seeOther)
         #expect(try await status("id.acme.example", "/account") == .seeOther)
         // A browser that is signed in there already stays so.
+        let pair = "\(name)=\(value)"
         let again = try await world.open("drive", access, headers: ["Cookie": pair])
-        #expect(
-            again.json["data"]?["attributes"]?["Cookie"]?.string?.hasPrefix(pair) == true)
+        #expect(again.json["data"]?["attributes"]?["Cookie"] == line)
         #expect(try await world.happened("browser.opened").count == 1)
         _ = try await world.open("notes", access, headers: ["Cookie": pair])
-        _ = try await world.open("drive", access, headers: ["Cookie": "__Host-urd=x"])
+        _ = try await world.open("drive", access, headers: ["Cookie": "\(name)=x"])
         #expect(try await world.happened("browser.opened").count == 3)
+    }
+
+    /// A cookie with a domain may be set by whatever is below the realm's host.
+    @Test func `COZ-21 takes our own cookie before one of the profile's name`() async throws {
+        let world = try await FlagshipWorld()
+        try await world.add(FlagshipWorld.drive)
+        let (_, access) = try await world.owned()
+        let line = try await world.open("drive", access).json["data"]?["attributes"]?["Cookie"]
+        let value = try cookie(in: try #require(line?.string)).value
+        for (own, other) in [(value, "planted"), ("spoilt", value)] {
+            let browser = world.browser(at: "drive.id.acme.example")
+            browser.cookies["__Host-urd"] = own
+            browser.cookies["cozysessid"] = other
+            #expect(try await browser.get("/").status == .ok)
+        }
+        let browser = world.browser(at: "drive.id.acme.example")
+        browser.cookies["cozysessid"] = "planted"
+        #expect(try await browser.get("/").status == .seeOther)
     }
 
     @Test func `COZ-20 is a token for a konnector, for half an hour`() async throws {
@@ -201,5 +247,12 @@ import Values
         #expect(try await world.konnectorToken("bank", token).status == .forbidden)
         let synchronized = try await world.send(.post, "/settings/synchronized", bearer: token)
         #expect(synchronized.status == .noContent)
+    }
+}
+
+extension String {
+    /// What stands between separators of several letters.
+    fileprivate func components(_ separator: String) -> [String] {
+        split(separator: separator, omittingEmptySubsequences: false).map(String.init)
     }
 }
