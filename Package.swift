@@ -88,7 +88,7 @@ let package = Package(
             dependencies: [
                 "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Postgres",
                 "Cryptography", "HTML", "JOSE", "Mail", "HTTPServer", "HTTPClient", "Systemd",
-                "EventStore", "ReadModels", "API",
+                "EventStore", "ReadModels", "API", "SecurityKeys",
             ],
             swiftSettings: strict,
             // Takes the place of the C library's allocator: docs/decisions/0047-allocator.md.

@@ -28,8 +28,13 @@ public enum EventCatalogue {
     /// What every request looks at, so that nodes keep it: see `Projections/configurations.sql`.
     public static func isConfiguration(_ name: String) -> Bool {
         configurationStreams.contains { name.utf8.starts(with: $0.utf8) }
-            && !["realm.subject_erased", "client.adopted", "client.certified"].contains(name)
+            && !ofOneDevice.contains(name)
     }
+
+    private static let ofOneDevice: Set<String> = [
+        "realm.subject_erased", "client.adopted", "client.certified",
+        "client.certification_revoked",
+    ]
 
     private static let configurationStreams = [
         "realm.", "host.", "app.", "client.", "signing_key.", "web_app.",

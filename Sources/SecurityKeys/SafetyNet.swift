@@ -18,6 +18,7 @@ public enum SafetyNet {
         case digest
         case age
         case device
+        case profile
     }
 
     /// What has to hold, whoever asks.
@@ -27,11 +28,17 @@ public enum SafetyNet {
         public var roots: [Certificate]
         /// Seconds.
         public var longestAge: Int64
+        /// Whether the device has to pass Android's compatibility tests.
+        public var demandsProfileMatch: Bool
 
-        public init(apps: [String: Set<[UInt8]>], roots: [Certificate], longestAge: Int64) {
+        public init(
+            apps: [String: Set<[UInt8]>], roots: [Certificate], longestAge: Int64,
+            demandsProfileMatch: Bool
+        ) {
             self.apps = apps
             self.roots = roots
             self.longestAge = longestAge
+            self.demandsProfileMatch = demandsProfileMatch
         }
     }
 
@@ -75,6 +82,9 @@ public enum SafetyNet {
         guard given <= now.adding(seconds: leeway), now <= given.adding(seconds: rules.longestAge)
         else { throw .age }
         guard verdict["basicIntegrity"] == true else { throw .device }
+        guard !rules.demandsProfileMatch || verdict["ctsProfileMatch"] == true else {
+            throw .profile
+        }
         return package
     }
 

@@ -124,6 +124,15 @@ import Values
         let cursor = try #require(rest.json["next"]?.string)
         let last = try await world.send(.get, path, query: "limit=2&after=\(cursor)")
         #expect(last.json["items"]?.array?.count == 2)
+        let revoked = try await world.send(
+            .post, "/api/admin/realms/acme/devices/\(name)/revoke-certification")
+        #expect(revoked.status == .ok && revoked.json["certified_by"] == nil)
+        #expect(revoked.json["client_id"] == .string(name) && revoked.json["attestation"] == nil)
+        let types = try await world.send(.get, path).json["items"]?.array?.map {
+            $0["type"]?.string
+        }
+        #expect(types?.last == "client.certification_revoked")
+        #expect(types?.contains("attestation.accepted") == true)
         let nobody = String(repeating: "0", count: 32)
         let none = try await world.send(
             .get, "/api/admin/realms/acme/devices/\(nobody)/history")

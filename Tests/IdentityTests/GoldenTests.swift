@@ -166,6 +166,7 @@ private func flagshipSamples() throws -> [any Event] {
         ClientEvent.certified(
             .appAttest, at: noon, attestation: client,
             notice: CertificationNotice(account: app, clientName: "Phone", mail: client)),
+        ClientEvent.certificationRevoked(.metadataChanged, at: noon),
         PassphraseEvent.derived(derived, account: app, mail: client, at: noon),
         OwnerEvent.appointed(app, token: client), OwnerEvent.onboarded(installation: client),
         OwnerEvent.invited(app, token: client, base: "https://a.example", mail: code),

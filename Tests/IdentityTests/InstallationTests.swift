@@ -82,15 +82,21 @@ func givenInstallation(_ events: ClientEvent...) async throws -> Scenario {
 
     @Test func `says something else of itself`() async throws {
         func update(
-            _ change: JSONObject, secret: SecretDigest? = nil, at now: Timestamp = madeAt
+            _ change: JSONObject, rotation: UpdateInstallation.SecretRotation? = nil,
+            at now: Timestamp = madeAt
         ) -> UpdateInstallation {
             UpdateInstallation(
-                id: installation, metadata: said.merging(change) { $1 }, secret: secret, now: now)
+                id: installation, metadata: said.merging(change) { $1 }, rotation: rotation,
+                now: now)
         }
         let there = try await givenInstallation()
         try await there.when(update([:])).thenNothing()
-        try await there.when(update([:], secret: digest(2)))
+        let rotation = UpdateInstallation.SecretRotation(
+            replaced: try digest(1), secret: try digest(2))
+        try await there.when(update([:], rotation: rotation))
             .then(ClientEvent.secretRotated(try digest(2)), in: installation)
+        try await givenInstallation(.secretRotated(try digest(2)))
+            .when(update([:], rotation: rotation)).thenRejected(.secretReplaced)
         let renamed = try await there.when(update(["client_name": "Tablet"]))
         let taken = Claim("installation_name", "Tablet")
         guard
@@ -129,6 +135,54 @@ func givenInstallation(_ events: ClientEvent...) async throws -> Scenario {
     }
 }
 
+@Suite struct `Admitting an installation` {
+    private let mail = UUID(high: 5, low: 6)
+
+    private func admit(at now: Timestamp = madeAt) -> AdmitInstallation {
+        AdmitInstallation(installation: installation, account: account, mail: mail, now: now)
+    }
+
+    private func there(
+        _ settings: JSONObject = [:], owner: UUID = account
+    ) async throws -> Scenario {
+        let all: JSONObject = ["profile": "flagship"]
+        return try await givenInstallation()
+            .given(
+                RealmEvent.settingsChanged(all.merging(settings) { $1 }), in: Realm.stream
+            )
+            .given(OwnerEvent.appointed(owner, token: mail), in: Owner.stream)
+    }
+
+    @Test func `lets it in once, and tells the owner of the device`() async throws {
+        let verdict = try await there().when(admit())
+        var expected = Decision(ClientEvent.adopted(atOnboarding: false), in: installation)
+        expected.append(
+            OwnerEvent.deviceAdded(
+                AddedDevice(
+                    installation: installation, clientName: "Phone", account: account, mail: mail)),
+            in: Owner.stream)
+        verdict.then(expected)
+        try await there().given(ClientEvent.adopted(atOnboarding: false), in: installation)
+            .when(admit()).thenNothing()
+    }
+
+    @Test func `is refused to others than the owner, too late, and where there are enough`()
+        async throws
+    {
+        try await given().when(admit()).thenRejected(.realmNotFound)
+        try await givenDisabledRealm().when(admit()).thenRejected(.realmDisabled)
+        try await flagshipRealm().when(admit()).thenRejected(.notFound)
+        try await there().when(admit(at: madeAt.adding(seconds: 3_600))).thenRejected(.notFound)
+        try await there(owner: UUID(high: 9, low: 9)).when(admit()).thenRejected(.notOwner)
+        let full = try await there(["installation_limit": 1]).given(
+            OwnerEvent.deviceAdded(
+                AddedDevice(
+                    installation: UUID(high: 7, low: 7), clientName: "Other", account: account,
+                    mail: nil)), in: Owner.stream)
+        try await full.when(admit()).thenRejected(.full)
+    }
+}
+
 @Suite struct `Certifying an installation` {
     private let key = AttestedKey(id: [1], publicKey: [4], app: "TEAM.app")
 
@@ -147,8 +201,19 @@ func givenInstallation(_ events: ClientEvent...) async throws -> Scenario {
         expected.append(
             ClientEvent.certified(.appAttest, at: now, attestation: challenge), in: installation)
         expected.append(AppKeyEvent.attested(key), in: AppKey.stream(of: installation))
+        let again = expected
+        expected.take(AppKey.claim(key.id), for: AppKey.stream(of: installation))
+        let proof = CertifyInstallation.Proof.verified(.appAttest, app: "TEAM.app", key: key)
+        let verdict = try await givenInstallation().when(certify(proof))
+        verdict.then(expected)
+        verdict.thenRejected(.keyTaken, whenTaken: AppKey.claim(key.id))
+        // Its own key it may show again.
         try await givenInstallation()
-            .when(certify(.verified(.appAttest, app: "TEAM.app", key: key))).then(expected)
+            .given(
+                AppKeyEvent.attested(key),
+                AppKeyEvent.attested(AttestedKey(id: [2], publicKey: [4], app: "TEAM.app")),
+                in: AppKey.stream(of: installation)
+            ).when(certify(proof)).then(again)
         try await givenInstallation().when(certify(.refused(reason: "nonce"))).then(
             AttestationEvent.refused(installation: installation, reason: "nonce"), in: challenge)
     }
@@ -166,6 +231,36 @@ func givenInstallation(_ events: ClientEvent...) async throws -> Scenario {
         try await givenInstallation(.adopted(atOnboarding: false))
             .when(certify(proof, at: madeAt.adding(seconds: 8 * 86_400)))
             .thenRejected(.challengeOver)
+    }
+
+    @Test func `is taken back, once, and by an update that leads elsewhere`() async throws {
+        let now = madeAt.adding(seconds: 60)
+        let revoke = RevokeCertification(installation: installation, now: now)
+        let certified = try await givenInstallation(
+            .adopted(atOnboarding: false),
+            .certified(.appAttest, at: madeAt, attestation: challenge))
+        let revoked = ClientEvent.certificationRevoked(.revoked, at: now)
+        try await certified.when(revoke).then(revoked, in: installation)
+        try await certified.given(revoked, in: installation).when(revoke).thenNothing()
+        try await givenInstallation().when(revoke).thenNothing()
+        try await givenInstallation(.deleted).when(revoke).thenRejected(.notFound)
+        try await flagshipRealm().when(revoke).thenRejected(.notFound)
+        try await given().when(revoke).thenRejected(.realmNotFound)
+        try await givenDisabledRealm().when(revoke).thenRejected(.realmDisabled)
+        func update(_ change: JSONObject) -> UpdateInstallation {
+            UpdateInstallation(
+                id: installation, metadata: said.merging(change) { $1 }, now: now)
+        }
+        let changed = try await certified.when(update(["software_id": "other"])).result.get()
+        #expect(changed.events.map(\.name) == ["client.updated", "client.certification_revoked"])
+        let elsewhere = try await certified.when(update(["redirect_uris": ["evil://"]]))
+            .result.get()
+        #expect(elsewhere.events.last?.open["reason"] == "metadata_changed")
+        let renamed = try await certified.when(update(["client_os": "iOS"])).result.get()
+        #expect(renamed.events.map(\.name) == ["client.updated"])
+        let plain = try await givenInstallation().when(update(["software_id": "other"]))
+            .result.get()
+        #expect(plain.events.map(\.name) == ["client.updated"])
     }
 
     @Test func `goes on with numbers that grow`() async throws {

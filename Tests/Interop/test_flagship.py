@@ -1,5 +1,6 @@
 """The first open of the flagship app, over a socket."""
 
+import concurrent.futures
 import json
 import re
 import unittest
@@ -71,6 +72,34 @@ class FirstOpen(unittest.TestCase):
         status, tokens, _ = app.login(PASSWORD)
         self.assertEqual((status, tokens["token_type"], tokens["scope"]), (200, "bearer", "*"))
         self.assertEqual(app.session_code()[0], 201)
+
+    def test_2_many_words_of_a_store_at_once(self):
+        """Each with a challenge of its own: one client's, which only one can change at a time."""
+        app = self.app("Hurried")
+        proofs = []
+        for _ in range(32):
+            nonce = app.challenge()
+            proofs.append({
+                "platform": "android", "issuer": "playintegrity", "challenge": nonce,
+                "attestation": play_integrity(self.urd.values, nonce)})
+        with concurrent.futures.ThreadPoolExecutor(len(proofs)) as pool:
+            statuses = list(pool.map(lambda proof: app.attest(proof)[0], proofs))
+        self.assertEqual(statuses, [204] * len(proofs))
+
+    def test_2_secret_by_an_update(self):
+        """Clients put the answer in the place of what they knew, and refresh with it."""
+        app = self.app("Updated")
+        self.assertEqual(app.certify_by_google()[0], 204)
+        self.assertEqual(app.login(PASSWORD)[0], 200)
+        path = f"/auth/register/{app.id}"
+        members = {"client_id": app.id, "client_name": app.name, "software_id": "amiral",
+                   "redirect_uris": ["cozy://"]}
+        for more in ({"notification_device_token": "0011"}, {"client_secret": app.secret}, {}):
+            status, body, _ = app.call("PUT", path, {**members, **more}, bearer=app.registration)
+            self.assertEqual(status, 200, body)
+            app.secret = body["client_secret"]
+            self.assertEqual(app.renew()[0], 200)
+            self.assertEqual(app.information()[1]["client_secret"], app.secret)
 
     def test_3_uncertified(self):
         """Whoever no store vouches for gets a session code and no tokens."""
@@ -151,7 +180,16 @@ class FirstOpen(unittest.TestCase):
         attributes = document["data"]["attributes"]
         self.assertEqual((status, document["data"]["type"]), (200, "io.cozy.apps.open"))
         self.assertEqual((attributes["Domain"], attributes["SubDomain"]), (app.host, "nested"))
-        self.assertIn("HttpOnly", attributes["Cookie"])
+        # As the app reads it: a pair of this name, and a domain.
+        pair, *more = attributes["Cookie"].split("; ")
+        self.assertEqual(more, ["Path=/", f"Domain={app.host.split(':')[0]}", "HttpOnly"])
+        self.assertRegex(pair, "^cozysessid=[A-Za-z0-9_-]+$")
+        headers = {"Accept": "text/html", "Host": f"drive.{app.host}"}
+        self.assertEqual(app.call("GET", "/", headers=headers)[0], 303)
+        self.assertEqual(app.call("GET", "/", headers={**headers, "Cookie": pair})[0], 200)
+        again = app.call(
+            "GET", "/apps/drive/open", bearer=app.access, headers={"Cookie": pair})
+        self.assertEqual(again[1]["data"]["attributes"]["Cookie"], attributes["Cookie"])
         self.assertIsInstance(json.loads(attributes["Capabilities"]), dict)
         status, token, _ = app.konnector_token("bank")
         self.assertEqual((status, token[:7]), (201, "urd_at_"))

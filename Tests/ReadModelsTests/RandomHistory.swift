@@ -65,8 +65,12 @@ struct RandomHistory {
                 metadata(clientID: "c\(serial)", secret: chance(70) ? secret() : nil))
         }
         let stream = clients[Int.random(in: 0..<clients.count, using: &random)]
-        switch Int.random(in: 0..<14, using: &random) {
+        switch Int.random(in: 0..<15, using: &random) {
         case 12: return happening("client.adopted", stream, #"{"onboarding":false}"#)
+        case 14:
+            return happening(
+                "client.certification_revoked", stream,
+                #"{"reason":"revoked","revoked_at":1800000000}"#)
         case 13:
             return happening(
                 "client.certified", stream,

@@ -41,7 +41,7 @@ enum Rules {
         "urd": [
             "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Postgres",
             "Cryptography", "HTML", "JOSE", "Mail", "HTTPServer", "HTTPClient", "Systemd",
-            "EventStore", "ReadModels", "API", "Glibc",
+            "EventStore", "ReadModels", "API", "SecurityKeys", "Glibc",
         ],
     ]
 

@@ -73,6 +73,24 @@ struct SecurityDoctorTests {
         #expect(try verdicts(settings) == [check: verdict])
     }
 
+    @Test func `a realm that believes keys of development builds or roots of its own hears of it`()
+        throws
+    {
+        let flagship: JSONObject = ["profile": "flagship"]
+        func verdicts(_ more: JSONObject) throws -> [String: Diagnosis.Verdict] {
+            try self.verdicts(flagship.merging(more) { $1 })
+        }
+        #expect(try verdicts([:]).isEmpty)
+        #expect(try verdicts(["app_attest_environment": "development"]) == ["App Attest": .wrong])
+        #expect(try verdicts(["app_attest_roots": ["MII"]]) == ["App Attest": .warning])
+        #expect(try verdicts(["safety_net": true]) == ["SafetyNet": .warning])
+        #expect(
+            try verdicts(["safety_net": true, "safety_net_demands": []])
+                == ["SafetyNet": .warning])
+        // Elsewhere nobody reads them.
+        #expect(try self.verdicts(["app_attest_environment": "development"]).isEmpty)
+    }
+
     @Test(
         arguments: [
             (["redirect_uris": ["http://web.example.org/back"]], "redirect URIs", .wrong),

@@ -6,7 +6,7 @@ internal import Values
 
 /// The apps on an owner's devices: which was certified when and by what, and what it did since.
 enum DeviceHistoryRoutes {
-    static let table: [Route<AdminContext>] = [list, history]
+    static let table: [Route<AdminContext>] = [list, history, revokeCertification]
 
     private static let installation = Parameter(
         "installation", in: .path, .text(32...32, .some(Characters("0-9a-f"), 32...32)),
@@ -54,8 +54,7 @@ enum DeviceHistoryRoutes {
         refusals: [.noSuchRealm, .noSuchClient, .positionNotReached, .positionLost]
     ) { call throws(Problem) in
         let realm = try call.realm
-        guard let id = Hex.decode(try call.required("installation")).flatMap({ UUID(bytes: $0) })
-        else { throw Problem(.noSuchClient) }
+        let id = try installation(of: call)
         let events = try await reading { () throws(LogFailure) in
             try await call.context.commands.events.stream(id, after: 0, in: realm)
         }
@@ -76,6 +75,42 @@ enum DeviceHistoryRoutes {
         }
         return Lists.page(call.limit, of: items, item: json) {
             Cursor.encode(position: $0.position)
+        }
+    }
+
+    private static let revokeCertification = Route<AdminContext>(
+        .post, "/api/admin/realms/{realm}/devices/{installation}/revoke-certification",
+        id: "revokeDeviceCertification", tag: "Flagship",
+        summary: "Takes back the certification of one of them.",
+        detail: """
+            Its tokens of scope `*`, and what was opened with them, do not work until it is certified \
+            anew, by its store or by a mailed code. To end them for good, delete the client.
+            """,
+        right: .realm, parameters: [.realm, installation, .idempotencyKey],
+        answer: .written(.ok, "The app.", device, example: exampleDevice),
+        refusals: [.noSuchRealm, .realmDisabled, .noSuchClient]
+    ) { call throws(Problem) in
+        let write = call.write(in: try call.realm)
+        let id = try installation(of: call)
+        let done = try await call.run(
+            RevokeCertification(installation: id, now: write.origin.at), as: write)
+        let device = try await call.state(Client.self, of: id, after: done)
+        return .json(.ok, json(device)).at(done)
+    }
+
+    private static func installation(of call: Call<AdminContext>) throws(Problem) -> UUID {
+        guard let id = Hex.decode(try call.required("installation")).flatMap({ UUID(bytes: $0) })
+        else { throw Problem(.noSuchClient) }
+        return id
+    }
+}
+
+extension RevokeCertification.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.noSuchRealm)
+        case .realmDisabled: Problem(.realmDisabled)
+        case .notFound: Problem(.noSuchClient)
         }
     }
 }
@@ -128,7 +163,9 @@ extension DeviceHistoryRoutes {
         ]
         members["certified_by"] = client.certification.map { .string($0.rawValue) }
         members["certified_at"] = client.certifiedAt.map { .string($0.description) }
-        members["attestation"] = client.attestation.map { .string($0.description) }
+        if client.certification != nil {
+            members["attestation"] = client.attestation.map { .string($0.description) }
+        }
         return .object(members)
     }
 

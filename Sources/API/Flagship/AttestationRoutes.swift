@@ -49,11 +49,11 @@ enum AttestationRoutes {
             challenge: challenge, installation: id, proof: proof.proof,
             now: call.context.clock.now())
         command.mail = call.newID()
-        let outcome = try await call.ask(
-            command, as: "client:\(RegisterInstallation.clientID(of: id))")
-        switch outcome {
+        switch try await call.certify(command) {
         case .certified: return Response(status: .noContent)
-        case .refused: throw Problem.said(.invalidRequest, proof.said)
+        case .refused:
+            throw Problem.said(
+                .invalidRequest, proof.said.isEmpty ? "invalid key id" : proof.said)
         }
     }
 
@@ -109,6 +109,23 @@ extension Call<RealmContext> {
     }
 }
 
+extension Call<RealmContext> {
+    /// A key that certifies another installation is refused on record, and uses the challenge up.
+    fileprivate func certify(
+        _ command: CertifyInstallation
+    ) async throws(Problem) -> CertifyInstallation.Outcome {
+        let actor = "client:\(RegisterInstallation.clientID(of: command.installation))"
+        do throws(Problem) {
+            return try await ask(command, as: actor)
+        } catch {
+            guard error.kind == .identityTaken else { throw error }
+            var refused = command
+            refused.proof = .refused(reason: "key_taken")
+            return try await ask(refused, as: actor)
+        }
+    }
+}
+
 extension CertifyInstallation.Rejection: Refusal {
     var problem: Problem {
         switch self {
@@ -116,6 +133,7 @@ extension CertifyInstallation.Rejection: Refusal {
         case .realmDisabled: Problem(.realmClosed)
         case .notFound: .said(.noSuchClient, "Client not found")
         case .challengeOver: .said(.invalidRequest, "invalid challenge")
+        case .keyTaken: Problem(.identityTaken)
         }
     }
 }

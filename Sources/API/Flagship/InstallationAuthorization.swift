@@ -104,10 +104,19 @@ extension Call<RealmContext> {
         return found.map { $0.card.permissions.joined(separator: " ") }
     }
 
-    /// A code for what the owner allowed.
+    /// A code for what the owner allowed. Nil where the realm lets in no more installations.
     func authorizationCode(
         _ asked: InstallationAuthorization, _ browser: SignedInBrowser
-    ) async throws(Problem) -> String {
+    ) async throws(Problem) -> String? {
+        let refusal = try await attempt(
+            AdmitInstallation(
+                installation: asked.id, account: browser.subject, mail: newID(),
+                now: context.clock.now()), for: browser)
+        switch refusal {
+        case nil: break
+        case .full?: return nil
+        case let refusal?: throw refusal.problem
+        }
         guard let redirect = SecretDigest.of(asked.redirect),
             let text = context.mint.authorizationCode(
                 AuthorizationCode(
@@ -165,6 +174,17 @@ extension RequestCertification.Rejection: Refusal {
         case .realmDisabled: Problem(.realmClosed)
         case .notFound: .said(.noSuchClient, "Client not found")
         case .noOwner: Problem(.forbidden)
+        }
+    }
+}
+
+extension AdmitInstallation.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.unknownHost)
+        case .realmDisabled: Problem(.realmClosed)
+        case .notFound: Problem(.invalidRequest, "The client must be registered")
+        case .notOwner, .full: Problem(.forbidden)
         }
     }
 }

@@ -40,8 +40,9 @@ enum InstallationAuthorizeRoutes {
             return CertificationPage(visit: visit, asked: asked, token: token).response()
         }
         // It was there when the owner took the realm over: he has said so already.
-        if asked.client.wasAtOnboarding {
+        if asked.client.wasAtOnboarding,
             let code = try await call.authorizationCode(asked, browser)
+        {
             return .found(asked.answer(code: code))
         }
         return InstallationConsentPage(visit: visit, asked: asked).response()
@@ -67,13 +68,15 @@ enum InstallationAuthorizeRoutes {
         guard !asked.asksEverything || asked.client.certification != nil else {
             return .seeOther(asked.place)
         }
-        if !asked.client.isAdopted, try await call.isFull() { return .seeOther(asked.place) }
         // Clients of this profile send the form back as it is: that says yes.
         let isDenied = call.body["decision"]?.string.map { $0 != "allow" } ?? false
-        let link =
-            isDenied
-            ? asked.refusal
-            : asked.answer(code: try await call.authorizationCode(asked, browser))
+        var link = asked.refusal
+        if !isDenied {
+            guard let code = try await call.authorizationCode(asked, browser) else {
+                return .seeOther(asked.place)
+            }
+            link = asked.answer(code: code)
+        }
         return call.wantsJSON ? .json(.ok, ["deeplink": .string(link)]) : .found(link)
     }
 

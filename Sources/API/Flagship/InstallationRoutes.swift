@@ -49,7 +49,7 @@ enum InstallationRoutes {
             throw Problem.said(.invalidClient, "allow_login_scope is not for apps to ask")
         }
         let id = call.newID()
-        guard let secret = ClientSecret(call.context.mint.derive("client secret", id.bytes)) else {
+        guard let secret = call.installationSecret(id, rotations: 0) else {
             throw Problem(.internalError)
         }
         var members = call.body.object ?? [:]
@@ -85,13 +85,18 @@ enum InstallationRoutes {
         refusals: Place.refusals + [.invalidClient, .noSuchClient]
     ) { call throws(Problem) in
         let (id, client) = try await call.managedInstallation()
-        return .json(.ok, .object(call.document(of: id, client)))
+        return .json(
+            .ok,
+            .object(call.document(of: id, client, secret: call.secretInForce(of: id, client))))
     }
 
     private static let update = Route<RealmContext>(
         .put, "/auth/register/{client_id}", id: "updateInstallation", tag: "Flagship",
         summary: "Replaces what an app has said of itself.",
-        detail: "Whoever sends its secret along gets another one.", right: .nothing,
+        detail: """
+            A client that sends its secret along gets another one. The answer has the secret that is \
+            in force from then on: clients replace what they know by it.
+            """, right: .nothing,
         dialect: .flagship, parameters: [clientID], body: body,
         answer: .ok("The client.", .openObject, example: example),
         refusals: Place.refusals + [.invalidRequest, .invalidClient, .noSuchClient]
@@ -100,22 +105,18 @@ enum InstallationRoutes {
         guard call.body["client_id"]?.string == client.clientID else {
             throw Problem.registration("invalid_client_id", "client_id is mandatory")
         }
-        var secret: ClientSecret?
-        if let shown = call.body["client_secret"]?.string, !shown.isEmpty {
-            guard SecretDigest.ofSecret(shown) == client.secret else {
-                throw Problem.registration("invalid_client_secret", "client_secret is wrong")
-            }
-            secret = ClientSecret(call.context.mint.derive("client secret", call.newID().bytes))
-        }
         let members = call.body.object ?? [:]
         try call.requireForeignRedirects(members)
         let refusal = try await call.carryOut(
             UpdateInstallation(
-                id: id, metadata: members, secret: secret?.digest, now: call.context.clock.now()),
+                id: id, metadata: members, rotation: try call.secretRotation(of: id, client),
+                now: call.context.clock.now()),
             for: id)
         if let refusal { throw refusal.problem }
         let updated = try await call.folded(Client.self, id)
-        return .json(.ok, .object(call.document(of: id, updated, secret: secret)))
+        return .json(
+            .ok,
+            .object(call.document(of: id, updated, secret: call.secretInForce(of: id, updated))))
     }
 
     private static let delete = Route<RealmContext>(
@@ -140,6 +141,21 @@ enum InstallationRoutes {
 }
 
 extension Call<RealmContext> {
+    /// The secret that a client gets by an update: for its own, or because the one in force cannot be said
+    /// again, which the answer would make the client forget.
+    fileprivate func secretRotation(
+        of id: UUID, _ client: Client
+    ) throws(Problem) -> UpdateInstallation.SecretRotation? {
+        let shown = body["client_secret"]?.string.flatMap { $0.isEmpty ? nil : $0 }
+        if let shown, SecretDigest.ofSecret(shown) != client.secret {
+            throw Problem.registration("invalid_client_secret", "client_secret is wrong")
+        }
+        guard shown != nil || secretInForce(of: id, client) == nil, let replaced = client.secret,
+            let secret = installationSecret(id, rotations: client.secretRotations &+ 1)
+        else { return nil }
+        return UpdateInstallation.SecretRotation(replaced: replaced, secret: secret.digest)
+    }
+
     /// An answer that is sent to the realm itself reaches no app.
     fileprivate func requireForeignRedirects(_ members: JSONObject) throws(Problem) {
         for text in (members["redirect_uris"]?.array ?? []).compactMap(\.string) {
@@ -184,6 +200,7 @@ extension UpdateInstallation.Rejection: Refusal {
         case .realmDisabled: Problem(.realmClosed)
         case .notFound: .said(.noSuchClient, "Client not found")
         case .nameTaken: .registration("invalid_client_metadata", "client_name is taken")
+        case .secretReplaced: .registration("invalid_client_secret", "client_secret is wrong")
         case .invalid(let fault): .registration(fault)
         }
     }

@@ -75,6 +75,22 @@ extension Call<RealmContext> {
             command, as: "client:\(RegisterInstallation.clientID(of: installation))")
     }
 
+    /// The secret that an installation has after so many rotations: nothing of it is kept.
+    func installationSecret(_ id: UUID, rotations: UInt32) -> ClientSecret? {
+        let count = (0..<4).reversed().map { UInt8(truncatingIfNeeded: rotations >> (8 * $0)) }
+        return ClientSecret(
+            context.mint.derive("client secret", id.bytes + (rotations == 0 ? [] : count)))
+    }
+
+    /// The secret in force. Nil where it was made in another way: rotated before secrets followed from
+    /// their number, or by an administrator.
+    func secretInForce(of id: UUID, _ client: Client) -> ClientSecret? {
+        guard let secret = installationSecret(id, rotations: client.secretRotations),
+            secret.digest == client.secret
+        else { return nil }
+        return secret
+    }
+
     /// All that an installation is told of itself.
     func document(of id: UUID, _ client: Client, secret: ClientSecret? = nil) -> JSONObject {
         let hidden: Set<String> = [

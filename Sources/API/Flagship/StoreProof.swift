@@ -82,7 +82,9 @@ extension Call<RealmContext> {
                 text, nonce: Array(challenge.utf8),
                 rules: SafetyNet.Rules(
                     apps: settings.androidApps, roots: roots,
-                    longestAge: settings[SettingCatalogue.attestationAge]),
+                    longestAge: settings[SettingCatalogue.attestationAge],
+                    demandsProfileMatch: settings[SettingCatalogue.safetyNetDemands]
+                        .contains(SafetyNetDemand.profileMatch.rawValue)),
                 at: context.clock.now())
             return .verified(.safetyNet, app: package)
         } catch {
@@ -168,7 +170,8 @@ extension SafetyNet.Flaw {
         case .nonce: "invalid nonce"
         case .package: "invalid package name"
         case .digest: "invalid certificate digest"
-        case .message, .certificates, .chain, .host, .signature, .payload, .age, .device:
+        case .message, .certificates, .chain, .host, .signature, .payload, .age, .device,
+            .profile:
             "invalid attestation"
         }
     }

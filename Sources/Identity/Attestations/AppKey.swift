@@ -7,6 +7,8 @@ public struct AppKey: StreamState {
     /// Nil until Apple vouched for one.
     public private(set) var key: AttestedKey?
     public private(set) var counter: Int64 = 0
+    /// The ids of all keys that it ever had.
+    public private(set) var ids: Set<[UInt8]> = []
 
     public init() {}
 
@@ -15,11 +17,17 @@ public struct AppKey: StreamState {
         UUID(high: installation.high, low: installation.low ^ 0x0000_6B65_7900_0000)
     }
 
+    /// A key of a device certifies one installation.
+    public static func claim(_ key: [UInt8]) -> Claim {
+        Claim("app_key", Base64URL.encode(key))
+    }
+
     public mutating func apply(_ event: AppKeyEvent) {
         switch event {
         case .attested(let key):
             self.key = key
             counter = 0
+            ids.insert(key.id)
         case .used(let counter): self.counter = counter
         }
     }

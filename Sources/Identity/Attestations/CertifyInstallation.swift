@@ -32,6 +32,8 @@ public struct CertifyInstallation: AnsweringCommand, TimedCommand {
         case notFound
         /// Something was shown with it before, or it is too old.
         case challengeOver
+        /// The device's key certifies another installation.
+        case keyTaken
     }
 
     public enum Outcome: Equatable, Sendable {
@@ -76,8 +78,16 @@ public struct CertifyInstallation: AnsweringCommand, TimedCommand {
                     certification, at: now, attestation: challenge,
                     notice: facts.inRealm.thing.certificationNotice(facts.owner, mail: mail)),
                 in: installation)
-            if let key { decision.append(AppKeyEvent.attested(key), in: facts.key.stream) }
+            if let key {
+                decision.append(AppKeyEvent.attested(key), in: facts.key.stream)
+                // It stays this installation's, whatever becomes of it.
+                if !facts.key.state.ids.contains(key.id) {
+                    decision.take(AppKey.claim(key.id), for: facts.key.stream)
+                }
+            }
             return Settled(decision, .certified)
         }
     }
+
+    public func rejection(takenClaim kind: String) -> Rejection { .keyTaken }
 }

@@ -8,12 +8,14 @@ public struct Client: StreamState {
     /// Nil until it was registered.
     public private(set) var metadata: ClientMetadata?
     public private(set) var secret: SecretDigest?
+    /// How often it got another secret: what the secret of an installation is derived from.
+    public private(set) var secretRotations: UInt32 = 0
     public private(set) var isDisabled = false
     public private(set) var isDeleted = false
     /// Of an installation: somebody let it in, when it was made or later.
     public private(set) var isAdopted = false
     public private(set) var wasAtOnboarding = false
-    /// Of an installation: what it is certified by, the first time.
+    /// Of an installation: what it is certified by, the first time since nothing took that back.
     public private(set) var certification: Certification?
     public private(set) var certifiedAt: Timestamp?
     /// The stream that says how, where a store vouched for it.
@@ -30,7 +32,9 @@ public struct Client: StreamState {
         case .updated(let metadata):
             self.metadata = metadata
             if !metadata.authenticationMethod.usesSecret { secret = nil }
-        case .secretRotated(let secret): self.secret = secret
+        case .secretRotated(let secret):
+            self.secret = secret
+            secretRotations &+= 1
         case .disabled: isDisabled = true
         case .enabled: isDisabled = false
         case .adopted(let atOnboarding):
@@ -42,6 +46,10 @@ public struct Client: StreamState {
                 certifiedAt = at
                 self.attestation = attestation
             }
+        case .certificationRevoked:
+            // How it was certified stays part of what is told of it.
+            certification = nil
+            certifiedAt = nil
         case .deleted:
             isDeleted = true
             secret = nil

@@ -13,6 +13,8 @@ public enum ClientEvent: Event {
     /// An installation showed that it is the genuine app. The attestation is the stream that says how.
     case certified(
         Certification, at: Timestamp, attestation: UUID?, notice: CertificationNotice? = nil)
+    /// It is not believed to be the genuine app any more, until it shows that anew.
+    case certificationRevoked(CertificationEnd, at: Timestamp)
     case disabled
     case enabled
     case deleted
@@ -32,6 +34,7 @@ public enum ClientEvent: Event {
         EventShape(
             "client.certified",
             open: ["by", "certified_at", "attestation", "account", "name", "mail"]),
+        EventShape("client.certification_revoked", open: ["reason", "revoked_at"]),
         EventShape("client.disabled"),
         EventShape("client.enabled"),
         EventShape("client.deleted"),
@@ -44,6 +47,7 @@ public enum ClientEvent: Event {
         case .secretRotated: "client.secret_rotated"
         case .adopted: "client.adopted"
         case .certified: "client.certified"
+        case .certificationRevoked: "client.certification_revoked"
         case .disabled: "client.disabled"
         case .enabled: "client.enabled"
         case .deleted: "client.deleted"
@@ -58,7 +62,9 @@ public enum ClientEvent: Event {
         case .registered(_, let metadata, _), .updated(let metadata):
             metadata.contacts.isEmpty && metadata.notificationToken == nil
                 && metadata.softwareStatement == nil ? nil : stream
-        case .secretRotated, .adopted, .certified, .disabled, .enabled, .deleted: nil
+        case .secretRotated, .adopted, .certified, .certificationRevoked, .disabled, .enabled,
+            .deleted:
+            nil
         }
     }
 
@@ -81,6 +87,8 @@ public enum ClientEvent: Event {
             fields["name"] = notice.map { .string($0.clientName) }
             fields["mail"] = notice.map { .uuid($0.mail) }
             return fields
+        case .certificationRevoked(let reason, let at):
+            return ["reason": .string(reason.rawValue), "revoked_at": .integer(at.seconds)]
         case .disabled, .enabled, .deleted: return [:]
         }
     }
@@ -119,6 +127,11 @@ public enum ClientEvent: Event {
             }
             self = .certified(
                 certification, at: at, attestation: fields.uuid("attestation"), notice: notice)
+        case "client.certification_revoked":
+            guard let reason: CertificationEnd = fields.choice("reason"),
+                let at = fields.instant("revoked_at")
+            else { return nil }
+            self = .certificationRevoked(reason, at: at)
         case "client.disabled": self = .disabled
         case "client.enabled": self = .enabled
         case "client.deleted": self = .deleted

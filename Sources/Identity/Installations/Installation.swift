@@ -51,6 +51,13 @@ public enum Certification: String, CaseIterable, Sendable {
     public var isFromStore: Bool { self != .mailedCode }
 }
 
+/// Why an installation is not believed to be the genuine app any more.
+public enum CertificationEnd: String, CaseIterable, Sendable {
+    case revoked
+    /// It leads elsewhere, or is another software: nobody has looked at that.
+    case metadataChanged = "metadata_changed"
+}
+
 /// Who is told that a device has everything from now on: not before its owner let it in, since anybody
 /// can have a genuine app that nobody asked for.
 public struct CertificationNotice: Sendable, Equatable {

@@ -51,7 +51,8 @@ public struct RefreshInstallation: AnsweringCommand, TimedCommand {
             terms.client == client.stream, terms.method == .flagship, terms.webApp == nil,
             session.state.end == nil,
             now < terms.expiresAt, let account = facts.account, account.isWelcome,
-            account.state.stamp == terms.stamp
+            account.state.stamp == terms.stamp,
+            !terms.scope.contains(Installation.scope) || client.state.certification != nil
         else { throw .invalidRefreshToken }
         let desk = GrantDesk(
             request: GrantRequest(

@@ -13,6 +13,12 @@ public enum IntegrityDemand: String, CaseIterable, Sendable {
     case licensed = "LICENSED"
 }
 
+/// What SafetyNet may be asked to say of a device beside its basic integrity.
+public enum SafetyNetDemand: String, CaseIterable, Sendable {
+    /// The device passes Android's compatibility tests: `ctsProfileMatch`.
+    case profileMatch = "CTS_PROFILE_MATCH"
+}
+
 /// Settings of realms of the flagship profile.
 extension SettingCatalogue {
     private static let day: Int64 = 86_400
@@ -39,6 +45,10 @@ extension SettingCatalogue {
         "How old a store's word may be, where it says when it was given")
     public static let safetyNet = Declare.flag(
         "safety_net", false, "Whether verdicts are taken that Google gives to nobody any more")
+    public static let safetyNetDemands = Declare.texts(
+        "safety_net_demands", .selection(SafetyNetDemand.allCases.map(\.rawValue)),
+        unless: [SafetyNetDemand.profileMatch.rawValue],
+        "What SafetyNet has to say of a device beside its basic integrity")
     public static let safetyNetRoots = Declare.texts(
         "safety_net_roots", .certificates(limit: 10), "By whose word such verdicts are believed")
     public static let ownerLinks = Declare.flag(

@@ -210,7 +210,8 @@ public enum SettingCatalogue {
         profile.setting, installationTokenLifetime.setting, appAttestRoots.setting,
         appAttestEnvironment.setting, certifiedApps.setting, integrityDemands.setting,
         attestationAge.setting, ownerLinks.setting, safetyNet.setting,
-        safetyNetRoots.setting, defaultWebApp.setting, installationLimit.setting,
+        safetyNetDemands.setting, safetyNetRoots.setting, defaultWebApp.setting,
+        installationLimit.setting,
         mailsNotifications.setting,
     ]
 

@@ -71,15 +71,16 @@ enum Declare {
             fallback: nil, read: { .some($0.string) })
     }
 
-    /// A list that is empty until it is set.
+    /// A list that is empty until it is set, unless it begins with something.
     static func texts(
-        _ name: String, _ kind: Setting.Kind, perApp: Bool = false, _ about: String
+        _ name: String, _ kind: Setting.Kind, unless fallback: [String] = [],
+        perApp: Bool = false, _ about: String
     ) -> TypedSetting<[String]> {
         TypedSetting(
             setting: Setting(
-                name: name, about: about, kind: kind, fallback: .array([]), isRequired: false,
+                name: name, about: about, kind: kind, fallback: .texts(fallback), isRequired: false,
                 perApp: perApp),
-            fallback: [], read: { $0.array?.compactMap(\.string) })
+            fallback: fallback, read: { $0.array?.compactMap(\.string) })
     }
 
     /// A text that is set from the beginning and can only be changed.

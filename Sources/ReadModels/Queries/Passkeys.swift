@@ -42,6 +42,26 @@ public struct Passkeys: Sendable {
         try await byCredential.find(Base64URL.encode(credential), in: realm)
     }
 
+    /// The public keys of a realm as they were stored, in the order of their passkeys. It follows the log
+    /// at a small distance: for who looks at all of them.
+    public func keys(
+        in realm: RealmID, after passkey: UUID?, limit: Int
+    ) async throws(ReadFailure) -> [(id: UUID, account: UUID, publicKey: [UInt8])] {
+        var parameters = Parameters(realm: realm.name)
+        parameters.add(passkey ?? .zero)
+        parameters.add(Int64(limit))
+        return try await database.read { [parameters] connection throws(Postgres.Failure) in
+            let rows = try connection.execute(storedKeys, parameters)
+            return .success(
+                (0..<rows.count).map { row in
+                    (
+                        rows.identifier(row, 0), rows.identifier(row, 1),
+                        Base64URL.decode(rows.text(row, 2)) ?? []
+                    )
+                })
+        }
+    }
+
     /// All of an account, newest first.
     public func all(
         of account: UUID, in realm: RealmID
@@ -76,6 +96,12 @@ private let columns = """
     k.named
     """
 
+private let storedKeys = Statement(
+    "passkeys_public_keys",
+    """
+    select k.passkey, k.account, k.enrolled ->> 'public_key' from urd.passkeys k
+    where k.realm = $1 and k.passkey > $2 order by k.passkey limit $3
+    """)
 private let finding = Statement(
     "passkey_by_credential",
     """

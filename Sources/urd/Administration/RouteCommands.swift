@@ -46,6 +46,7 @@ enum RouteCommands {
         "getWebApp": "web-app show", "updateWebApp": "web-app update",
         "removeWebApp": "web-app remove", "listDevices": "device list",
         "listDeviceHistory": "device history",
+        "revokeDeviceCertification": "device revoke-certification",
         "listPushProviders": "push-provider show",
         "setFirebaseProvider": "push-provider set fcm",
         "setAppleProvider": "push-provider set apns",

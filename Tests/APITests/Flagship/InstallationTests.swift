@@ -1,3 +1,4 @@
+import EventSourcing
 import HTTP
 import Identity
 import JSON
@@ -86,7 +87,8 @@ import Values
         let path = "/auth/register/\(app.id)"
         let found = try await world.send(.get, path, bearer: app.token)
         #expect(found.status == .ok)
-        #expect(found.json["client_secret"] == nil)
+        #expect(found.json["client_secret"] == .string(app.secret))
+        #expect(found.json["client_secret_expires_at"] == 0)
         #expect(found.json["registration_access_token"] == nil)
         for token in [other.token, "x", nil] {
             let refused = try await world.send(.get, path, bearer: token)
@@ -101,7 +103,7 @@ import Values
             .put, path, json: app.update(["client_os": "iOS 26"]), bearer: app.token)
         #expect(updated.status == .ok)
         #expect(updated.json["client_os"] == "iOS 26")
-        #expect(updated.json["client_secret"] == nil)
+        #expect(updated.json["client_secret"] == .string(app.secret))
         let clash = try await world.send(
             .put, path, json: app.update(["client_name": "Tablet"]), bearer: app.token)
         #expect(clash.status == .badRequest)
@@ -131,6 +133,84 @@ import Values
         #expect(try await world.onboard(renewed).status == .accepted)
         #expect(try await world.login(app).json["error"] == "invalid client_secret")
         #expect(try await world.login(renewed).status == .accepted)
+        // What is in force is said again, and the next one is yet another.
+        let found = try await world.send(.get, path, bearer: app.token)
+        #expect(found.json["client_secret"] == .string(secret))
+        let updated = try await world.send(
+            .put, path, json: app.update(["client_os": "iOS"]), bearer: app.token)
+        #expect(updated.json["client_secret"] == .string(secret))
+        let next = try await world.send(
+            .put, path, json: app.update(["client_secret": .string(secret)]), bearer: app.token)
+        let third = try #require(next.json["client_secret"]?.string)
+        #expect(Set([app.secret, secret, third]).count == 3)
+    }
+
+    /// Clients put the answer in the place of what they knew.
+    @Test func `COZ-02 refreshes with the secret that an update answered`() async throws {
+        let world = try await FlagshipWorld()
+        var app = try await world.certified()
+        let refresh = try #require(
+            try await world.onboard(app).json["refresh_token"]?.string)
+        let path = "/auth/register/\(app.id)"
+        for change: JSONObject in [["notification_device_token": "0011"], ["client_os": "iOS"]] {
+            let answer = try await world.send(
+                .put, path, json: app.update(change), bearer: app.token)
+            app.secret = answer.json["client_secret"]?.string ?? ""
+            #expect(try await world.refresh(app, refresh).status == .ok)
+        }
+        let read = try await world.send(.get, path, bearer: app.token)
+        app.secret = read.json["client_secret"]?.string ?? ""
+        #expect(try await world.refresh(app, refresh).status == .ok)
+        // The list of devices is for others, too.
+        let access = try #require(
+            try await world.refresh(app, refresh).json["access_token"]?.string)
+        let list = try await world.send(.get, "/settings/clients", bearer: access)
+        let listed = try #require(list.json["data"]?.array?.first?["attributes"])
+        #expect(listed["client_name"] == "Phone" && listed["client_secret"] == nil)
+    }
+
+    /// As it was rotated before secrets followed from their number, or by an administrator.
+    @Test
+    func `COZ-02 gets another secret by an update where the one in force cannot be said again`()
+        async throws
+    {
+        let world = try await FlagshipWorld()
+        let app = try await world.register()
+        let id = try #require(UUID(bytes: Hex.decode(app.id) ?? []))
+        let old = "made up elsewhere"
+        try await world.world.carryOut(
+            RotateClientSecret(id: id, secret: try #require(SecretDigest.ofSecret(old))))
+        let path = "/auth/register/\(app.id)"
+        let found = try await world.send(.get, path, bearer: app.token)
+        #expect(found.status == .ok && found.json["client_secret"] == nil)
+        let updated = try await world.send(.put, path, json: app.update([:]), bearer: app.token)
+        var renewed = app
+        renewed.secret = try #require(updated.json["client_secret"]?.string)
+        #expect(renewed.secret != old && renewed.secret != app.secret)
+        #expect(try await world.onboard(renewed).status == .accepted)
+        renewed.secret = old
+        #expect(try await world.login(renewed).json["error"] == "invalid client_secret")
+    }
+
+    @Test func `COZ-02 gets one other secret where twenty ask at once`() async throws {
+        let world = try await FlagshipWorld()
+        let app = try await world.register()
+        let path = "/auth/register/\(app.id)"
+        let secrets = try await withThrowingTaskGroup(of: String?.self) { group in
+            for _ in 0..<20 {
+                group.addTask {
+                    try await world.send(
+                        .put, path, json: app.update(["client_secret": .string(app.secret)]),
+                        bearer: app.token
+                    ).json["client_secret"]?.string
+                }
+            }
+            return try await group.reduce(into: [String]()) { $0 += [$1].compactMap(\.self) }
+        }
+        #expect(secrets.count == 1)
+        #expect(try await world.happened("client.secret_rotated").count == 1)
+        let found = try await world.send(.get, path, bearer: app.token)
+        #expect(found.json["client_secret"]?.string == secrets.first)
     }
 
     @Test func `COZ-02 goes, also when it is gone, and its tokens with it`() async throws {
@@ -172,6 +252,36 @@ import Values
         let kept = try #require(UUID(bytes: Hex.decode(adopted.id) ?? []))
         await #expect(throws: ForgetInstallation.Rejection.notLapsed) {
             try await world.world.carryOut(ForgetInstallation(id: kept, now: now))
+        }
+    }
+
+    @Test func `COZ-03 stays where a code was given to it that it never redeemed`() async throws {
+        let world = try await FlagshipWorld()
+        let first = try await world.register("First")
+        _ = try await world.onboard(first)
+        let (asked, other) = (try await world.certified(), try await world.certified("Denied"))
+        let session = try #require(try await world.login(first).json["session_code"]?.string)
+        let request = InstallationRequest(app: asked)
+        let browser = try await world.browser(session, at: request.place)
+        try await browser.follow()
+        let refused = InstallationRequest(app: other)
+        try await browser.submit("/auth/authorize", refused.pairs + [("decision", "deny")])
+        try await browser.get(request.place)
+        let allowed = try await browser.submit(
+            "/auth/authorize", request.pairs + [("decision", "allow")])
+        let code = try FlagshipWorld.code(in: allowed.response.headers["Location"])
+        #expect(try await world.happened("owner.device_added").last?.open["client_name"] == "Phone")
+        world.world.clock.advance(seconds: 7_200)
+        // The code is over; the client is not.
+        #expect(try await world.redeem(asked, code).json["error"] == "invalid code")
+        let path = "/auth/register/\(asked.id)"
+        #expect(try await world.send(.get, path, bearer: asked.token).status == .ok)
+        let gone = try await world.send(.get, "/auth/register/\(other.id)", bearer: other.token)
+        #expect(gone.status == .notFound)
+        let id = try #require(UUID(bytes: Hex.decode(asked.id) ?? []))
+        await #expect(throws: ForgetInstallation.Rejection.notLapsed) {
+            try await world.world.carryOut(
+                ForgetInstallation(id: id, now: world.world.clock.next()))
         }
     }
 

@@ -17,11 +17,41 @@ import Values
         other = try CertificateAuthority()
     }
 
-    private func world(isOn: Bool = true) async throws -> FlagshipWorld {
-        try await FlagshipWorld([
+    private func world(
+        isOn: Bool = true, _ more: JSONObject = [:]
+    ) async throws -> FlagshipWorld {
+        let settings: JSONObject = [
             "safety_net": .bool(isOn),
             "safety_net_roots": [.string(Base64.encode(authority.root))],
-        ])
+        ]
+        return try await FlagshipWorld(settings.merging(more) { $1 })
+    }
+
+    /// The status of a word on a device that passes Android's compatibility tests, or does not.
+    private func statusOfWord(
+        _ match: JSON, in world: FlagshipWorld
+    ) async throws -> Int {
+        let app = try await world.register()
+        let word = try world.google.safetyNet(
+            try await world.challenge(app), at: world.world.clock.next(), by: authority,
+            ["ctsProfileMatch": match])
+        return try await world.attest(app, word).status.code
+    }
+
+    @Test
+    func `COZ-07 has to say that the device matches a profile, unless the realm asks for less`()
+        async throws
+    {
+        let strict = try await world()
+        for match: JSON in [false, .null, "true", 1] {
+            #expect(try await statusOfWord(match, in: strict) == 400)
+            #expect(
+                try await strict.happened("attestation.refused").last?.open["reason"] == "profile")
+        }
+        #expect(try await strict.happened("client.certified").isEmpty)
+        #expect(try await statusOfWord(true, in: strict) == 204)
+        let lax = try await world(["safety_net_demands": []])
+        #expect(try await statusOfWord(false, in: lax) == 204)
     }
 
     @Test func `COZ-07 is taken where the realm says so, once`() async throws {

@@ -3,6 +3,8 @@ import EventSourcing
 import EventStore
 import Identity
 import JSON
+import ReadModels
+import SecurityKeys
 import Values
 
 extension RealmPosture {
@@ -38,6 +40,7 @@ extension RealmPosture {
                         isNameMade: SubjectForm.isMade(client.clientID, for: client.id)))
             }
             posture.keys = try await signingKeys(realm.realm, store)
+            posture.exposedPasskeys = try await exposedPasskeys(realm.realm, store)
             postures.append(posture)
         }
         return postures
@@ -77,6 +80,22 @@ extension RealmPosture {
         try await store.log.stream(client, after: 0, in: realm).last { recorded in
             recorded.open["secret_digest"] != nil
         }?.at
+    }
+
+    private static func exposedPasskeys(
+        _ realm: RealmID, _ store: Store
+    ) async throws -> [String] {
+        let passkeys = Passkeys(store.database)
+        var last: UUID?
+        var exposed: Set<String> = []
+        while true {
+            let page = try await passkeys.keys(in: realm, after: last, limit: pageSize)
+            for (_, account, key) in page where StoredCredential.disclosesPrivateKey(key) {
+                exposed.insert(account.description)
+            }
+            guard page.count == pageSize else { return exposed.sorted() }
+            last = page.last?.id
+        }
     }
 
     /// Those that sign, since they were made known.

@@ -28,6 +28,8 @@ struct RealmPosture: Sendable {
     var clients: [Client] = []
     /// Those that sign.
     var keys: [Key] = []
+    /// Passkeys whose private half was stored with the public one: the accounts that have them.
+    var exposedPasskeys: [String] = []
 
     /// Wherever something may be set otherwise: what holds there, and what it is called.
     var places: [(name: String, settings: Identity.Settings)] {

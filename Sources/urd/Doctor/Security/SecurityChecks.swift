@@ -15,8 +15,9 @@ struct SecurityChecks: Sendable {
             issuer(), redirects(), challenges(), refreshing(), lifetimes(), codes(),
             registration(), senderConstraints(), pushedRequests(), secrets(), clientKeys(),
             signingKeys(), deviations(), assertionAudience(), assertionIssuers(),
-            statementIssuers(), attestation(), passphrases(), recentSignIn(), rates(),
-            exchange(), introspection(), forwarders(), consent(), clientNames(),
+            statementIssuers(), attestation(), appAttest(), safetyNet(), exposedPasskeys(),
+            passphrases(), recentSignIn(), rates(), exchange(), introspection(), forwarders(),
+            consent(), clientNames(),
         ]
         return own.map { one in
             var one = one

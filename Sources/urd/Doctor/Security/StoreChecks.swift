@@ -1,0 +1,51 @@
+import Identity
+import Values
+
+/// Whose word on apps and keys is taken, and what was stored of keys that should not have been.
+extension SecurityChecks {
+    private var isFlagship: Bool { realm.settings[SettingCatalogue.profile] == .flagship }
+
+    func appAttest() -> Diagnosis {
+        let check = "App Attest"
+        guard isFlagship else { return .fine(check, "not of the flagship profile") }
+        guard realm.settings[SettingCatalogue.appAttestEnvironment] == .production else {
+            return .wrong(
+                check,
+                "keys of development builds are believed, and those of the App Store are not",
+                mend: "Set app_attest_environment to production, unless this is a test.")
+        }
+        let roots = realm.settings[SettingCatalogue.appAttestRoots]
+        guard roots.isEmpty else {
+            return .warning(
+                check,
+                "believed of \(roots.count) roots of your own, in the place of Apple's",
+                mend: "Unset app_attest_roots: Apple's own root then counts, and no other.")
+        }
+        return .fine(check, "production, under Apple's root")
+    }
+
+    func safetyNet() -> Diagnosis {
+        let check = "SafetyNet"
+        guard isFlagship, realm.settings[SettingCatalogue.safetyNet] else {
+            return .fine(check, "off")
+        }
+        let demands = realm.settings[SettingCatalogue.safetyNetDemands]
+        let what =
+            demands.contains(SafetyNetDemand.profileMatch.rawValue)
+            ? "on, though Google gives such verdicts to nobody any more"
+            : "on, for devices too that pass no compatibility test"
+        return .warning(
+            check, what, mend: "Set safety_net to false: apps use Play Integrity since 2024.")
+    }
+
+    func exposedPasskeys() -> Diagnosis {
+        let check = "passkeys' private keys"
+        guard realm.exposedPasskeys.isEmpty else {
+            return .wrong(
+                check,
+                "stored with the public ones, readable in the log: \(Self.list(realm.exposedPasskeys))",
+                mend: "They sign nobody in. Have these accounts remove them and make new ones.")
+        }
+        return .fine(check, "none is stored")
+    }
+}
