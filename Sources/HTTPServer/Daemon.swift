@@ -31,7 +31,7 @@ internal import Glibc
             request_advanced: requestAdvanced,
             request_ended: requestEnded,
             unescape: leaveEscaped)
-        let listener = unsafe UnsafeMutablePointer<mhd_shim_listener>.allocate(capacity: 1)
+        let listener = UnsafeMutablePointer<mhd_shim_listener>.allocate(capacity: 1)
         unsafe listener.initialize(
             to: mhd_shim_listener(length_refused: lengthRefused, context: context))
         guard let pointer = unsafe mhd_shim_start(&settings, listener) else {
