@@ -240,8 +240,8 @@ class FirstOpen(unittest.TestCase):
         history = f"/api/admin/realms/flagship/devices/{app.id}/history?limit=200"
         def happened():
             items = self.urd.api.call("GET", history)[1]["items"]
-            # A token and a browser for the app, a token for the konnector.
-            return len([one for one in items if one["fields"].get("web_app")]) == 3 and items
+            # Two tokens and one browser for the app, a token for the konnector.
+            return len([one for one in items if one["fields"].get("web_app")]) == 4 and items
         items = eventually(happened, "a history of what was opened")
         kinds = [one["type"] for one in items]
         for name in ("client.certified", "attestation.accepted", "session_code.issued"):
