@@ -1,5 +1,6 @@
 import EventSourcing
 import Postgres
+import PostgresTesting
 import Synchronization
 import Testing
 import Values
