@@ -81,8 +81,10 @@ private final class Background: Sendable {
         try world.append(numbered([3]), in: "one")
         #expect(try world.rows("fragile").count == 3)
         try reader.run("commit")
-        #expect(try rebuild.result() == .equal(rows: 3))
+        // They were compared before; what was appended since stands in both.
+        #expect(try rebuild.result() == .equal(rows: 2))
         #expect(try world.live("fragile") == 2)
+        #expect(try world.rows("fragile").count == 3)
         try world.append(numbered([4]), in: "one")
         #expect(try world.rows("fragile").count == 4)
     }
