@@ -105,7 +105,8 @@ private func signInSamples() throws -> [any Event] {
         MailboxEvent.codeIssued(moving), MailboxEvent.codeRefused(code, at: noon),
         MailboxEvent.codeRenamed(code, person), MailboxEvent.codeRedeemed(code),
         SessionEvent.opened(terms), SessionEvent.refreshed(generation: 1, at: noon),
-        SessionEvent.refreshed(generation: 2, at: noon, key: "k1"), SessionEvent.ended(.reuse),
+        SessionEvent.refreshed(generation: 2, at: noon, key: "k1"),
+        SessionEvent.refreshed(generation: 3, at: noon, parent: 1), SessionEvent.ended(.reuse),
         SessionEvent.ended(.codeReuse, from: SignInPlace(source: "s", device: "iPhone")),
         SessionEvent.ended(
             .loggedOut, notice: NoticeOrder(id: code, issuer: "https://id.example.org")),

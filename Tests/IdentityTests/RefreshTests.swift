@@ -24,12 +24,12 @@ import Values
             ).when(refresh(0)).thenRejected(.strongerSignInNow)
     }
 
-    func given(_ events: SessionEvent...) throws -> Scenario {
+    func given(_ events: SessionEvent..., metadata: JSONObject = [:]) throws -> Scenario {
         let terms = SessionTerms(
             account: account, stamp: 0, client: client, clientID: "web", app: nil,
             scope: ["openid", "offline_access"], resources: [], factors: [.mailedCode],
             openedAt: noon, expiresAt: noon.adding(seconds: 30 * 86_400), isOffline: true)
-        let realm = try givenNativeRealm().given(registeredAccount(), in: account)
+        let realm = try givenNativeRealm(metadata: metadata).given(registeredAccount(), in: account)
             .given(SessionEvent.opened(terms), in: session)
         return events.reduce(realm) { $0.given($1, in: session) }
     }
@@ -39,13 +39,84 @@ import Values
             .then(SessionEvent.refreshed(generation: 1, at: noon), in: session)
     }
 
-    @Test func `gives the same successor again for a moment, and ends the family after it`()
-        async throws
+    private let reuse = Decision(SessionEvent.ended(.reuse), in: session, of: account)
+
+    @Test func `gives the same successor again for a moment, and a new one after it`() async throws
     {
         let realm = try given(.refreshed(generation: 1, at: noon))
         try await realm.when(refresh(0, at: noon.adding(seconds: 9))).thenNothing()
-        try await realm.when(refresh(0, at: noon.adding(seconds: 10)))
-            .then(Decision(SessionEvent.ended(.reuse), in: session, of: account))
+        let late = noon.adding(seconds: 10)
+        try await realm.when(refresh(0, at: late))
+            .then(SessionEvent.refreshed(generation: 2, at: late, parent: 0), in: session)
+    }
+
+    @Test func `ends the family when the successor is void that comes`() async throws {
+        let late = noon.adding(seconds: 60)
+        let realm = try given(
+            .refreshed(generation: 1, at: noon), .refreshed(generation: 2, at: late, parent: 0))
+        try await realm.when(refresh(1, at: late)).then(reuse)
+        try await realm.when(refresh(0, at: late.adding(seconds: 9))).thenNothing()
+        try await realm.when(refresh(0, at: late.adding(seconds: 10)))
+            .then(
+                SessionEvent.refreshed(generation: 3, at: late.adding(seconds: 10), parent: 0),
+                in: session)
+        try await realm.when(refresh(2, at: late))
+            .then(SessionEvent.refreshed(generation: 3, at: late), in: session)
+        // The one that took its place was used: now its parent is another.
+        let confirmed = realm.given(SessionEvent.refreshed(generation: 3, at: late), in: session)
+        for old in 0...1 { try await confirmed.when(refresh(old, at: late)).then(reuse) }
+        try await confirmed.when(refresh(2, at: late)).thenNothing()
+    }
+
+    @Test func `ends the family when a token is repeated later than the realm allows`() async throws
+    {
+        let realm = try given(.refreshed(generation: 1, at: noon))
+        let day = noon.adding(seconds: 86_400)
+        try await realm.when(refresh(0, at: day.adding(seconds: -1)))
+            .then(
+                SessionEvent.refreshed(generation: 2, at: day.adding(seconds: -1), parent: 0),
+                in: session)
+        try await realm.when(refresh(0, at: day)).then(reuse)
+        // However often it was repeated: what counts is when it was redeemed first.
+        let evening = noon.adding(seconds: 86_000)
+        let repeated = realm.given(
+            SessionEvent.refreshed(generation: 2, at: evening, parent: 0), in: session)
+        try await repeated.when(refresh(0, at: evening)).thenNothing()
+        try await repeated.when(refresh(0, at: day)).then(reuse)
+        let strict = realm.given(
+            RealmEvent.settingsChanged(["refresh_token_late_repeat": 0]), in: Realm.stream)
+        try await strict.when(refresh(0, at: noon.adding(seconds: 9))).thenNothing()
+        try await strict.when(refresh(0, at: noon.adding(seconds: 10))).then(reuse)
+    }
+
+    @Test func `of the profile voo ends the family whenever it comes again`() async throws {
+        let realm = try given(.refreshed(generation: 1, at: noon), metadata: ["profile": "voo"])
+        for seconds in [0, 9, 10, 3600] as [Int64] {
+            try await realm.when(refresh(0, at: noon.adding(seconds: seconds))).then(reuse)
+        }
+        try await realm.when(refresh(1))
+            .then(SessionEvent.refreshed(generation: 2, at: noon), in: session)
+    }
+
+    @Test func `that is repeated late keeps the key that the family was bound to`() async throws {
+        let realm = try given(.refreshed(generation: 1, at: noon, key: "k1"))
+        let late = noon.adding(seconds: 60)
+        var again = refresh(0, at: late)
+        try await realm.when(again).thenRejected(.invalidRefreshToken)
+        for (key, isItsOwn) in [("k2", false), ("k1", true)] {
+            again.request.keyProof = UsedProof(key: key, id: "j", until: late)
+            let verdict = try await realm.when(again)
+            guard isItsOwn else {
+                verdict.thenRejected(.invalidRefreshToken)
+                continue
+            }
+            guard case .success(let decision) = verdict.result else {
+                Issue.record("Refused: \(verdict.result)")
+                continue
+            }
+            let renewed = SessionEvent.refreshed(generation: 2, at: late, parent: 0)
+            #expect(decision.events == Decision(renewed, in: session).events)
+        }
     }
 
     @Test func `without leeway ends the family also for one that came before and is decided later`()

@@ -18,6 +18,7 @@ import Testing
         #expect(fresh[SettingCatalogue.nativeGrants] == false)
         #expect(fresh[SettingCatalogue.registration] == .off)
         #expect(fresh[SettingCatalogue.refreshTokenLeeway] == 10)
+        #expect(fresh[SettingCatalogue.refreshTokenLateRepeat] == 86_400)
         #expect(fresh[SettingCatalogue.mailFrom] == nil)
 
         let changes: JSONObject = [

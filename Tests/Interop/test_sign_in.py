@@ -224,6 +224,22 @@ class Tokens(unittest.TestCase):
         answers = together(50, lambda _: strict.refresh(tokens["refresh_token"]))
         self.assertEqual([answer[0] for answer in answers].count(200), 1)
 
+    def test_a_refresh_whose_answer_was_lost_is_repeated_late(self):
+        late = realm("late", native_grants=True, registration="jit_on_otp",
+                     refresh_token_leeway=4)
+        parent = late.sign_in(somebody())["refresh_token"]
+        lost = late.refresh(parent)[1]["refresh_token"]
+        time.sleep(5)  # the leeway is over by any clock
+        answers = together(50, lambda _: late.refresh(parent))
+        self.assertEqual({answer[0] for answer in answers}, {200}, answers)
+        leaves = {answer[1]["refresh_token"] for answer in answers}
+        self.assertEqual(len(leaves), 1)
+        self.assertNotIn(lost, leaves)
+        status, tokens, _ = late.refresh(leaves.pop())
+        self.assertEqual(status, 200, tokens)
+        self.assertEqual(late.refresh(lost)[0], 400)
+        self.assertEqual(late.refresh(tokens["refresh_token"])[0], 400)
+
     def test_MOD_18_a_token_that_is_given_back_is_dead(self):
         tokens = phone.sign_in(somebody())
         status, _, _ = phone.call("POST", "/connect/revoke", form={

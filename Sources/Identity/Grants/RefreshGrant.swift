@@ -1,9 +1,11 @@
 public import EventSourcing
 public import Values
 
-/// A refresh token that came back. Each is good once: the next one takes its place. One that was
-/// used before ends its family, except that a client which lost the answer may ask again for a
-/// moment, and gets the same successor, as long as nobody has used that.
+/// A refresh token that came back. Each is good once: the next one takes its place, and is confirmed
+/// by its first use. Until then a client that lost the answer may repeat the token that was redeemed
+/// last: it gets the same successor for a moment, and later a new one, which makes the other void. Any
+/// other token that was redeemed before, or is void, ends the family: of two who hold tokens of it at
+/// most one has the living one, so that a thief shows when its owner refreshes next.
 public struct RefreshGrant: Grant {
     public var session: UUID
     /// The number of the token that was shown; that it is authentic is known already.
@@ -42,9 +44,9 @@ public struct RefreshGrant: Grant {
             let account = facts.account, account.isWelcome, account.state.stamp == terms.stamp,
             isFresh(session, desk), terms.key == nil || terms.key == desk.request.keyProof?.key
         else { throw .invalidRefreshToken }
+        guard generation <= session.state.generation else { throw .invalidRefreshToken }
         // Before anything else that is asked: no fault of a request hides that its token was used before.
-        guard generation == session.state.generation || isRepeated(session, desk) else {
-            guard generation < session.state.generation else { throw .invalidRefreshToken }
+        guard let standing = standing(in: session, desk) else {
             return Settled(
                 Decision(
                     SessionEvent.ended(.reuse, from: desk.request.from), in: session.stream,
@@ -55,18 +57,21 @@ public struct RefreshGrant: Grant {
         if desk.wantsMore(terms.factors, by: terms.method) { throw .strongerSignInNow }
         let scope = try narrowed(desk, terms)
         let resources = try resources(desk, terms)
-        let next = generation + 1
+        let leaf = session.state.generation
+        let next = standing == .repeated ? leaf : leaf + 1
         let key = desk.request.keyProof?.key
         let granted = GrantedTokens(
             session: session.stream, generation: next, terms: terms, scope: scope,
             resources: resources,
             lifetime: desk.accessLifetime, style: TokenStyle(desk.metadata), key: key)
-        guard generation == session.state.generation else { return Settled(.success(granted)) }
+        guard standing != .repeated else { return Settled(.success(granted)) }
         // From its first proof on a client that has no secret is held to its key (RFC 9449 section 5).
         let binds = terms.key == nil && desk.metadata.authenticationMethod == .none
         return Settled(
             Decision(
-                SessionEvent.refreshed(generation: next, at: now, key: binds ? key : nil),
+                SessionEvent.refreshed(
+                    generation: next, at: now, key: binds ? key : nil,
+                    parent: standing == .repeatedLate ? generation : nil),
                 in: session.stream),
             .success(granted))
     }
@@ -84,16 +89,30 @@ public struct RefreshGrant: Grant {
         return TrustedIssuer(issuer, in: desk.settings[SettingCatalogue.assertionIssuers]) != nil
     }
 
-    /// The token before the last one, by a client that lost the answer.
-    private func isRepeated(_ session: Versioned<Session>, _ desk: GrantDesk) -> Bool {
-        // Clients of the voo profile never show one twice, so that whoever does is somebody else.
-        let leeway =
-            desk.metadata.profile == .voo ? 0 : desk.settings[SettingCatalogue.refreshTokenLeeway]
-        // Of those that race, one that came first may be decided last: without leeway that is no excuse.
-        guard leeway > 0, generation + 1 == session.state.generation,
-            let at = session.state.refreshedAt
-        else { return false }
-        return desk.request.now < at.adding(seconds: leeway)
+    /// What a token is good for.
+    private enum Standing {
+        /// The leaf: for the next one.
+        case leaf
+        /// Its parent, a moment after the leaf was made: for the same leaf again.
+        case repeated
+        /// Its parent, later, while nobody has used the leaf: for a new leaf in place of that one.
+        case repeatedLate
+    }
+
+    /// Nil of a token that was redeemed before or is void: reuse.
+    private func standing(in session: Versioned<Session>, _ desk: GrantDesk) -> Standing? {
+        let state = session.state
+        if generation == state.generation { return .leaf }
+        let leeway = desk.settings[SettingCatalogue.refreshTokenLeeway]
+        // Clients of the voo profile never show one twice, so that whoever does is somebody else. Of
+        // those that race, one that came first may be decided last: without leeway that is no excuse.
+        guard desk.metadata.profile != .voo, leeway > 0, generation == state.parent,
+            let madeAt = state.refreshedAt, let usedAt = state.parentUsedAt
+        else { return nil }
+        let now = desk.request.now
+        if now < madeAt.adding(seconds: leeway) { return .repeated }
+        let bound = desk.settings[SettingCatalogue.refreshTokenLateRepeat]
+        return now < usedAt.adding(seconds: bound) ? .repeatedLate : nil
     }
 
     /// A token that nobody used for long is not good any more.

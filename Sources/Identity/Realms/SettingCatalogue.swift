@@ -151,6 +151,11 @@ public enum SettingCatalogue {
     public static let refreshTokenLeeway = Declare.seconds(
         "refresh_token_leeway", 10, in: 0...300, perApp: true,
         "How long a client that lost the response may repeat a refresh")
+    public static let refreshTokenLateRepeat = Declare.seconds(
+        "refresh_token_late_repeat", day, in: 0...(30 * day), perApp: true,
+        "How long a client may repeat a refresh after the leeway, while nobody has used what it "
+            + "would have got: it gets a new token and the other one is void; 0, or a leeway of 0, "
+            + "for not at all")
     public static let sessionLifetime = Declare.seconds(
         "session_lifetime", 365 * day, in: day...(3_650 * day), perApp: true,
         "How long a session lasts, however often it is refreshed")
@@ -196,7 +201,8 @@ public enum SettingCatalogue {
             registrationFirstName.setting, registrationLastName.setting,
             assertionForTokenURL.setting, codeLifetime.setting,
             accessTokenLifetime.setting, nativeAccessTokenLifetime.setting,
-            refreshTokenLifetime.setting, refreshTokenLeeway.setting, sessionLifetime.setting,
+            refreshTokenLifetime.setting, refreshTokenLeeway.setting,
+            refreshTokenLateRepeat.setting, sessionLifetime.setting,
             otpLifetime.setting, otpAttempts.setting, otpResendDelay.setting, uniformDelay.setting,
             magicLinkLifetime.setting, inviteLifetime.setting, recentSignIn.setting,
             accountDeletionGrace.setting, logoutEndsOffline.setting, rateLimits.setting,

@@ -5,8 +5,14 @@ public import Values
 public struct Session: StreamState {
     /// Nil until it was opened.
     public private(set) var terms: SessionTerms?
-    /// The number of the refresh token that is good now.
+    /// The number of the refresh token that is good now: the leaf.
     public private(set) var generation = 0
+    /// The token that made the leaf; nil for the first one. What lies between the two is void: it was
+    /// made by the same parent, and nobody used it.
+    public private(set) var parent: Int?
+    /// When the parent was redeemed for the first time.
+    public private(set) var parentUsedAt: Timestamp?
+    /// When the leaf was made.
     public private(set) var refreshedAt: Timestamp?
     public private(set) var end: SessionEnd?
 
@@ -15,7 +21,13 @@ public struct Session: StreamState {
     public mutating func apply(_ event: SessionEvent) {
         switch event {
         case .opened(let terms): self.terms = terms
-        case .refreshed(let generation, let at, let key):
+        case .refreshed(let generation, let at, let key, let parent):
+            // An installation's token stays as it is: it has no parent.
+            if generation != self.generation {
+                let parent = parent ?? generation - 1
+                if parent != self.parent { parentUsedAt = at }
+                self.parent = parent
+            }
             self.generation = generation
             refreshedAt = at
             if let key { terms?.key = key }

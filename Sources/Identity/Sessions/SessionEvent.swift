@@ -151,7 +151,9 @@ public enum SessionEnd: String, Sendable {
 public enum SessionEvent: Event {
     case opened(SessionTerms)
     /// A refresh token was redeemed: the next one has this number, and from now on is bound to this key.
-    case refreshed(generation: Int, at: Timestamp, key: String? = nil)
+    /// The parent is the token that was redeemed: nil for the one before, which it is unless a parent
+    /// was repeated late and its first successor is void.
+    case refreshed(generation: Int, at: Timestamp, key: String? = nil, parent: Int? = nil)
     /// Its client is told by this notice, if it wants to hear of it. Where from what was shown again came.
     case ended(SessionEnd, notice: NoticeOrder? = nil, from: SignInPlace = SignInPlace())
     /// An attempt that opened none: it has the name that the session would have had.
@@ -166,7 +168,7 @@ public enum SessionEvent: Event {
                 "exchanged", "actors", "impersonator",
                 "auth_time", "browser", "sector", "claims", "issuer", "assertion_issuer", "web_app",
             ]),
-        EventShape("session.refreshed", open: ["generation", "refreshed_at", "key"]),
+        EventShape("session.refreshed", open: ["generation", "refreshed_at", "key", "parent"]),
         EventShape("session.ended", open: ["reason", "notice", "issuer", "source", "device"]),
         EventShape(
             "session.refused",
@@ -201,11 +203,12 @@ public enum SessionEvent: Event {
     public var fields: JSONObject {
         switch self {
         case .opened(let terms): return terms.fields
-        case .refreshed(let generation, let at, let key):
+        case .refreshed(let generation, let at, let key, let parent):
             var fields: JSONObject = [
                 "generation": .integer(Int64(generation)), "refreshed_at": .integer(at.seconds),
             ]
             fields["key"] = key.map { .string($0) }
+            fields["parent"] = parent.map { .integer(Int64($0)) }
             return fields
         case .ended(let reason, let notice, let from):
             var fields = from.fields
@@ -227,7 +230,8 @@ public enum SessionEvent: Event {
                 let at = fields.instant("refreshed_at")
             else { return nil }
             self = .refreshed(
-                generation: Int(clamping: generation), at: at, key: fields["key"]?.string)
+                generation: Int(clamping: generation), at: at, key: fields["key"]?.string,
+                parent: fields["parent"]?.integer.map { Int(clamping: $0) })
         case "session.ended":
             guard let reason: SessionEnd = fields.choice("reason") else { return nil }
             var notice: NoticeOrder?

@@ -5,7 +5,11 @@ internal import Values
 extension GrantForm {
     static let refresh = GrantForm(
         RefreshGrant.self,
-        [.optional("refresh_token", .text(1...4096), "The token to be refreshed.")]
+        [
+            .optional(
+                "refresh_token", .text(1...4096),
+                "The token to be refreshed. Where the answer was lost, the same again.")
+        ]
     ) { call, request throws(Problem) in
         let shown = try refreshToken(call)
         let result = try await call.tried(

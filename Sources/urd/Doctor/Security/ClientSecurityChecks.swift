@@ -41,7 +41,11 @@ extension SecurityChecks {
             $0.isPublic && $0.isRefreshed && !$0.metadata.bindsTokens
                 && $0.metadata.profile == .standard
         }
-        let what = "rotate; the one before is good for \(leeway) s"
+        let repeats = realm.places.filter { $0.settings[SettingCatalogue.refreshTokenLeeway] > 0 }
+            .map { $0.settings[SettingCatalogue.refreshTokenLateRepeat] }
+        let late = repeats.max() ?? 0
+        var what = "rotate; the one before is good for \(leeway) s"
+        if late > 0 { what += ", and for \(late) s while nobody has used the next" }
         let mend = "Set refresh_token_leeway to 30 or less; 0 where clients never lose an answer."
         if leeway > 60, !unbound.isEmpty {
             return .wrong(check, "\(what), also of \(Self.list(unbound))", mend: mend)

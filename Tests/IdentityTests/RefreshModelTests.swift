@@ -1,0 +1,230 @@
+import EventSourcing
+import Identity
+import JSON
+import LogTesting
+import Synchronization
+import Testing
+import Values
+
+/// A session that is refreshed as the domain decides, with nothing but its events in between.
+private final class Family: StreamReader {
+    private let realm: Realm
+    private let client: Client
+    private let account: Account
+    private let events = Mutex<(state: Session, version: Int)>((Session(), 0))
+
+    init() throws {
+        func folded<State: StreamState>(_: State.Type, _ events: [State.Event]) -> State {
+            events.reduce(into: State()) { $0.apply($1) }
+        }
+        realm = folded(
+            Realm.self, [.created(displayName: "Acme"), .settingsChanged(["native_grants": true])])
+        client = folded(Client.self, [try registered(nativeMetadata, secret: nil)])
+        account = folded(Account.self, [registeredAccount()])
+        apply(
+            .opened(
+                SessionTerms(
+                    account: IdentityTests.account, stamp: 0, client: IdentityTests.client,
+                    clientID: "web", app: nil, scope: ["openid", "offline_access"],
+                    resources: [], factors: [.mailedCode], openedAt: noon,
+                    expiresAt: noon.adding(seconds: 365 * 86_400), isOffline: true)))
+    }
+
+    private func apply(_ event: SessionEvent) {
+        events.withLock {
+            $0.state.apply(event)
+            $0.version += 1
+        }
+    }
+
+    var state: Session { events.withLock { $0.state } }
+
+    func read<State: StreamState>(
+        _ type: State.Type, _ stream: UUID
+    ) async throws(LogFailure) -> Versioned<State> {
+        let (session, version) = events.withLock { ($0.state, $0.version) }
+        let all: [any StreamState] = [realm, client, account, session]
+        guard let state = all.compactMap({ $0 as? State }).first else { throw .damaged }
+        return Versioned(stream: stream, version: version, state: state)
+    }
+
+    /// The number of the token that is given for another; nil where none is.
+    func refresh(_ token: Int, at now: Timestamp) async throws -> Int? {
+        let command = RedeemGrant(
+            RefreshGrant(session: session, generation: token),
+            GrantRequest(
+                client: IdentityTests.client, clientID: "web", proof: .none, session: .zero,
+                now: now))
+        let facts = try await command.gather(self)
+        guard let settled = try? command.settle(facts) else { return nil }
+        for event in settled.decision.events {
+            // Through its stored form, as a node finds it that starts later.
+            let stored = Recorded(
+                realm: .system, position: 1, stream: session, version: 1, name: event.name,
+                revision: event.revision, at: now, command: .zero, subject: event.subject,
+                actor: "system", client: nil, correlation: nil, open: event.open, personal: .none)
+            apply(try #require(SessionEvent(stored)))
+        }
+        return try? settled.outcome.get().generation
+    }
+}
+
+/// Somebody who holds a token of the family, shows it, and may not get the answer.
+private struct Holder {
+    var token: Int
+    /// All that he ever held.
+    var held: Set<Int>
+
+    init(_ token: Int) {
+        self.token = token
+        held = [token]
+    }
+
+    mutating func take(_ token: Int) {
+        self.token = token
+        held.insert(token)
+    }
+}
+
+@Suite struct `A family of refresh tokens whose holders lose answers` {
+    private static let leeway: Int64 = 10
+
+    /// Moments, and pauses of seconds, minutes and hours.
+    private func pause(_ random: inout SeededRandom) -> Int64 {
+        let longest: [Int64] = [1, 9, 10, 11, 60, 600, 7200]
+        return Int64.random(in: 0...longest[Int.random(in: 0..<7, using: &random)], using: &random)
+    }
+
+    /// An owner asks until an answer arrives: requests are lost on the way there, answers on the way back,
+    /// and one may come several times at once.
+    private func refreshHonestly(
+        _ owner: inout Holder, _ family: Family, _ now: inout Timestamp,
+        _ random: inout SeededRandom
+    ) async throws {
+        let begun = now
+        while true {
+            // After the bound of a day nobody promises anything.
+            let isLast = now >= begun.adding(seconds: 72_000)
+            let isLostThere = !isLast && Int.random(in: 0..<100, using: &random) < 30
+            let isLostBack = !isLast && Int.random(in: 0..<100, using: &random) < 50
+            if !isLostThere {
+                var answers: [Int?] = []
+                for _ in 0...Int.random(in: 0...2, using: &random) {
+                    answers.append(try await family.refresh(owner.token, at: now))
+                }
+                #expect(Set(answers).count == 1, "One lineage for all that came at once.")
+                let answer = try #require(answers.randomElement(using: &random) ?? nil)
+                if !isLostBack { return owner.take(answer) }
+            }
+            now = now.adding(seconds: pause(&random))
+        }
+    }
+
+    @Test(arguments: 0..<10)
+    func `never ends for what its owner lost`(block: Int) async throws {
+        for seed in 0..<200 {
+            var random = SeededRandom(seed: UInt64(block * 1000 + seed))
+            let family = try Family()
+            var owner = Holder(0)
+            var now = noon
+            for _ in 0..<10 {
+                now = now.adding(seconds: pause(&random))
+                try await refreshHonestly(&owner, family, &now, &random)
+                try #require(family.state.end == nil, "seed \(random.seed)")
+            }
+            try #require(family.state.generation == owner.token, "seed \(random.seed)")
+        }
+    }
+
+    /// What one history with a thief has shown.
+    private struct Sightings {
+        var ended = 0
+        var cut = 0
+    }
+
+    @Test func `of two who hold tokens of it shows the thief when its owner comes next`()
+        async throws
+    {
+        var sightings = Sightings()
+        for seed in 0..<4000 {
+            try await steal(seed: UInt64(seed), &sightings)
+        }
+        // That the histories contain what they are about.
+        #expect(sightings.ended > 1000, "\(sightings)")
+        #expect(sightings.cut > 300, "\(sightings)")
+    }
+
+    private func steal(seed: UInt64, _ sightings: inout Sightings) async throws {
+        var random = SeededRandom(seed: seed)
+        let family = try Family()
+        var owner = Holder(0)
+        var now = noon
+        for _ in 0..<Int.random(in: 0...3, using: &random) {
+            try await refreshHonestly(&owner, family, &now, &random)
+        }
+        // What the owner has, or what he was to get and the thief took on the way.
+        var thief = Holder(family.state.generation)
+        // The thief got a token, and the owner has not come since.
+        var isSpoilt = false
+        for _ in 0..<12 where family.state.end == nil {
+            now = now.adding(seconds: pause(&random))
+            let isTheft = Bool.random(using: &random)
+            let before = family.state
+            let isMoment = before.refreshedAt.map { now < $0.adding(seconds: Self.leeway) } ?? false
+            let shown = isTheft ? thief.held.randomElement(using: &random) ?? 0 : owner.token
+            let answer = try await family.refresh(shown, at: now)
+            let after = family.state
+            func why() -> Testing.Comment {
+                "seed \(seed): \(shown) of \(before) came, and \(after) is there"
+            }
+            guard let answer else {
+                // Nobody is refused who shows the leaf, or its parent within a day.
+                try #require(
+                    after.end == .reuse && shown != before.generation && shown != before.parent,
+                    why())
+                // Where no theft had succeeded, the thief ended it and not the owner.
+                try #require(isTheft || isSpoilt, why())
+                sightings.ended += 1
+                return
+            }
+            try #require(after.end == nil && answer == after.generation, why())
+            try #require(shown == before.generation || shown == before.parent, why())
+            // A token that was given before is given again for a moment only.
+            try #require(answer != before.generation || (isMoment && shown == before.parent), why())
+            let isLost = Int.random(in: 0..<100, using: &random) < 40
+            if isTheft {
+                if !isLost { thief.take(answer) }
+                isSpoilt = true
+            } else {
+                // The living token is the owner's alone, however much the thief had got.
+                if !isMoment || shown == before.generation {
+                    try #require(!thief.held.contains(answer), why())
+                    if isSpoilt { sightings.cut += 1 }
+                    isSpoilt = false
+                }
+                if !isLost { owner.take(answer) }
+                // What was lost to the owner need not be lost to the thief.
+                if isLost, Bool.random(using: &random) {
+                    thief.take(answer)
+                    isSpoilt = true
+                }
+            }
+        }
+        try await checkTheEnd(family, thief, owner, now.adding(seconds: 11), why: "seed \(seed)")
+    }
+
+    /// However it went on: when both come once more, one of them is refused and the family is over.
+    private func checkTheEnd(
+        _ family: Family, _ thief: Holder, _ owner: Holder, _ now: Timestamp,
+        why: Testing.Comment
+    ) async throws {
+        var (thief, owner, now) = (thief, owner, now)
+        for _ in 0..<3 where family.state.end == nil {
+            if let answer = try await family.refresh(thief.token, at: now) { thief.take(answer) }
+            now = now.adding(seconds: 11)
+            if let answer = try await family.refresh(owner.token, at: now) { owner.take(answer) }
+            now = now.adding(seconds: 11)
+        }
+        #expect(family.state.end == .reuse, why)
+    }
+}
