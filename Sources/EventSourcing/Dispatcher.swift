@@ -137,7 +137,7 @@ public struct Dispatcher<Log: EventLog>: Sendable {
             let taken = turnstile.taken(Self.line(of: commit, for: reader.reads.keys), in: realm)
             if taken != Turnstile.Line() { return .movedOn(taken) }
         }
-        switch try await log.append(commit) {
+        switch try await append(commit) {
         case .won(let positions):
             cache.move(
                 by: commit.events, at: time, from: reader.reads, in: realm, epoch: epoch)
@@ -189,6 +189,25 @@ public struct Dispatcher<Log: EventLog>: Sendable {
         return Turnstile.Line(
             writes: Set(streams.filter(written.contains)),
             reads: Set(streams.filter { !written.contains($0) }))
+    }
+
+    /// Appends, unless the request was given up for which it is.
+    private func append(_ commit: Commit) async throws(LogFailure) -> AppendOutcome {
+        guard let scope = RequestScope.current else { return try await log.append(commit) }
+        guard scope.begin() else { throw .unavailable }
+        let outcome: AppendOutcome
+        do throws(LogFailure) {
+            outcome = try await log.append(commit)
+        } catch {
+            scope.end(appended: false)
+            throw error
+        }
+        switch outcome {
+        case .won: scope.end(appended: !commit.events.isEmpty || !commit.claims.isEmpty)
+        case .duplicate: scope.end(appended: true)
+        case .misused, .conflict, .taken: scope.end(appended: false)
+        }
+        return outcome
     }
 
     /// The state of a stream as it is now, or as it was at a version.

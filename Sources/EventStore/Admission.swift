@@ -85,6 +85,20 @@ struct Admission: Sendable {
         return owners[realm] == nil ? .queuedForAny : .queued
     }
 
+    /// Takes a command out of the line that nobody waits for any more. False where it is not in it: it
+    /// may be in the air.
+    mutating func withdraw(_ pending: Pending) -> Bool {
+        let realm = pending.commit.realm
+        guard let place = queues[realm]?.firstIndex(where: { $0 === pending }) else { return false }
+        queues[realm]?.remove(at: place)
+        waiting -= 1
+        if queues[realm]?.isEmpty == true {
+            queues[realm] = nil
+            turns.removeAll { $0 == realm }
+        }
+        return true
+    }
+
     /// The next batch that this lane may send.
     mutating func take(lane: Int) -> Batch? {
         guard

@@ -1,5 +1,6 @@
 import EventSourcing
 import Postgres
+import Synchronization
 import Telemetry
 
 /// Group commit: what arrives while a batch is in the air is the next batch. No timer, so an idle
@@ -38,13 +39,47 @@ final class Committer: Sendable {
     var waiting: Int { admission.withLock { $0.waiting } }
 
     func append(_ commit: EncodedCommit) async -> Pending.Answer {
+        guard let scope = RequestScope.current else { return await enqueue(commit) }
+        let ticket = Ticket(scope)
+        return await withTaskCancellationHandler {
+            await enqueue(commit, with: ticket)
+        } onCancel: {
+            scope.leave()
+            withdraw(ticket)
+        }
+    }
+
+    /// A command's place in the line, for whoever may give it up.
+    private final class Ticket: Sendable {
+        let scope: RequestScope
+        let pending = Mutex<Pending?>(nil)
+
+        init(_ scope: RequestScope) {
+            self.scope = scope
+        }
+    }
+
+    private func enqueue(
+        _ commit: EncodedCommit, with ticket: Ticket? = nil
+    ) async -> Pending.Answer {
         await withUnsafeContinuation { continuation in
             let pending = Pending(commit, continuation)
+            ticket?.pending.withLock { $0 = pending }
             switch admission.withLock({ $0.admit(pending) }) {
             case .refused: pending.settle(.failure(.busy))
             case .queued: break
             case .queuedForAny: admission.wakeOne()
             }
+            // It may have been given up before it stood in the line.
+            if let ticket { withdraw(ticket) }
         }
+    }
+
+    /// What no lane has taken yet leaves the line with its caller.
+    private func withdraw(_ ticket: Ticket) {
+        guard ticket.scope.isWithdrawn, let pending = ticket.pending.withLock({ $0 }),
+            admission.withLock({ $0.withdraw(pending) })
+        else { return }
+        pending.settle(.failure(.unavailable))
     }
 }

@@ -89,6 +89,31 @@ enum Flight {
         return told
     }
 
+    /// What the log has on record of a command, without sending it; nil where it has nothing.
+    static func recorded(
+        _ pending: Pending, _ realm: RealmID, _ connection: Connection
+    ) throws(Failure) -> AppendOutcome? {
+        var parameters = Parameters()
+        parameters.add(realm.name)
+        parameters.add(pending.commit.command)
+        let rows = try connection.execute(findingCommand, parameters)
+        guard !rows.isEmpty else { return nil }
+        guard rows.bytes(0, 3) == pending.commit.digest else { return .misused }
+        let at = Positions(
+            epoch: Int(rows.int32(0, 0)), first: rows.int64(0, 1), count: Int(rows.int32(0, 2)))
+        let alone = Batch(realm: realm, commands: [pending], isResent: true)
+        return try firstAnswers([.duplicate(at)], alone, connection).first
+    }
+
+    /// A commit behind whatever was found: a standby that commits wait for has both then.
+    static let committing = Statement(
+        "committing", "select pg_logical_emit_message(true, 'urd', 'resolved')")
+    private static let findingCommand = Statement(
+        "command_sent",
+        """
+        select (select h.epoch from urd.realm_log h where h.realm = $1), position, events, digest
+        from urd.command where realm = $1 and command = $2
+        """)
     private static let findingLeaf = Statement(
         "leaf", "select leaf from urd.event where realm = $1 and position = $2")
 

@@ -99,7 +99,7 @@ final class Lane: Sendable {
                 metrics.judged.add()
                 return try start(current, &air, connection, &hope)
             }
-            return try recover(current, from: error, connection)
+            return try recover(current, from: error, &air, connection)
         }
         let number = number
         // Where the processors are busy, those who are about to append fly with it.

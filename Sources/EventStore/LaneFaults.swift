@@ -6,9 +6,10 @@ import Telemetry
 /// What a lane does when something goes wrong: whoever waits is answered once, whatever happens, and
 /// nobody is told what did not happen.
 extension Lane {
-    /// A batch whose outcome is not known because the connection broke is sent again under the same
-    /// command ids: what was committed answers as a duplicate. For this long we try to get there.
+    /// For so long those wait who come while the outcome of others is being found out.
     private static var patience: Duration { .seconds(5) }
+    /// How often a batch is sent whose sending fails.
+    private static var sendings: Int { 5 }
 
     private func open() throws(Failure) -> Connection {
         let connection = try Connection(address, application: "urd committer \(number)")
@@ -41,13 +42,15 @@ extension Lane {
             log.warning("commit.cannot_connect", ["code": .string(error.code)])
             fail(first, .unavailable)
             // Who waited through a slow attempt is not made to wait through the next.
-            guard ContinuousClock.now - started > .seconds(1) else { return nil }
-            let number = number
-            while let next = admission.withLock({ $0.take(lane: number) }) {
-                fail(next, .unavailable)
-            }
+            if ContinuousClock.now - started > .seconds(1) { turnAway() }
             return nil
         }
+    }
+
+    /// Tells all who wait for this lane that the database cannot be reached.
+    private func turnAway() {
+        let number = number
+        while let next = admission.withLock({ $0.take(lane: number) }) { fail(next, .unavailable) }
     }
 
     /// Takes the end of a statement that the server refused off the connection. Throws when it was
@@ -58,9 +61,10 @@ extension Lane {
         guard connection.isAlive else { throw failure }
     }
 
-    /// The database refused a batch. One command may be to blame: each flies alone.
+    /// The database refused a batch. One command may be to blame: each flies alone. Those whose outcome
+    /// is not known when the connection breaks are in the air again.
     func recover(
-        _ batch: Batch, from failure: Failure, _ connection: Connection
+        _ batch: Batch, from failure: Failure, _ air: inout [Batch], _ connection: Connection
     ) throws(Failure) {
         metrics.failures.add()
         if let known = reason(failure, batch.realm) {
@@ -74,7 +78,7 @@ extension Lane {
             [
                 "code": .string(failure.code), "commands": .integer(Int64(batch.commands.count)),
             ])
-        try flyAlone(batch, connection)
+        try flyAlone(batch, &air, connection)
     }
 
     /// What a refusal means where no command is to blame. Nil: one may be.
@@ -91,7 +95,9 @@ extension Lane {
     }
 
     /// Each command of a batch in a flight of its own.
-    private func flyAlone(_ batch: Batch, _ connection: Connection) throws(Failure) {
+    private func flyAlone(
+        _ batch: Batch, _ air: inout [Batch], _ connection: Connection
+    ) throws(Failure) {
         for (index, pending) in batch.commands.enumerated() {
             let alone = Batch(
                 realm: batch.realm, commands: [pending], isResent: batch.isResent, isJudged: true)
@@ -99,9 +105,10 @@ extension Lane {
                 try send(alone, connection)
                 pending.settle(try answer(alone, connection))
             } catch {
-                // Not known for this one, not begun for the rest: both may be asked again.
-                for left in batch.commands[index...] { left.settle(.failure(.unavailable)) }
-                land(batch.realm)
+                // Not known for this one, not begun for the rest.
+                var left = batch
+                left.commands.removeFirst(index)
+                air.insert(left, at: 0)
                 throw error
             }
         }
@@ -117,6 +124,8 @@ extension Lane {
             answers = Flight.answers(try connection.receive(), alone)
         } catch {
             try endRefused(connection, error)
+            // A refusal for the moment says nothing of what the first sending came to.
+            if alone.isResent, error.isTransient { throw error }
             if let known = reason(error, alone.realm) { return .failure(known) }
             log.error("commit.refused", ["code": .string(error.code)])
             return .failure(.refused)
@@ -133,29 +142,84 @@ extension Lane {
         return .success(answer)
     }
 
-    /// Batches were in the air when the connection broke. They are sent again: `append` knows the
-    /// commands that were committed and gives their first outcome.
+    /// Batches were in the air when the connection broke. They are sent again under the same command
+    /// ids: `append` knows the commands that were committed and gives their first outcome. Until that is
+    /// known their callers wait, however long it takes: whatever else they were told would be a guess,
+    /// and what they did may be done. Who comes meanwhile has not begun, and is not made to wait.
     func resolve(_ batches: [Batch], lost process: Int32, over connection: inout Connection?) {
-        let deadline = ContinuousClock.now + Self.patience
+        let begun = ContinuousClock.now
         var open = batches
-        while let batch = open.first, ContinuousClock.now < deadline {
+        var lost = [process]
+        var sendings = 0
+        while let batch = open.first, !isClosed {
             do throws(Failure) {
-                if connection == nil { connection = try reopen(after: process) }
+                if connection == nil { connection = try reopen(after: lost) }
                 guard let usable = connection else { break }
-                try resend(batch, &open, usable)
+                sendings += 1
+                // What ends the server each time that it comes is not sent for ever.
+                if sendings <= Self.sendings {
+                    try resend(batch, &open, usable)
+                } else if try isAtRest(lost, usable) {
+                    try ask(batch, else: .unavailable, usable)
+                    open.removeFirst()
+                } else {
+                    turnAway()
+                    Thread.sleep(milliseconds: 100)
+                    continue
+                }
+                sendings = 0
             } catch {
+                if let failed = connection { lost.append(failed.serverProcess) }
                 connection = nil
+                if ContinuousClock.now - begun > Self.patience { turnAway() }
                 Thread.sleep(milliseconds: 100)
             }
         }
         for batch in open { fail(batch, .unavailable) }
     }
 
-    /// The server may not know yet that the old connection is gone, and still work for it.
-    private func reopen(after process: Int32) throws(Failure) -> Connection {
+    private var isClosed: Bool { admission.withLock { $0.isClosed } }
+
+    /// The server may not know yet that the old connections are gone, and still work for them. What waits
+    /// for a synchronous standby is committed: to end that would show it to readers before it is safe.
+    private func reopen(after lost: [Int32]) throws(Failure) -> Connection {
         let old = try Connection(address)
-        try old.run("select pg_terminate_backend(\(process)) where \(process) <> pg_backend_pid()")
+        try old.run(
+            """
+            select pg_terminate_backend(pid) from (\(Self.remains(of: lost))) r
+            where wait_event is distinct from 'SyncRep'
+            """)
         return try open()
+    }
+
+    private static func remains(of lost: [Int32]) -> String {
+        """
+        select pid, wait_event from pg_stat_activity
+        where usename = current_user and pid <> pg_backend_pid()
+            and pid in (\(lost.map(String.init).joined(separator: ", ")))
+        """
+    }
+
+    /// Whether the server works for none of them any more: what is not on record now never will be.
+    private func isAtRest(_ lost: [Int32], _ connection: Connection) throws(Failure) -> Bool {
+        try connection.run(Self.remains(of: lost)).isEmpty
+    }
+
+    /// Settles a batch by what is on record of it.
+    private func ask(
+        _ batch: Batch, else failure: LogFailure, _ connection: Connection
+    ) throws(Failure) {
+        var answers: [AppendOutcome?] = []
+        for pending in batch.commands {
+            answers.append(try Flight.recorded(pending, batch.realm, connection))
+        }
+        let found = answers.compactMap(\.self)
+        if !found.isEmpty { try connection.execute(Flight.committing) }
+        note(found, batch.realm)
+        land(batch.realm)
+        for (pending, answer) in zip(batch.commands, answers) {
+            pending.settle(answer.map { .success($0) } ?? .failure(failure))
+        }
     }
 
     /// Sends a batch once more and settles it. Throws when the connection is gone again.
@@ -171,8 +235,17 @@ extension Lane {
             answers = Flight.answers(try connection.receive(), batch)
         } catch {
             try endRefused(connection, error)
+            // The server may still be at work for the old connection, or take no writes now.
+            if error.isTransient { throw error }
+            // After a failover the log may have what was sent before it, under an epoch of its own.
+            if let known = reason(error, batch.realm) {
+                metrics.failures.add()
+                try ask(batch, else: known, connection)
+                open.removeFirst()
+                return
+            }
             open.removeFirst()
-            return try recover(batch, from: error, connection)
+            return try recover(batch, from: error, &open, connection)
         }
         try connection.receiveCommit()
         let firstAnswers = try Flight.firstAnswers(answers, batch, connection)

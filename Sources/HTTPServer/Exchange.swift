@@ -106,11 +106,12 @@ final class Exchange: Sendable {
             }
         }
         guard let task else { return isFirst }
+        // Harmless to a handler that has returned. One that has not knows that it is given up before the
+        // client hears of it, who may come again at once.
+        task.cancel()
         // From here on the connection's thread may end the exchange at any time.
         handle.resume()
         server.gate.leave()
-        // Harmless to a handler that has returned.
-        task.cancel()
         return true
     }
 

@@ -42,6 +42,7 @@ public struct Statement: Sendable {
             throw .connection(detail, explanation: Explanation.of(detail, address: address))
         }
         unsafe self.handle = unsafe handle
+        unsafe serverProcess = PQbackendPID(handle)
         unsafe _ = PQsetNoticeProcessor(handle, ignoreNotice, nil)
     }
 
@@ -57,8 +58,8 @@ public struct Statement: Sendable {
         unsafe PQconsumeInput(handle) == 1 && PQconsumeInput(handle) == 1 && isAlive
     }
 
-    /// The server process that serves this connection.
-    public var serverProcess: Int32 { unsafe PQbackendPID(handle) }
+    /// The server process that serves this connection, or did while it lived.
+    public let serverProcess: Int32
 
     /// Runs one or more statements without parameters, from text.
     @discardableResult

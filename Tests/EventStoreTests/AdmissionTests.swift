@@ -146,6 +146,32 @@ import Values
         for waiter in waiters { await waiter.release() }
     }
 
+    @Test func `takes out of the line what was given up, and nothing that is in the air`() async {
+        var admission = Admission(.init(waiting: 4, commands: 10, bytes: 1 << 20))
+        var waiters: [Waiter] = []
+        // A command may wait twice, for two callers.
+        for commit in [
+            EncodedCommit.of(one, command: Self.command), .of(one, command: Self.command),
+        ] {
+            waiters.append(await Waiter(commit))
+        }
+        for waiter in waiters { _ = admission.admit(waiter.pending) }
+        let (isOut, isOutAgain) = (
+            admission.withdraw(waiters[1].pending), admission.withdraw(waiters[1].pending)
+        )
+        #expect(isOut && !isOutAgain)
+        #expect(admission.waiting == 1)
+        #expect(admission.take(lane: 1)?.commands.first === waiters[0].pending)
+        let isBack = admission.withdraw(waiters[0].pending)
+        #expect(!isBack)
+        #expect(admission.waiting == 0 && admission.take(lane: 1) == nil)
+        admission.land(one)
+        // The realm has its turn again with the next who comes.
+        _ = admission.admit(waiters[1].pending)
+        #expect(admission.take(lane: 2)?.commands.first === waiters[1].pending)
+        for waiter in waiters { await waiter.release() }
+    }
+
     @Test func `calls for a lane only where none has the realm`() async {
         var admission = Admission(.init())
         let waiters = [await Waiter(.of(one)), await Waiter(.of(one)), await Waiter(.of(two))]

@@ -27,6 +27,34 @@ import Values
         try expectWon(await store.log.append(extra))
     }
 
+    @Test func `is left by what a request gave up, and by nothing that others wait for`()
+        async throws
+    {
+        let store = try TestStore(lanes: 1)
+        defer { store.log.close() }
+        var plug = try await Plug(store)
+        let realm = newRealm()
+        _ = try await store.keyring.keys(of: realm)
+        let (given, kept) = (commit(to: newID(), in: realm), commit(to: newID(), in: realm))
+        try await plug.insert()
+        let log = store.log
+        let request = Task {
+            await RequestScope.$current.withValue(RequestScope()) { await ending(log, given) }
+        }
+        // Whoever works for no request carries it out, whatever becomes of its task.
+        let background = Task { await ending(log, kept) }
+        try await plug.waitUntilQueued(2)
+        request.cancel()
+        background.cancel()
+        let answer = await request.value
+        #expect(answer == .failure(.unavailable), "While its lane was busy with another.")
+        #expect(log.waiting == 1)
+        try await plug.pull()
+        try expectWon(await background.value.get())
+        #expect(try await log.outcome(of: given.command, digest: [], in: realm) == nil)
+        try expectWon(await log.append(given))
+    }
+
     @Test func `lets another realm's command pass after a few batches`() async throws {
         let store = try TestStore(lanes: 1)
         defer { store.log.close() }

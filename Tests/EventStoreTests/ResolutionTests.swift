@@ -82,6 +82,135 @@ import Values
         #expect(ContinuousClock.now - started < .seconds(4), "It was tried again and again.")
     }
 
+    @Test func `whose server is gone as well waits until it is known, and nobody else does`()
+        async throws
+    {
+        let cluster = try TestCluster()
+        let store = try TestStore(cluster, lanes: 1)
+        defer { store.log.close() }
+        let (realm, other) = (newRealm(), newRealm())
+        for realm in [realm, other] {
+            _ = try await store.log.append(commit(to: newID(), in: realm))
+        }
+        let holder = try await Session(store.database.superuser)
+        let watcher = try await Session(store.database.superuser)
+        try await holder.holdHead(of: realm)
+        async let outcome = ending(store.log, commit(to: newID(), in: realm))
+        try await eventually("the committer waits") {
+            try await watcher.waitingCommitters().count == 1
+        }
+        try await offPool { try cluster.stop(immediate: true) }
+        // For a while others wait too; then they are told.
+        for _ in 0..<3 {
+            let told = await ending(store.log, commit(to: newID(), in: other))
+            #expect(told == .failure(.unavailable))
+        }
+        try await offPool { try cluster.start() }
+        #expect(try expectWon(await outcome.get()).first == 2)
+        #expect(try await store.log.head(of: realm).position == 2)
+    }
+
+    @Test func `and was committed is told so once a standby has it that commits wait for`()
+        async throws
+    {
+        let cluster = try TestCluster()
+        let store = try TestStore(cluster, lanes: 1)
+        defer { store.log.close() }
+        let realm = newRealm()
+        _ = try await store.log.append(commit(to: newID(), in: realm))
+        let session = try await Session(store.database.superuser)
+        func waiting() async throws -> Int64 {
+            try await session.number(
+                """
+                select count(*) from pg_stat_activity
+                where application_name like 'urd committer%' and wait_event = 'SyncRep'
+                """)
+        }
+        try await session.run("alter system set synchronous_standby_names = 'nobody'")
+        try await session.run("select pg_reload_conf()")
+        async let outcome = ending(store.log, commit(to: newID(), in: realm))
+        try await eventually("the commit waits for its standby") { try await waiting() == 1 }
+        let found = try await session.number(
+            "select count(*) from urd.event where realm = '\(realm)'")
+        #expect(found == 1)
+        // It is committed here by that, and nowhere else.
+        try await session.breakCommitters()
+        try await eventually("what was found waits as well") {
+            let seen = try await session.number(
+                "select count(*) from urd.event where realm = '\(realm)'")
+            let isWaiting = try await waiting() == 1
+            return seen == 2 && isWaiting
+        }
+        // A session that waits for a commit has no time to see another setting.
+        try await session.run("alter system reset synchronous_standby_names")
+        try await session.run("select pg_reload_conf()")
+        #expect(try expectWon(await outcome.get()).first == 2)
+    }
+
+    @Test func `ends with its log where its server does not come back`() async throws {
+        let cluster = try TestCluster()
+        let store = try TestStore(cluster, lanes: 1)
+        let realm = newRealm()
+        _ = try await store.log.append(commit(to: newID(), in: realm))
+        let holder = try await Session(store.database.superuser)
+        let watcher = try await Session(store.database.superuser)
+        try await holder.holdHead(of: realm)
+        async let outcome = ending(store.log, commit(to: newID(), in: realm))
+        try await eventually("the committer waits") {
+            try await watcher.waitingCommitters().count == 1
+        }
+        try await offPool { try cluster.stop(immediate: true) }
+        store.log.close()
+        #expect(await outcome == .failure(.unavailable))
+    }
+
+    @Test func `each time that it is sent is asked for in the end, and the log goes on`()
+        async throws
+    {
+        let store = try TestStore(lanes: 1)
+        defer { store.log.close() }
+        let (realm, other) = (newRealm(), newRealm())
+        _ = try await store.log.append(commit(to: newID(), in: realm))
+        try store.database.asSuperuser(
+            """
+            create function public.die() returns trigger language plpgsql security definer as $$
+            begin
+                perform pg_terminate_backend(pg_backend_pid());
+                perform pg_sleep(10);
+                return new;
+            end $$;
+            create trigger die before insert on urd.event for each row
+                when (new.realm = '\(realm)') execute function public.die()
+            """)
+        let outcome = await ending(store.log, commit(to: newID(), in: realm))
+        #expect(outcome == .failure(.unavailable))
+        try expectWon(await store.log.append(commit(to: newID(), in: other)))
+        try store.database.asSuperuser("drop trigger die on urd.event")
+        #expect(try expectWon(await store.log.append(commit(to: newID(), in: realm))).first == 2)
+    }
+
+    @Test func `and failed over is known where the new server has it`() async throws {
+        let store = try TestStore()
+        defer { store.log.close() }
+        let realm = newRealm()
+        let stream = newID()
+        _ = try await store.log.append(commit(to: newID(), in: realm))
+        let copied = commit(to: stream, in: realm)
+        // What a standby had already when it took over.
+        let outcome = try await append(
+            copied, store,
+            meanwhile: """
+                insert into urd.command (realm, command, digest, position, events, at)
+                    values ('\(realm)', '\(copied.command)', '', 2, 0, now());
+                update urd.realm_log set epoch = epoch + 1 where realm = '\(realm)'
+                """)
+        guard case .success(.duplicate(let at)) = outcome else {
+            Issue.record("\(outcome)")
+            return
+        }
+        #expect(at.epoch == 2 && at.first == 2)
+    }
+
     @Test func `a server that never answers keeps nobody waiting for more than one attempt`()
         async throws
     {

@@ -1,6 +1,7 @@
 """Urd when things break under it: nothing acknowledged is lost, and what is broken is named."""
 
 import collections
+import contextlib
 import json
 import os
 import signal
@@ -10,7 +11,7 @@ import time
 import unittest
 import uuid
 
-from phone import Phone
+from phone import Phone, code
 from urd_process import PATIENCE, Client, Server, Urd, eventually
 
 GOOD = {"client_name": "Shop", "redirect_uris": ["https://shop.example/back"]}
@@ -76,6 +77,25 @@ class Ledger:
     def count(self):
         with self.lock:
             return len(self.acknowledged)
+
+
+@contextlib.contextmanager
+def frozen():
+    """PostgreSQL stands still, with all that it was about to do."""
+    postmaster = urd.run.postmaster()
+    children = subprocess.run(
+        ["ps", "-o", "pid=", "--ppid", str(postmaster)], capture_output=True, text=True, check=True)
+    stopped = [postmaster, *(int(word) for word in children.stdout.split())]
+    for process in stopped:
+        os.kill(process, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for process in reversed(stopped):
+            try:
+                os.kill(process, signal.SIGCONT)
+            except ProcessLookupError:
+                pass
 
 
 def again(server):
@@ -144,21 +164,12 @@ class Faults(unittest.TestCase):
         phone = Phone(urd)
         email = f"{uuid.uuid4().hex[:8]}@example.org"
         tokens = phone.sign_in(email)
-        postmaster = urd.run.postmaster()
-        frozen = [postmaster] + [int(pid) for pid in subprocess.run(
-            ["ps", "-o", "pid=", "--ppid", str(postmaster)], capture_output=True,
-            text=True).stdout.split()]
         answers = []
         asking = threading.Thread(
             target=lambda: answers.append(phone.refresh(tokens["refresh_token"])))
-        for pid in frozen:
-            os.kill(pid, signal.SIGSTOP)
-        try:
+        with frozen():
             asking.start()
             asking.join(PATIENCE)
-        finally:
-            for pid in reversed(frozen):
-                os.kill(pid, signal.SIGCONT)
         asking.join(PATIENCE)
         self.assertEqual(answers[0][:2], (503, {
             "error": "temporarily_unavailable",
@@ -190,24 +201,77 @@ class Faults(unittest.TestCase):
 
 
     def test_a_database_that_hangs_is_told_of_at_once(self):
-        server = urd.run.postmaster()
-        children = subprocess.run(
-            ["ps", "-o", "pid=", "--ppid", str(server)], capture_output=True, text=True, check=True)
-        stopped = [server, *(int(word) for word in children.stdout.split())]
-        for process in stopped:
-            os.kill(process, signal.SIGSTOP)
-        try:
+        with frozen():
             begin = time.monotonic()
             self.assertEqual(self.server.ask("/health/ready", private=True)[0], 503)
             self.assertLess(time.monotonic() - begin, 6)
             self.assertEqual(self.server.ask("/health/live", private=True)[0], 200)
-        finally:
-            for process in stopped:
-                try:
-                    os.kill(process, signal.SIGCONT)
-                except ProcessLookupError:
-                    pass
         eventually(self.node_is_ready, "the node is ready again")
+
+
+class Standstill(unittest.TestCase):
+    """Callers that do what 503 tells them, at a node that gives up after four seconds."""
+
+    def setUp(self):
+        name = f"still-{uuid.uuid4().hex[:8]}"
+        realm = f"/api/admin/realms/{name}"
+        for method, path, body in [
+            ("POST", "/api/admin/realms", {"realm": name, "display_name": "Still"}),
+            ("POST", f"{realm}/hosts", {"host": f"{name}.example"}),
+            ("PATCH", f"{realm}/settings", {
+                "native_grants": True, "registration": "jit_on_otp",
+                # So that nothing but the answer itself is of any use.
+                "refresh_token_leeway": 0}),
+            ("POST", f"{realm}/clients", {
+                "client_id": "phone", "application_type": "native",
+                "token_endpoint_auth_method": "none",
+                "grant_types": ["urn:cocoar:otp", "refresh_token"]}),
+        ]:
+            status, answer, _ = urd.api.call(method, path, body)
+            self.assertLess(status, 300, answer)
+        server = Server(urd.values, URD_REQUEST_DEADLINE="4s").ready()
+        self.addCleanup(server.close)
+        self.phone = Phone(urd, f"{name}.example", "phone", url=server.url)
+
+    def test_for_22_seconds_uses_nothing_up_for_nothing(self):
+        phones = [f"{uuid.uuid4().hex[:8]}@example.org" for _ in range(4)]
+        signed_in = [self.phone.sign_in(email) for email in phones]
+        newcomers = [f"{uuid.uuid4().hex[:8]}@example.org" for _ in range(4)]
+        codes = []
+        for email in newcomers:
+            self.phone.request_code(email)
+            codes.append(code(urd, email))
+        calls = [
+            lambda token=tokens["refresh_token"]: self.phone.refresh(token)
+            for tokens in signed_in
+        ] + [
+            lambda email=email, digits=digits: self.phone.redeem(email, digits)
+            for email, digits in zip(newcomers, codes)
+        ]
+        told = [[] for _ in calls]
+        tokens = [None] * len(calls)
+
+        def insist(number):
+            while not told[number] or told[number][-1] == 503:
+                if told[number]:
+                    time.sleep(1)  # as Retry-After says
+                status, tokens[number], _ = calls[number]()
+                told[number].append(status)
+
+        callers = [threading.Thread(target=insist, args=(n,)) for n in range(len(calls))]
+        with frozen():
+            for caller in callers:
+                caller.start()
+            time.sleep(22)
+        for caller in callers:
+            caller.join(2 * PATIENCE)
+        for statuses, answer in zip(told, tokens):
+            self.assertGreaterEqual(statuses.count(503), 3)
+            self.assertEqual(set(statuses), {503, 200}, answer)
+        # Each family lives, and each token was given to one caller.
+        self.assertEqual(len({answer["refresh_token"] for answer in tokens}), len(tokens))
+        for answer in tokens:
+            self.assertEqual(self.phone.refresh(answer["refresh_token"])[0], 200)
 
 
 class Poison(unittest.TestCase):

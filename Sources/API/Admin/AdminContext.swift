@@ -162,8 +162,8 @@ public enum Admin: Sendable {
 func reading<Result>(
     _ read: () async throws(LogFailure) -> Result
 ) async throws(Problem) -> Result {
-    do {
-        return try await read()
+    do throws(LogFailure) {
+        return try await carriedToItsEnd(read)
     } catch {
         throw Problem(of: error)
     }

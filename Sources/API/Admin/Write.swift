@@ -149,7 +149,7 @@ extension Response {
 }
 
 /// Joins parts so that no two lists of parts look alike: each has its length in front.
-private func framed(_ texts: [String], _ rest: [[UInt8]]) -> [UInt8] {
+func framed(_ texts: [String], _ rest: [[UInt8]]) -> [UInt8] {
     var bytes: [UInt8] = []
     for part in texts.map({ Array($0.utf8) }) + rest {
         let length = UInt64(part.count)

@@ -60,6 +60,6 @@ extension Route {
         let call = Call(
             request: request, context: context, caller: caller, outline: outline,
             client: client, parameters: parameters, body: body ?? .null)
-        return try await handler(call)
+        return try await context.answer(call, by: handler)
     }
 }

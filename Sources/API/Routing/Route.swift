@@ -11,6 +11,19 @@ public protocol RouteContext: Sendable {
     func admit(
         _ request: Request, to right: Right, realm: RealmID?, client: ClientCredentials?
     ) async throws(Problem) -> Caller
+
+    /// Has a call handled that was let in, unless its answer is known.
+    func answer(
+        _ call: Call<Self>, by handler: Route<Self>.Handler
+    ) async throws(Problem) -> Response
+}
+
+extension RouteContext {
+    public func answer(
+        _ call: Call<Self>, by handler: Route<Self>.Handler
+    ) async throws(Problem) -> Response {
+        try await handler(call)
+    }
 }
 
 /// What a caller must be allowed to do.

@@ -1,3 +1,4 @@
+internal import EventSourcing
 public import HTTP
 internal import JSON
 public import Telemetry
@@ -98,10 +99,22 @@ public struct Router: Sendable {
         let request = request.path == "/" ? await lead(request) : request
         let place = tree.find(request.path)
         let shelf = shelf(for: request)?.1
-        let response = await make(request, at: place)
+        let response = await RequestScope.$current.withValue(RequestScope()) {
+            await giveUp { await make(request, at: place) }
+        }
         if response.status == .ok { shelf?.put(response, at: request.path) }
         report(request, place, response, ContinuousClock.now - start)
         return response
+    }
+
+    /// Has all that works for a request know when its caller is told that it takes too long.
+    private func giveUp(_ work: () async -> Response) async -> Response {
+        let scope = RequestScope.current
+        return await withTaskCancellationHandler {
+            await work()
+        } onCancel: {
+            scope?.leave()
+        }
     }
 
     private func make(_ request: Request, at place: RouteTree<Endpoint>.Place?) async -> Response {

@@ -21,9 +21,12 @@ extension Call<RealmContext> {
         _ command: C, as actor: String, client: String? = nil
     ) async throws(Problem) -> Result<C.Outcome, C.Rejection> {
         do {
-            let answer = try await context.commands.ask(
-                command, in: context.place.realm, id: newID(), digest: [],
-                origin: origin(actor, client: client))
+            let id = newID()
+            let answer = try await carriedToItsEnd {
+                try await context.commands.ask(
+                    command, in: context.place.realm, id: id, digest: [],
+                    origin: origin(actor, client: client))
+            }
             // The id is new: there was no earlier one.
             guard let outcome = answer.outcome else { throw Problem(.internalError) }
             return .success(outcome)

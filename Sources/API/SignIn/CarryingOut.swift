@@ -11,7 +11,9 @@ extension CommandPort {
     ) async throws(Problem) -> Result<Dispatched, C.Rejection> {
         do {
             return .success(
-                try await dispatch(command, in: realm, id: id, digest: digest, origin: origin))
+                try await carriedToItsEnd {
+                    try await dispatch(command, in: realm, id: id, digest: digest, origin: origin)
+                })
         } catch let refusal as C.Rejection {
             return .failure(refusal)
         } catch let failure as LogFailure {

@@ -1,30 +1,56 @@
-internal import Cryptography
+internal import EventSourcing
 internal import HTTP
 import Synchronization
-internal import Values
 
 /// Answers that came after their callers had been told 503, for callers who ask the same again.
 ///
-/// What a request does when the log is slow is done all the same, a little later: its code or refresh token
-/// is used up by then. Whoever asks again with the very same request meant that one, and has its answer:
-/// once, within a minute, and at this node alone. Whoever else knows the request could have sent it first.
+/// What a request has put on record when its caller is told that it takes too long is done all the
+/// same: its code or refresh token is used up. Whoever asks again with the very same request meant that
+/// one, and has its answer: within five minutes, and at this node alone. Whoever else knows the request
+/// could have sent it first. Requests that put nothing on record have used nothing up, and are carried
+/// out anew.
 final class LateAnswers: Sendable {
-    private static let patience: Duration = .seconds(60)
-    private static let most = 1024
+    typealias Answer = Result<Response, Problem>
+    /// What tells a request from all others. Nil where it cannot come again.
+    typealias Name = @Sendable () -> [UInt8]?
 
-    private enum Late {
-        /// Nobody knows yet what comes of it. These asked again.
-        case awaited(since: Duration, [CheckedContinuation<Response?, Never>])
-        case kept(Response, since: Duration)
+    private static let patience: Duration = .seconds(300)
+    private static let most = 4096
 
-        var since: Duration {
-            switch self {
-            case .awaited(let since, _), .kept(_, let since): since
-            }
-        }
+    /// Requests whose callers are gone, and which may be on record or are.
+    private struct Line {
+        /// Those that nobody knows yet what comes of.
+        var underWay = 0
+        /// What one of them was refused with, while another may still do better.
+        var refused: Answer?
+        /// Who asked again meanwhile, the last one at the end.
+        var waiting: [(number: UInt64, caller: Caller)] = []
     }
 
-    private let late = Mutex<[[UInt8]: Late]>([:])
+    private typealias Caller = CheckedContinuation<Word, Never>
+
+    private enum Late {
+        case awaited(Line)
+        case kept(Answer, since: Duration)
+    }
+
+    /// What somebody is told who waits in a line.
+    private enum Word {
+        /// Nobody knows of such a request.
+        case unknown
+        case answer(Answer)
+        /// Nothing is on record: whoever waits carries the request out, for all who wait.
+        case yourTurn
+        /// He has been told 503 himself.
+        case gone
+    }
+
+    private struct State {
+        var late: [[UInt8]: Late] = [:]
+        var lastNumber: UInt64 = 0
+    }
+
+    private let state = Mutex(State())
     /// How many there are, so that all the others need no lock.
     private let count = Atomic<Int>(0)
     private let passed: @Sendable () -> Duration
@@ -33,100 +59,193 @@ final class LateAnswers: Sendable {
         self.passed = passed
     }
 
-    /// The answer to the same request, whose caller had gone by then.
-    func answer(to request: Request, at host: String) async -> Response? {
-        guard count.load(ordering: .acquiring) > 0, let name = Self.name(of: request, host) else {
-            return nil
-        }
-        let answer: Response? = await withCheckedContinuation { waiting in
-            let found: Response?? = late.withLock { late in
-                forgetOld(&late)
-                switch late[name] {
-                case .awaited(let since, let others):
-                    late[name] = .awaited(since: since, others + [waiting])
-                    return .none
-                case .kept(let response, _):
-                    remove(name, &late)
-                    return .some(response)
-                case nil: return .some(nil)
-                }
-            }
-            if case .some(let response) = found { waiting.resume(returning: response) }
-        }
-        // Who asked again has gone as well.
-        if let answer, Task.isCancelled { late.withLock { keep(answer, name, &$0) } }
-        return answer
-    }
-
-    /// Answers a request; if its caller is told meanwhile that it takes too long, the answer is kept.
-    func keeping(
-        _ request: Request, at host: String,
+    /// Carries a request out, unless the same one was carried out before and its caller was gone by then.
+    func answer(
+        _ name: @escaping Name, in scope: RequestScope,
         _ work: () async throws(Problem) -> Response
     ) async throws(Problem) -> Response {
-        let done = await withTaskCancellationHandler {
+        guard count.load(ordering: .acquiring) > 0, let known = name() else {
+            return try await lead(name, in: scope, isExpected: false, work)
+        }
+        switch await find(known, for: scope) {
+        case .answer(let answer):
+            // Who asked again has gone as well: it is for whoever comes next.
+            if scope.isGone { change { keep(answer, known, &$0) } }
+            return try answer.get()
+        case .gone: throw Problem(.busy)
+        case .yourTurn: return try await lead({ known }, in: scope, isExpected: true, work)
+        case .unknown: return try await lead({ known }, in: scope, isExpected: false, work)
+        }
+    }
+
+    /// - Parameter isExpected: whether others wait for what comes of it.
+    private func lead(
+        _ name: @escaping Name, in scope: RequestScope, isExpected: Bool,
+        _ work: () async throws(Problem) -> Response
+    ) async throws(Problem) -> Response {
+        let expected = Expected(isExpected ? name() : nil)
+        let answer = await withTaskCancellationHandler { () -> Answer in
             do throws(Problem) {
-                return Result<Response, Problem>.success(try await work())
+                return .success(try await work())
             } catch {
                 return .failure(error)
             }
         } onCancel: {
-            expect(request, host)
+            guard scope.leave(), let known = name() else { return }
+            expected.name.withLock { expected in
+                guard expected == nil else { return }
+                expected = known
+                expect(known)
+            }
         }
-        if Task.isCancelled { settle(request, host, try? done.get()) }
-        return try done.get()
+        if let known = expected.name.withLock({ $0 }) { settle(known, answer, scope) }
+        return try answer.get()
     }
 
-    private func expect(_ request: Request, _ host: String) {
-        guard let name = Self.name(of: request, host) else { return }
-        late.withLock { late in
-            forgetOld(&late)
-            guard late.count < Self.most, late[name] == nil else { return }
-            late[name] = .awaited(since: passed(), [])
-            count.add(1, ordering: .releasing)
+    /// The name of a request that others ask for, once they may.
+    private final class Expected: Sendable {
+        let name: Mutex<[UInt8]?>
+
+        init(_ name: [UInt8]?) {
+            self.name = Mutex(name)
         }
+    }
+
+    /// What became of the same request, or is about to.
+    private func find(_ name: [UInt8], for scope: RequestScope) async -> Word {
+        let number = state.withLock { state in
+            state.lastNumber += 1
+            return state.lastNumber
+        }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { caller in
+                if let word = enter(name, number, caller, scope) { caller.resume(returning: word) }
+            }
+        } onCancel: {
+            scope.leave()
+            leave(name, number)
+        }
+    }
+
+    /// Nil where there is a line, in which the caller waits now.
+    private func enter(
+        _ name: [UInt8], _ number: UInt64, _ caller: Caller, _ scope: RequestScope
+    ) -> Word? {
+        change { state in
+            switch state.late[name] {
+            case nil: return .unknown
+            case .kept(let answer, _):
+                state.late[name] = nil
+                return .answer(answer)
+            case .awaited(var line):
+                if scope.isGone { return .gone }
+                line.waiting.append((number, caller))
+                state.late[name] = .awaited(line)
+                return nil
+            }
+        }
+    }
+
+    private func leave(_ name: [UInt8], _ number: UInt64) {
+        let caller: Caller? = change { state in
+            guard case .awaited(var line) = state.late[name],
+                let place = line.waiting.firstIndex(where: { $0.number == number })
+            else { return nil }
+            defer { state.late[name] = .awaited(line) }
+            return line.waiting.remove(at: place).caller
+        }
+        caller?.resume(returning: .gone)
+    }
+
+    private func expect(_ name: [UInt8]) {
+        change { state in
+            switch state.late[name] {
+            case nil: state.late[name] = .awaited(Line(underWay: 1))
+            case .awaited(var line):
+                line.underWay += 1
+                state.late[name] = .awaited(line)
+            case .kept: break
+            }
+        }
+    }
+
+    /// Hands an answer to all who wait for it, or the request to the last one of them.
+    private func settle(_ name: [UInt8], _ answer: Answer, _ scope: RequestScope) {
+        // What is not on record was not done, and a failure is no answer.
+        let isDone = scope.hasAppended && !answer.isFailure
+        let (told, word): ([Caller], Word) = change { state in
+            guard case .awaited(var line) = state.late[name] else {
+                if isDone, scope.isGone { keep(answer, name, &state) }
+                return ([], .gone)
+            }
+            line.underWay -= 1
+            if isDone, case .failure = answer { line.refused = answer }
+            guard isDone, case .success = answer else {
+                return next(name, line, scope, &state)
+            }
+            return end(name, line, answer, scope, &state)
+        }
+        for caller in told { caller.resume(returning: word) }
+    }
+
+    private func next(
+        _ name: [UInt8], _ line: Line, _ scope: RequestScope, _ state: inout State
+    ) -> ([Caller], Word) {
+        var line = line
+        if line.underWay == 0 {
+            if let refused = line.refused { return end(name, line, refused, scope, &state) }
+            guard let last = line.waiting.popLast() else {
+                state.late[name] = nil
+                return ([], .gone)
+            }
+            line.underWay = 1
+            state.late[name] = .awaited(line)
+            return ([last.caller], .yourTurn)
+        }
+        state.late[name] = .awaited(line)
+        return ([], .gone)
+    }
+
+    private func end(
+        _ name: [UInt8], _ line: Line, _ answer: Answer, _ scope: RequestScope,
+        _ state: inout State
+    ) -> ([Caller], Word) {
+        state.late[name] = nil
+        if line.waiting.isEmpty, scope.isGone { keep(answer, name, &state) }
+        return (line.waiting.map(\.caller), .answer(answer))
+    }
+
+    private func keep(_ answer: Answer, _ name: [UInt8], _ state: inout State) {
+        switch state.late[name] {
+        case .awaited: return
+        case .kept(.success, _): return
+        case .kept(.failure, _): break
+        case nil: guard state.late.count < Self.most else { return }
+        }
+        state.late[name] = .kept(answer, since: passed())
     }
 
     /// They are secrets: what nobody came for goes with the next request, whosever it is.
-    private func forgetOld(_ late: inout [[UInt8]: Late]) {
+    private func change<Value: Sendable>(_ body: (inout State) -> Value) -> Value {
         let now = passed()
-        for (name, entry) in late where now - entry.since >= Self.patience {
-            guard case .kept = entry else { continue }
-            remove(name, &late)
-        }
-    }
-
-    private func settle(_ request: Request, _ host: String, _ response: Response?) {
-        guard let name = Self.name(of: request, host) else { return }
-        let waiting = late.withLock { late in
-            var waiting: [CheckedContinuation<Response?, Never>] = []
-            if case .awaited(_, let others) = late[name] {
-                waiting = others
-                remove(name, &late)
+        return state.withLock { state in
+            for (name, entry) in state.late {
+                guard case .kept(_, let since) = entry, now - since >= Self.patience else {
+                    continue
+                }
+                state.late[name] = nil
             }
-            if let response, waiting.isEmpty { keep(response, name, &late) }
-            return waiting
-        }
-        // One of them has the answer; the others are what they would be without an outage.
-        for (place, one) in waiting.enumerated() {
-            one.resume(returning: place == 0 ? response : nil)
+            defer { count.store(state.late.count, ordering: .releasing) }
+            return body(&state)
         }
     }
+}
 
-    private func keep(_ response: Response, _ name: [UInt8], _ late: inout [[UInt8]: Late]) {
-        guard late.count < Self.most, late[name] == nil else { return }
-        late[name] = .kept(response, since: passed())
-        count.add(1, ordering: .releasing)
-    }
-
-    private func remove(_ name: [UInt8], _ late: inout [[UInt8]: Late]) {
-        late[name] = nil
-        count.subtract(1, ordering: .releasing)
-    }
-
-    /// Nil for what shows a proof of a key, which is another one each time.
-    private static func name(of request: Request, _ host: String) -> [UInt8]? {
-        guard request.headers["DPoP"] == nil else { return nil }
-        let shown = request.headers.all("Authorization").joined(separator: "\n")
-        return SHA256.hash(Array("\(host)\n\(shown)\n\n".utf8) + request.body)
+extension Result where Success == Response, Failure == Problem {
+    fileprivate var isFailure: Bool {
+        switch self {
+        case .success(let response): response.status.code >= 500
+        case .failure(let problem): problem.kind.status.code >= 500
+        }
     }
 }

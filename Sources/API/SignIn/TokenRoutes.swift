@@ -48,11 +48,7 @@ enum TokenRoutes {
         // Devices of one client ask again and again, each at its own pace.
         let isPolling = call.body["grant_type"]?.string == GrantType.deviceCode.rawValue
         try call.count(.oauthToken, client: isPolling ? nil : client.clientID)
-        let (late, issuer) = (call.context.lateAnswers, call.context.place.issuer)
-        if let answer = await late.answer(to: call.request, at: issuer) { return answer }
-        return try await late.keeping(call.request, at: issuer) { () throws(Problem) in
-            try await call.redeem(as: client)
-        }
+        return try await call.redeem(as: client)
     }
 
     private static let introspect = Route<RealmContext>(

@@ -56,6 +56,21 @@ private struct Signer: Sendable {
 }
 
 @Suite struct `A client that signs that it is itself` {
+    @Test func `has a late answer by another assertion`() async throws {
+        let signer = try await Signer()
+        let world = signer.world
+        world.log.hold()
+        let first = Task { try await signer.send(try signer.assertion()) }
+        while world.log.waiting == 0 { try await Task.sleep(for: .milliseconds(1)) }
+        first.cancel()
+        world.log.release()
+        let gone = try await first.value
+        let again = try await signer.send(try signer.assertion())
+        #expect(again.status == .ok && again.json == gone.json)
+        let next = try await signer.send(try signer.assertion())
+        #expect(next.status == .ok && next.json != gone.json)
+    }
+
     @Test(arguments: SigningAlgorithm.allCases)
     func `gets what it asks for`(algorithm: SigningAlgorithm) async throws {
         let signer = try await Signer(algorithm)

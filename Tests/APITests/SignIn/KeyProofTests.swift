@@ -105,6 +105,29 @@ private struct Prover: Sendable {
 }
 
 @Suite struct `Tokens that are bound to a key` {
+    @Test func `are given late to another proof of the same key, and of no other`() async throws {
+        let prover = try await Prover()
+        let world = prover.world
+        _ = try await world.requestCode(["Email": "ann@example.org"])
+        let form: [(name: String, value: String)] = [
+            ("grant_type", "urn:cocoar:otp"), ("client_id", "app"),
+            ("username", "ann@example.org"), ("otp_code", try await world.mailedCode()),
+            ("scope", "openid offline_access"),
+        ]
+        world.log.hold()
+        let first = Task { try await prover.ask(form, proofs: [try prover.proof()]) }
+        while world.log.waiting == 0 { try await Task.sleep(for: .milliseconds(1)) }
+        first.cancel()
+        world.log.release()
+        _ = await first.result
+        let other = try await prover.ask(form, proofs: [try prover.proof(by: try ProofKey())])
+        #expect(other.json["error"] == "invalid_grant")
+        let again = try await prover.ask(form, proofs: [try prover.proof()])
+        #expect(again.status == .ok, "\(again.json)")
+        let refreshed = try await prover.refresh(again.json, proofs: [try prover.proof()])
+        #expect(refreshed.status == .ok)
+    }
+
     /// RFC 9449 section 5.
     @Test func `are bound from the first proof on that a public client shows`() async throws {
         let prover = try await Prover()

@@ -13,6 +13,10 @@ final class WatchedLog: EventLog {
     private let claims = Mutex<[Claim]>([])
     private let sought = Mutex<Int>(0)
     private let held = Mutex<[CheckedContinuation<Void, Never>]?>(nil)
+    /// How many streams are still read before the reading is held up, where it is.
+    private let readsLeft = Mutex<Int?>(nil)
+    /// How many reads fail after the next append.
+    private let failures = Mutex<(armed: Int, left: Int)>((0, 0))
 
     /// Moves with everything that is appended.
     var revision: Int64 { appended.withLock { $0 } }
@@ -40,9 +44,37 @@ final class WatchedLog: EventLog {
     /// What is appended from now on waits until it is released: the log is there, and slow.
     func hold() { held.withLock { $0 = [] } }
 
+    /// Streams are read so many times more; what is read then waits until it is released.
+    func hold(fromRead number: Int) {
+        readsLeft.withLock { $0 = number }
+        hold()
+    }
+
+    /// Once something was appended, so many reads fail.
+    func failReads(_ count: Int) { failures.withLock { $0 = (count, 0) } }
+
+    private func checkReads() throws(LogFailure) {
+        let fails = failures.withLock { failures in
+            guard failures.left > 0 else { return false }
+            failures.left -= 1
+            return true
+        }
+        if fails { throw .unavailable }
+    }
+
+    private func passReading() async {
+        let isHeld = readsLeft.withLock { left in
+            guard let count = left else { return false }
+            left = max(0, count - 1)
+            return count == 0
+        }
+        if isHeld { await passGate() }
+    }
+
     var waiting: Int { held.withLock { $0?.count ?? 0 } }
 
     func release() {
+        readsLeft.withLock { $0 = nil }
         let waiting = held.withLock { held in
             defer { held = nil }
             return held ?? []
@@ -63,12 +95,15 @@ final class WatchedLog: EventLog {
     func append(_ commit: Commit) async throws(LogFailure) -> AppendOutcome {
         try check()
         if let failure = stuck.withLock({ $0 }) { throw failure }
-        await passGate()
+        if readsLeft.withLock({ $0 }) == nil { await passGate() }
         known.withLock { _ = $0.insert(commit.realm) }
         let outcome = try await base.append(commit)
         appended.withLock { $0 += 1 }
         claims.withLock { claims in
             for case .take(let claim, _) in commit.claims { claims.append(claim) }
+        }
+        if case .won = outcome {
+            failures.withLock { $0 = (0, $0.armed) }
         }
         return outcome
     }
@@ -84,6 +119,8 @@ final class WatchedLog: EventLog {
         _ stream: UUID, after version: Int, in realm: RealmID
     ) async throws(LogFailure) -> [Recorded] {
         try check()
+        await passReading()
+        try checkReads()
         return try await base.stream(stream, after: version, in: realm)
     }
 
@@ -91,6 +128,7 @@ final class WatchedLog: EventLog {
         from position: Int64, limit: Int, in realm: RealmID
     ) async throws(LogFailure) -> [Recorded] {
         try check()
+        try checkReads()
         return try await base.events(from: position, limit: limit, in: realm)
     }
 

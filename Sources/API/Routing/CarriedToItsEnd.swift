@@ -1,0 +1,48 @@
+internal import EventSourcing
+
+/// Has a request that put something on record carried to its end, whatever becomes of the log then: its
+/// answer is all that its caller will ever have of what was used up for it. What fails is tried again
+/// for five minutes; until then the caller has been told 503, and has the answer when it comes again. A
+/// request that has put nothing on record hears of a failure at once.
+func carriedToItsEnd<Value, Fault: Error>(
+    _ body: () async throws(Fault) -> Value
+) async throws(Fault) -> Value {
+    var pauses = Pauses()
+    while true {
+        do throws(Fault) {
+            return try await body()
+        } catch {
+            guard let failure = error as? LogFailure, await pauses.next(after: failure) else {
+                throw error
+            }
+        }
+    }
+}
+
+private struct Pauses {
+    private var pause: Duration = .milliseconds(10)
+    private var left: Duration = .seconds(300)
+
+    /// Waits a little, and longer each time. False where trying again is of no use.
+    mutating func next(after failure: LogFailure) async -> Bool {
+        guard RequestScope.current?.hasAppended == true, failure.isPassing, left > .zero else {
+            return false
+        }
+        let pause = pause
+        // The request's own task would not sleep: it is cancelled.
+        await Task.detached { try? await Task.sleep(for: pause) }.value
+        left -= pause
+        self.pause = min(pause * 2, .seconds(1))
+        return true
+    }
+}
+
+extension LogFailure {
+    /// It may be over in a moment.
+    fileprivate var isPassing: Bool {
+        switch self {
+        case .busy, .unavailable, .full, .fenced, .contended: true
+        case .misusedCommand, .refused, .damaged, .otherMasterKey: false
+        }
+    }
+}

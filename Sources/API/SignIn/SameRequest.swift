@@ -1,0 +1,44 @@
+internal import Cryptography
+internal import EventSourcing
+public import HTTP
+internal import Identity
+
+extension RealmContext {
+    /// What a request did whose caller was told 503 meanwhile, the same one is not made to do again.
+    public func answer(
+        _ call: Call<RealmContext>, by handler: Route<RealmContext>.Handler
+    ) async throws(Problem) -> Response {
+        guard let scope = RequestScope.current else { return try await handler(call) }
+        let name: LateAnswers.Name = { call.sameRequest }
+        return try await lateAnswers.answer(name, in: scope) { () throws(Problem) in
+            try await handler(call)
+        }
+    }
+}
+
+extension Call<RealmContext> {
+    /// A digest that two requests have in common if the second one is the first one sent again. How a
+    /// client shows that it is itself does not count, for an assertion or a proof is another one each
+    /// time: the client counts, and the key.
+    fileprivate var sameRequest: [UInt8]? {
+        var parts = [
+            context.place.issuer, request.method.rawValue, request.path, request.query ?? "",
+        ]
+        var body = request.body
+        if case .client(let client) = caller {
+            parts.append("client \(client.id)")
+            if let pairs = Form.parse(body) {
+                let secrets = ["client_secret", "client_assertion", "client_assertion_type"]
+                body = Array(Form.encode(pairs.filter { !secrets.contains($0.name) }).utf8)
+            }
+            if request.headers["DPoP"] != nil {
+                guard let proof = try? tokenProof() else { return nil }
+                parts.append("key \(proof.key)")
+            }
+        } else {
+            parts += request.headers.all("Authorization")
+        }
+        parts += request.headers.all("Cookie")
+        return SHA256.hash(framed(parts, [body]))
+    }
+}

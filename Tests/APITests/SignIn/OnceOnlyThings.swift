@@ -1,0 +1,220 @@
+import HTTP
+import Identity
+import JSON
+import Testing
+import Values
+
+@testable import API
+
+/// Something that is used up by a request, ready to be used.
+struct OnceOnly: Sendable {
+    let log: WatchedLog
+    /// Sends the request that uses it up: each time the very same.
+    let use: @Sendable () async throws -> Response
+}
+
+/// All that a request to a realm can use up.
+enum OnceOnlyThing: String, CaseIterable, CustomTestStringConvertible {
+    case refreshToken = "refresh token"
+    case mailedCode = "mailed code"
+    case mailedCodeOnPage = "mailed code on a page"
+    case magicLink = "magic link"
+    case authorizationCode = "authorization code"
+    case deviceCode = "device code"
+    case passkeySignIn = "passkey sign-in"
+    case passkeyEnrolment = "passkey enrolment"
+    case invitation
+    case sessionCode = "session code"
+    case timeCode = "code of an authenticator app"
+    case recoveryCode = "recovery code"
+    case storeCertification = "certification by a store"
+    case mailedCertification = "certification by a mailed code"
+
+    var testDescription: String { rawValue }
+
+    func prepare() async throws -> OnceOnly {
+        switch self {
+        case .refreshToken:
+            // Without leeway the token alone would be good for nothing.
+            let world = try await SignInWorld([
+                "registration": "jit_on_otp", "refresh_token_leeway": 0,
+            ])
+            let tokens = try await world.signIn("phone").json
+            return OnceOnly(log: world.log) { try await world.refresh(tokens, "phone").response }
+        case .mailedCode:
+            let world = try await SignInWorld()
+            _ = try await world.requestCode(["Email": "ann@example.org"])
+            let code = try await world.mailedCode()
+            return OnceOnly(log: world.log) { try await world.redeem(code).response }
+        case .mailedCodeOnPage: return try await mailedCodeOnPage()
+        case .magicLink:
+            let world = try await SignInWorld()
+            _ = try await world.join()
+            _ = try await world.requestLink(["Email": "ann@example.org"])
+            let link = try await world.mailedLink()
+            return OnceOnly(log: world.log) { try await world.redeem(link: link).response }
+        case .authorizationCode:
+            let world = try await AuthorizeWorld()
+            try await world.signIn()
+            let code = try await world.code()
+            return OnceOnly(log: world.world.log) { try await world.redeem(code).response }
+        case .deviceCode: return try await deviceCode()
+        case .passkeySignIn:
+            let passkeys = try await PasskeyWorld()
+            let key = try SoftKey(of: passkeys.account)
+            #expect(try await passkeys.enroll(key).status.code < 300)
+            let begun = try await passkeys.begin()
+            let assertion = try key.assertion(begun)
+            return OnceOnly(log: passkeys.world.log) {
+                try await passkeys.redeem(begun.id, assertion).response
+            }
+        case .passkeyEnrolment:
+            let passkeys = try await PasskeyWorld()
+            let key = try SoftKey(of: passkeys.account)
+            let begun = try await passkeys.beginEnrollment()
+            let attestation = try key.attestation(begun)
+            return OnceOnly(log: passkeys.world.log) {
+                try await passkeys.enroll(begun, attestation).response
+            }
+        case .invitation: return try await invitation()
+        case .sessionCode: return try await sessionCode()
+        case .timeCode:
+            return try await secondFactor { app, _, world in try app.code(at: world.clock) }
+        case .recoveryCode:
+            return try await secondFactor { _, recovery, _ in try #require(recovery.first) }
+        case .storeCertification:
+            let flagship = try await FlagshipWorld()
+            let app = try await flagship.register()
+            let device = try AppleDevice(flagship.apple)
+            let attestation = try device.attestation(try await flagship.challenge(app)).json
+            return OnceOnly(log: flagship.world.log) {
+                try await flagship.attest(app, attestation).response
+            }
+        case .mailedCertification: return try await mailedCertification()
+        }
+    }
+
+    private func mailedCodeOnPage() async throws -> OnceOnly {
+        let world = try await SignInWorld()
+        let browser = PageBrowser(world)
+        try await browser.get("/login")
+        try await browser.askForCode()
+        let digits = try await browser.code()
+        let token = try #require(browser.token)
+        var form = browser.onward
+        form += [("email", "ann@example.org"), ("code", digits), ("form", token)]
+        let cookies = browser.cookies.sorted { $0.key < $1.key }
+        let request = Request(
+            method: .post, path: "/login/code", query: nil,
+            headers: [
+                "Host": "id.acme.example", "Content-Type": "application/x-www-form-urlencoded",
+                "Cookie": cookies.map { "\($0.key)=\($0.value)" }.joined(separator: "; "),
+            ], body: Array(Form.encode(form).utf8), source: "203.0.113.7", id: "request-9")
+        return OnceOnly(log: world.log) { await world.router.respond(to: request) }
+    }
+
+    private func deviceCode() async throws -> OnceOnly {
+        let grant = "urn:ietf:params:oauth:grant-type:device_code"
+        let world = try await SignInWorld()
+        try await world.register(
+            "television",
+            [
+                "client_name": "Television", "token_endpoint_auth_method": "none",
+                "grant_types": [.string(grant), "refresh_token"],
+            ])
+        let token = try #require(try await world.signIn("phone").json["access_token"]?.string)
+        let device = try await world.post(
+            "/connect/deviceauthorization",
+            form: [("client_id", "television"), ("scope", "openid")]
+        ).json
+        let decided = try await world.call(
+            .post, "/api/account/device", bearer: token,
+            ["UserCode": device["user_code"] ?? .null, "Approve": true])
+        #expect(decided.status.code < 300, "\(decided.json)")
+        let code = try #require(device["device_code"]?.string)
+        return OnceOnly(log: world.log) {
+            try await world.post(
+                "/connect/token",
+                form: [
+                    ("grant_type", grant), ("client_id", "television"), ("device_code", code),
+                ]
+            ).response
+        }
+    }
+
+    private func invitation() async throws -> OnceOnly {
+        let world = try await SignInWorld(["registration": "invite_code"])
+        let app = UUID.random()
+        try await world.carryOut(CreateApp(id: app, slug: "shop", name: "Shop"))
+        try await world.register(
+            "shop",
+            [
+                "grant_types": ["client_credentials"], "scope": "invite:write",
+                "app_id": .string(app.description),
+            ], secret: SignInWorld.secret)
+        let token = try await world.post(
+            "/connect/token",
+            form: [("grant_type", "client_credentials"), ("scope", "invite:write")],
+            basic: "shop:\(SignInWorld.secret)".replacing(" ", with: "+")
+        ).json["access_token"]?.string
+        let made = try await world.call(
+            .post, "/api/app/\(app)/invite-codes", as: token, json: ["Count": 1])
+        let invite = try #require(made.json["InviteCodes"]?.array?.first?["Code"], "\(made.json)")
+        _ = try await world.requestCode(["Email": "ann@example.org", "InviteCode": invite])
+        let code = try await world.mailedCode()
+        return OnceOnly(log: world.log) { try await world.redeem(code).response }
+    }
+
+    private func sessionCode() async throws -> OnceOnly {
+        let flagship = try await FlagshipWorld()
+        let first = try await flagship.register("First")
+        _ = try await flagship.onboard(first)
+        let code = try #require(try await flagship.login(first).json["session_code"]?.string)
+        let request = InstallationRequest(app: try await flagship.register())
+        let world = flagship.world
+        let sent = Request(
+            method: .get, path: "/auth/authorize",
+            query: Form.encode(request.pairs + [("session_code", code)]),
+            headers: ["Host": "id.acme.example", "Accept": "text/html"], body: [],
+            source: "203.0.113.7", id: "request-9")
+        return OnceOnly(log: world.log) {
+            let answer = await world.router.respond(to: sent)
+            // Without a session it leads on as well, to the page to sign in on.
+            let isSignedIn = answer.headers.all("Set-Cookie").contains {
+                $0.contains("\(PageCookie.session.rawValue)=")
+            }
+            return isSignedIn || answer.status.code >= 400 ? answer : Response(status: .badRequest)
+        }
+    }
+
+    private func secondFactor(
+        _ choose: (Authenticator, [String], SignInWorld) throws -> String
+    ) async throws -> OnceOnly {
+        let world = try await SignInWorld()
+        let (app, recovery) = try await world.enroll(try await world.token())
+        let code = try await world.mailCode()
+        let second = try choose(app, recovery, world)
+        return OnceOnly(log: world.log) {
+            try await world.redeem(code: code, totp: second).response
+        }
+    }
+
+    private func mailedCertification() async throws -> OnceOnly {
+        let flagship = try await FlagshipWorld()
+        let first = try await flagship.register("First")
+        _ = try await flagship.onboard(first)
+        let session = try #require(try await flagship.login(first).json["session_code"]?.string)
+        let request = InstallationRequest(app: try await flagship.register())
+        let browser = try await flagship.browser(session, at: request.place)
+        try await browser.follow()
+        let digits = try await flagship.mailedDigits()
+        let token = try #require(browser.value(of: "token"))
+        let app = request.app
+        return OnceOnly(log: flagship.world.log) {
+            try await flagship.send(
+                .post, "/auth/clients/\(app.id)/flagship",
+                form: [("code", digits), ("token", token)]
+            ).response
+        }
+    }
+}
