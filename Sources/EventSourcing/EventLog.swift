@@ -59,6 +59,8 @@ public enum LogFailure: Error, Equatable, Sendable, CustomStringConvertible {
     case fenced
     /// Others kept changing what this command reads.
     case contended
+    /// A key that something was sealed under is not in the database: it was lost or destroyed.
+    case keyMissing
     /// The command id stands for another request.
     case misusedCommand
     /// The database will not take what this command wants to store: a defect of ours.
@@ -79,6 +81,7 @@ public enum LogFailure: Error, Equatable, Sendable, CustomStringConvertible {
         case .full: "the database's disk is full"
         case .fenced: "the database was restored or failed over meanwhile"
         case .contended: "others keep changing the same thing"
+        case .keyMissing: "a key that something was sealed under is not in the database"
         case .misusedCommand: "the command's id was used for another one"
         case .refused: "the database does not take what was to be stored"
         case .damaged: "the log holds something that cannot be read"

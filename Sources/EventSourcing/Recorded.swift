@@ -12,6 +12,11 @@ public struct Recorded: Sendable, Equatable {
         case sealed
         /// Their subject was erased: the key is gone for good.
         case erased
+        /// Nobody erased it, and yet their key is not there or does not open them: `urd verify` counts
+        /// these. To those who read, nothing is known any more, as where it was erased.
+        case unreadable
+
+        public var isGone: Bool { self == .erased || self == .unreadable }
     }
 
     public let realm: RealmID

@@ -10,15 +10,15 @@ final class Committer: Sendable {
     private let lanes: Int
 
     init(
-        address: String, lanes: Int, limits: Admission.Limits, epochs: Epochs, hub: CommitHub,
-        metrics: CommitMetrics, log: Log
+        address: String, lanes: Int, limits: Admission.Limits, epochs: Epochs, keyring: Keyring,
+        hub: CommitHub, metrics: CommitMetrics, log: Log
     ) {
         admission = Monitor(Admission(limits))
         self.lanes = lanes
         for number in 1...max(1, lanes) {
             let lane = Lane(
-                number: number, address: address, admission: admission, epochs: epochs, hub: hub,
-                metrics: metrics, log: log)
+                number: number, address: address, admission: admission, epochs: epochs,
+                keyring: keyring, hub: hub, metrics: metrics, log: log)
             Thread.start { lane.run() }
         }
     }

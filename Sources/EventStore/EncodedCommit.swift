@@ -29,6 +29,8 @@ struct EncodedCommit: Sendable {
         let mac: [UInt8]
         let data: [UInt8]
         let sealed: [UInt8]?
+        /// The key that it is sealed under, by its name in the database.
+        let key: UUID?
     }
 
     let realm: RealmID
@@ -41,6 +43,12 @@ struct EncodedCommit: Sendable {
     let claims: [ClaimRow]
     let events: [EventRow]
     let size: Int
+    /// The key that authenticates it, by its name in the database.
+    let mac: UUID
+    /// Keys that are not known to have sealed anything in the log yet.
+    let fresh: [UUID: SubjectKey]
+    /// Of the keyring, when all these keys were taken from it.
+    let generation: Int
 
     /// One of the events as a reader of the log finds it.
     func recorded(_ index: Int, of commit: Commit, from first: Int64) -> Recorded {
@@ -62,6 +70,8 @@ struct CommitEncoder: Sendable {
 
     func encode(_ commit: Commit, epoch: Int) async throws(LogFailure) -> EncodedCommit {
         guard commit.isStorable else { throw .refused }
+        let generation = keyring.generation
+        var fresh: [UUID: SubjectKey] = [:]
         let keys = try await keyring.keys(of: commit.realm)
         let meta = metaFields(commit.origin).canonical()
         let origin = personalFields(commit.origin)
@@ -82,11 +92,14 @@ struct CommitEncoder: Sendable {
             ) { own, _ in own }
             var subject = event.subject
             var sealed: [UInt8]?
+            var key: UUID?
             if !personal.isEmpty {
                 let owner = subject ?? anonymousSubject(commit.origin.at)
                 subject = owner
-                sealed = try await seal(
-                    personal, of: owner, event, version: version, in: commit.realm)
+                if let found = try await sealingKey(of: owner, in: commit.realm, &fresh) {
+                    sealed = try seal(personal, under: found, event, version, in: commit.realm)
+                    key = found.id
+                }
             }
             let data = JSON.object(event.open).canonical()
             let leaf = Record(
@@ -98,7 +111,8 @@ struct CommitEncoder: Sendable {
                 EncodedCommit.EventRow(
                     stream: event.stream, version: version, type: event.name,
                     revision: Int16(event.revision), subject: subject, leaf: leaf,
-                    mac: Record.mac(leaf, under: keys.mac[0]), data: data, sealed: sealed))
+                    mac: Record.mac(leaf, under: keys.mac[0]), data: data, sealed: sealed,
+                    key: key))
             size += data.count + (sealed?.count ?? 0) + meta.count + 200
         }
         return EncodedCommit(
@@ -108,7 +122,8 @@ struct CommitEncoder: Sendable {
                 EncodedCommit.Read(
                     stream: $0.key, version: column($0.value), events: written[$0.key] ?? 0)
             },
-            claims: claims(commit.claims, keys), events: events, size: size)
+            claims: claims(commit.claims, keys), events: events, size: size,
+            mac: keys.macID, fresh: fresh, generation: generation)
     }
 
     /// A claim that is both released and taken by one command stays as it is.
@@ -125,16 +140,25 @@ struct CommitEncoder: Sendable {
         }
     }
 
+    /// Nil: the subject is erased.
+    private func sealingKey(
+        of subject: UUID, in realm: RealmID, _ fresh: inout [UUID: SubjectKey]
+    ) async throws(LogFailure) -> SubjectKey? {
+        if let known = fresh[subject] ?? keyring.knownKey(of: subject, in: realm) { return known }
+        let key = try await keyring.sealingKey(of: subject, in: realm)
+        fresh[subject] = key
+        return key
+    }
+
     private func seal(
-        _ personal: JSONObject, of subject: UUID, _ event: NewEvent, version: Int32,
+        _ personal: JSONObject, under key: SubjectKey, _ event: NewEvent, _ version: Int32,
         in realm: RealmID
-    ) async throws(LogFailure) -> [UInt8]? {
-        guard let key = try await keyring.sealingKey(of: subject, in: realm) else { return nil }
+    ) throws(LogFailure) -> [UInt8] {
         let context = sealContext(
             realm: realm.name, stream: event.stream, version: Int(version), type: event.name)
         guard
             let sealed = try? AESGCM.seal(
-                JSON.object(personal).canonical(), key: key, authenticating: context)
+                JSON.object(personal).canonical(), key: key.secret, authenticating: context)
         else { throw .damaged }
         return sealed
     }

@@ -18,7 +18,15 @@ struct EventPage: Sendable {
         let meta: [UInt8]
         let data: [UInt8]
         let sealed: [UInt8]?
-        let key: (version: Int, wrapped: [UInt8])?
+        let key: Key
+    }
+
+    /// What the database has of the key of an event's subject.
+    enum Key: Sendable {
+        /// No row, or nothing is sealed.
+        case none
+        case erased
+        case held(version: Int, wrapped: [UInt8])
     }
 
     let realm: RealmID
@@ -42,8 +50,11 @@ struct EventPage: Sendable {
                 subject: rows.isNull(row, 7) ? nil : rows.identifier(row, 7),
                 meta: rows.bytes(row, 8), data: rows.bytes(row, 9),
                 sealed: rows.isNull(row, 10) ? nil : rows.bytes(row, 10),
-                key: rows.isNull(row, 12)
-                    ? nil : (Int(rows.int32(row, 11)), rows.bytes(row, 12)))
+                key: rows.isNull(row, 11)
+                    ? .none
+                    : rows.isNull(row, 12)
+                        ? .erased
+                        : .held(version: Int(rows.int32(row, 11)), wrapped: rows.bytes(row, 12)))
         }
         epoch = range.isEmpty || rows.isNull(0, 13) ? nil : Int(rows.int32(0, 13))
     }
@@ -53,12 +64,13 @@ struct EventPage: Sendable {
     /// Whether these keys wrap every subject's key in it.
     func isWrapped(under keys: RealmKeys) -> Bool {
         rows.allSatisfy { row in
-            guard row.sealed != nil, let key = row.key else { return true }
-            return keys.wrapping[key.version] != nil
+            guard case .held(let version, _) = row.key else { return true }
+            return keys.wrapping[version] != nil
         }
     }
 
-    /// The events, with what is sealed opened where its key still exists.
+    /// The events, with what is sealed opened where its key still exists. What cannot be opened makes
+    /// nothing else unreadable.
     func recorded(_ keyring: Keyring, _ keys: RealmKeys?) throws(LogFailure) -> [Recorded] {
         var events: [Recorded] = []
         events.reserveCapacity(rows.count)
@@ -73,24 +85,25 @@ struct EventPage: Sendable {
                     version: row.version, name: row.type, revision: row.revision, at: row.at,
                     command: row.command, subject: row.subject, actor: actor,
                     client: meta["client"]?.string, correlation: meta["correlation"]?.string,
-                    open: open, personal: try personal(row, keyring, keys)))
+                    open: open, personal: personal(row, keyring, keys)))
         }
         return events
     }
 
     private func personal(
         _ row: Row, _ keyring: Keyring, _ keys: RealmKeys?
-    ) throws(LogFailure) -> Recorded.Personal {
+    ) -> Recorded.Personal {
         guard let sealed = row.sealed else { return .none }
-        guard let subject = row.subject, let wrapped = row.key, let keys else { return .erased }
+        if case .erased = row.key { return .erased }
+        guard let subject = row.subject, case .held(let version, let wrapped) = row.key, let keys
+        else { return .unreadable }
         let context = sealContext(
             realm: realm.name, stream: row.stream, version: row.version, type: row.type)
         guard
-            let key = keyring.open(
-                wrapped.wrapped, by: wrapped.version, of: subject, in: realm, keys),
+            let key = keyring.open(wrapped, by: version, of: subject, in: realm, keys),
             let bytes = try? AESGCM.open(sealed, key: key, authenticating: context),
             let fields = (try? JSON.parse(bytes))?.object
-        else { throw .damaged }
+        else { return .unreadable }
         return .opened(fields)
     }
 }

@@ -7,13 +7,13 @@ import Values
 enum Flight {
     /// Supposes that every command wins, and fails when one does not.
     static let hopeful = Statement(
-        "append_all", "select o_epoch, o_first, null from urd.append_all(\(arguments(33)))")
+        "append_all", "select o_epoch, o_first, null from urd.append_all(\(arguments(36)))")
     /// Judges every command.
     static let judged = Statement(
         "append",
         """
         select o_epoch, o_first, o_outcome, o_position, o_events, o_kind
-        from urd.append(\(arguments(30)))
+        from urd.append(\(arguments(32)))
         """)
 
     /// What to send. An epoch of 0 takes whatever epoch the realm has, and opens its log.

@@ -5,6 +5,7 @@ import Values
 /// The arrays of a flight whose commands are judged one by one, in the order of `urd.append`'s
 /// parameters: reads, claims and events name their command by its number.
 struct JudgedArrays {
+    private var macs = MacArray()
     private var commands = CommandArrays()
     private var readNumber = ArrayParameter(of: .int4)
     private var readStream = ArrayParameter(of: .uuid)
@@ -16,6 +17,7 @@ struct JudgedArrays {
     private var eventNumber = ArrayParameter(of: .int4)
     private var eventOffset = ArrayParameter(of: .int4)
     private var events = EventArrays()
+    private var eventKey = ArrayParameter(of: .uuid)
 
     init(_ batch: Batch) {
         for (index, pending) in batch.commands.enumerated() {
@@ -24,6 +26,7 @@ struct JudgedArrays {
     }
 
     private mutating func append(_ commit: EncodedCommit, number: Int32) {
+        macs.append(commit)
         commands.append(commit)
         for read in commit.reads {
             readNumber.append(number)
@@ -40,15 +43,18 @@ struct JudgedArrays {
             eventNumber.append(number)
             eventOffset.append(Int32(offset))
             events.append(event, of: commit)
+            if let key = event.key { eventKey.append(key) } else { eventKey.appendNull() }
         }
     }
 
     func add(to parameters: inout Parameters) {
+        macs.add(to: &parameters)
         commands.add(to: &parameters)
         parameters.add([readNumber, readStream, readVersion, readEvents, claimNumber])
         claims.add(to: &parameters)
         parameters.add([claimTake, eventNumber, eventOffset])
         events.add(to: &parameters)
+        parameters.add(eventKey)
     }
 }
 
@@ -56,6 +62,9 @@ struct JudgedArrays {
 /// parameters. What many commands rely on is asserted once.
 struct HopefulArrays {
     private var types = ArrayParameter(of: .text)
+    private var macs = MacArray()
+    private var sealedSubject = ArrayParameter(of: .uuid)
+    private var sealedKey = ArrayParameter(of: .uuid)
     private var commands = CommandArrays()
     private var assertedStream = ArrayParameter(of: .uuid)
     private var assertedVersion = ArrayParameter(of: .int4)
@@ -68,6 +77,7 @@ struct HopefulArrays {
     private var released = ClaimArrays()
     private var events = EventArrays()
     private var knownTypes: Set<String> = []
+    private var knownKeys: Set<UUID> = []
     private var asserted: Set<EncodedCommit.Read> = []
 
     init(_ batch: Batch) {
@@ -75,6 +85,7 @@ struct HopefulArrays {
     }
 
     private mutating func append(_ commit: EncodedCommit) {
+        macs.append(commit)
         commands.append(commit)
         for read in commit.reads {
             if read.events == 0 {
@@ -96,12 +107,19 @@ struct HopefulArrays {
         }
         for event in commit.events {
             if knownTypes.insert(event.type).inserted { types.append(event.type) }
+            // A key is one subject's.
+            if let subject = event.subject, let key = event.key, knownKeys.insert(key).inserted {
+                sealedSubject.append(subject)
+                sealedKey.append(key)
+            }
             events.append(event, of: commit)
         }
     }
 
     func add(to parameters: inout Parameters) {
         parameters.add(types)
+        macs.add(to: &parameters)
+        parameters.add([sealedSubject, sealedKey])
         commands.add(to: &parameters)
         parameters.add([
             assertedStream, assertedVersion, newStream, newEvents, movedStream, movedVersion,
@@ -111,6 +129,20 @@ struct HopefulArrays {
         released.add(to: &parameters)
         events.add(to: &parameters)
     }
+}
+
+/// The keys that authenticate a flight, each once.
+private struct MacArray {
+    private var ids = ArrayParameter(of: .uuid)
+    private var known: [UUID] = []
+
+    mutating func append(_ commit: EncodedCommit) {
+        guard !known.contains(commit.mac) else { return }
+        known.append(commit.mac)
+        ids.append(commit.mac)
+    }
+
+    func add(to parameters: inout Parameters) { parameters.add(ids) }
 }
 
 private struct CommandArrays {

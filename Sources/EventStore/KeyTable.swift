@@ -11,13 +11,25 @@ struct WrappedKey: Sendable {
 
 /// The rows of `urd.realm_key` and `urd.subject_key`.
 enum KeyTable {
+    /// A key that is in the table, by the name that it keeps when it is wrapped anew.
+    typealias Stored = (id: UUID, key: WrappedKey)
+
     static func load(
         _ realm: RealmID, on connection: Connection
-    ) throws(Failure) -> [WrappedKey] {
+    ) throws(Failure) -> [Stored] {
         var parameters = Parameters()
         parameters.add(realm.name)
         let rows = try connection.execute(loading, parameters)
-        return (0..<rows.count).map { wrappedKey(rows, $0) }
+        return (0..<rows.count).map { (rows.identifier($0, 4), wrappedKey(rows, $0)) }
+    }
+
+    /// What is committed here is on disk before anybody hears of it, whatever the server or the role
+    /// would have: keys are made and destroyed for good.
+    @discardableResult
+    static func transaction<Value>(
+        on connection: Connection, _ body: (Connection) throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        try connection.transaction(beginningDurably, body)
     }
 
     /// The database's master key, by its name. Nil where nothing was wrapped yet.
@@ -84,7 +96,7 @@ enum KeyTable {
     }
 
     enum SubjectKey: Sendable {
-        case held(version: Int, wrapped: [UInt8])
+        case held(id: UUID, version: Int, wrapped: [UInt8])
         case erased
         /// The wrapping key was rotated away meanwhile: nothing was put in.
         case outdated
@@ -98,10 +110,30 @@ enum KeyTable {
         let wrapped: [UInt8]
     }
 
-    /// The keys of subjects, after putting these in where there were none.
+    /// The keys of subjects, after putting these in where there were none. They are looked for first:
+    /// nearly all are there, and to insert is to wait for the disk.
     static func subjectKeys(
         orInsert new: [NewSubjectKey], _ realm: RealmID, on connection: Connection
     ) throws(Failure) -> [NewSubjectKey: SubjectKey] {
+        var found = try find(Set(new.map(\.subject)), realm, on: connection)
+        let missing = new.filter { found[$0.subject] == nil }
+        if !missing.isEmpty {
+            let inserted = try insert(missing, realm, on: connection)
+            // Others may have been faster.
+            let left = Set(missing.map(\.subject)).subtracting(inserted.keys)
+            let others = left.isEmpty ? [:] : try find(left, realm, on: connection)
+            found.merge(inserted) { $1 }
+            found.merge(others) { $1 }
+        }
+        return Dictionary(
+            new.map { ($0, found[$0.subject] ?? .outdated) },
+            uniquingKeysWith: { first, _ in first })
+    }
+
+    /// Those that were put in.
+    private static func insert(
+        _ new: [NewSubjectKey], _ realm: RealmID, on connection: Connection
+    ) throws(Failure) -> [UUID: SubjectKey] {
         var subjects = ArrayParameter(of: .uuid)
         var versions = ArrayParameter(of: .int4)
         var wrapped = ArrayParameter(of: .bytea)
@@ -113,20 +145,7 @@ enum KeyTable {
         var parameters = Parameters()
         parameters.add(realm.name)
         parameters.add([subjects, versions, wrapped])
-        let inserted = try connection.execute(insertingSubjects, parameters)
-        var put: [UUID: [UInt8]] = [:]
-        for row in 0..<inserted.count { put[inserted.identifier(row, 0)] = inserted.bytes(row, 1) }
-        let others = Set(new.filter { put[$0.subject] != $0.wrapped }.map(\.subject))
-        let found = others.isEmpty ? [:] : try find(others, realm, on: connection)
-        return Dictionary(
-            new.map { key in
-                (
-                    key,
-                    put[key.subject] == key.wrapped
-                        ? .held(version: key.version, wrapped: key.wrapped)
-                        : found[key.subject] ?? .outdated
-                )
-            }, uniquingKeysWith: { first, _ in first })
+        return subjectKeys(try connection.execute(insertingSubjects, parameters))
     }
 
     static func find(
@@ -137,13 +156,18 @@ enum KeyTable {
         var parameters = Parameters()
         parameters.add(realm.name)
         parameters.add(array)
-        let rows = try connection.execute(findingSubjects, parameters)
+        return subjectKeys(try connection.execute(findingSubjects, parameters))
+    }
+
+    private static func subjectKeys(_ rows: Rows) -> [UUID: SubjectKey] {
         var found: [UUID: SubjectKey] = [:]
         for row in 0..<rows.count {
             found[rows.identifier(row, 0)] =
                 rows.isNull(row, 2)
                 ? .erased
-                : .held(version: Int(rows.int32(row, 1)), wrapped: rows.bytes(row, 2))
+                : .held(
+                    id: rows.identifier(row, 3), version: Int(rows.int32(row, 1)),
+                    wrapped: rows.bytes(row, 2))
         }
         return found
     }
@@ -208,7 +232,7 @@ enum KeyTable {
 
 private let loading = Statement(
     "realm_key_load",
-    "select purpose, version, master, wrapped from urd.realm_key where realm = $1")
+    "select purpose, version, master, wrapped, id from urd.realm_key where realm = $1")
 private let loadingAll = Statement(
     "realm_key_load_all",
     """
@@ -244,14 +268,20 @@ private let replacing = Statement(
 private let locking = Statement(
     "realm_key_lock",
     "select 1 from urd.realm_key where realm = $1 order by purpose, version for update")
-// The row is held so that no rotation can drop the wrapping key before this is committed.
-/// It need not wait for the disk: whatever the key seals is committed later, and waits for all that
-/// was committed before it.
+private let beginningDurably = """
+    begin;
+    select set_config('synchronous_commit', 'on', true)
+        where current_setting('synchronous_commit') in ('off', 'local')
+    """
+// The row is held so that no rotation can drop the wrapping key before this is committed. It waits for
+// this server's disk, whatever the server or the role would have. It does not wait for standbys: whatever
+// the key seals does, and comes behind it in the same order; where a failover comes between, append
+// refuses what was sealed (decision 0140). So a standby that hangs holds no connection that reads.
 // In one order, whoever asks: two nodes that bring keys of the same subjects wait for each other once.
 private let insertingSubjects = Statement(
     "subject_keys_insert",
     """
-    with now as (select set_config('synchronous_commit', 'off', true))
+    with now as (select set_config('synchronous_commit', 'local', true))
     insert into urd.subject_key (realm, subject, wrapped_by, wrapped)
     select k.realm, n.subject, k.version, n.wrapped
     from unnest($2, $3, $4) as n (subject, version, wrapped)
@@ -260,13 +290,13 @@ private let insertingSubjects = Statement(
     order by n.subject
     for key share of k
     on conflict do nothing
-    returning subject, wrapped
+    returning subject, wrapped_by, wrapped, id
     """)
 // One look-up for each: asked for all at once, a table that was never counted is read for the realm alone.
 private let findingSubjects = Statement(
     "subject_keys_find",
     """
-    select k.subject, k.wrapped_by, k.wrapped
+    select k.subject, k.wrapped_by, k.wrapped, k.id
     from unnest($2) as n (subject) cross join lateral (
         select * from urd.subject_key k where k.realm = $1 and k.subject = n.subject offset 0) k
     """)

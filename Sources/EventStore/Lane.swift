@@ -15,18 +15,20 @@ final class Lane: Sendable {
     let address: String
     let admission: Monitor<Admission>
     let epochs: Epochs
+    let keyring: Keyring
     let hub: CommitHub
     let metrics: CommitMetrics
     let log: Log
 
     init(
         number: Int, address: String, admission: Monitor<Admission>, epochs: Epochs,
-        hub: CommitHub, metrics: CommitMetrics, log: Log
+        keyring: Keyring, hub: CommitHub, metrics: CommitMetrics, log: Log
     ) {
         self.number = number
         self.address = address
         self.admission = admission
         self.epochs = epochs
+        self.keyring = keyring
         self.hub = hub
         self.metrics = metrics
         self.log = log

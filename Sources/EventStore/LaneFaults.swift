@@ -30,6 +30,8 @@ extension Lane {
                 Batch(realm: .system, commands: [], isJudged: isJudged))
             try connection.prepare(statement, parameters)
         }
+        // The one before may have ended with a server that lost what it had not yet on disk.
+        keyring.forgetAll()
         return connection
     }
 
@@ -87,6 +89,11 @@ extension Lane {
             epochs.forget(realm)
             hub.restart(realm)
             return .fenced
+        }
+        if failure.code == "UR004" {
+            log.warning("commit.key_missing", ["realm": .string(realm.name)])
+            keyring.forget(realm)
+            return .keyMissing
         }
         guard failure.isTransient else { return nil }
         log.warning(
@@ -255,6 +262,7 @@ extension Lane {
 }
 
 extension Failure {
-    /// Neither a command nor a read model is to blame: the epoch has changed, or it is the world.
-    var isNobodysFault: Bool { code == "UR001" || isTransient }
+    /// Neither a command nor a read model is to blame: the epoch has changed, a key is not there any
+    /// more, or it is the world.
+    var isNobodysFault: Bool { code == "UR001" || code == "UR004" || isTransient }
 }

@@ -20,6 +20,9 @@ enum Migrations {
         Step(
             version: 11, name: "log_not_vacuumed",
             sql: PackageResources.m011_log_not_vacuumed_sql),
+        Step(
+            version: 12, name: "append_checks_keys",
+            sql: PackageResources.m012_append_checks_keys_sql),
         Step(version: 14, name: "lost_tails", sql: PackageResources.m014_lost_tails_sql),
     ]
 

@@ -12,7 +12,8 @@ public final class PostgresLog: EventLog {
     private let committer: Committer
     private let encoder: CommitEncoder
     private let tails: StreamTails
-    private let epochs = Epochs()
+    private let epochs: Epochs
+    private let unreadable: UnreadableFields
     /// Of what this node read and appended, and of the heads that other nodes moved.
     public let times = LatestTimes()
     private let configures: @Sendable (String) -> Bool
@@ -41,12 +42,14 @@ public final class PostgresLog: EventLog {
         self.database = database
         self.keyring = keyring
         self.hub = hub
+        epochs = Epochs { realm in keyring.forget(realm) }
+        unreadable = UnreadableFields(metrics, log)
         encoder = CommitEncoder(keyring: keyring)
         tails = StreamTails(database, busy: .busy, unavailable: .unavailable, ask: StreamTail.read)
         committer = Committer(
             address: database.address, lanes: lanes, limits: Admission.Limits(waiting: waiting),
             epochs: epochs,
-            hub: hub, metrics: CommitMetrics(metrics), log: log)
+            keyring: keyring, hub: hub, metrics: CommitMetrics(metrics), log: log)
     }
 
     /// Answers whoever waits and lets the threads end.
@@ -58,12 +61,28 @@ public final class PostgresLog: EventLog {
     /// Commands that wait for their batch.
     public var waiting: Int { committer.waiting }
 
+    /// How often a command is encoded, where others that fly with it may go on losing their keys.
+    private static let attempts = 8
+
     public func append(_ commit: Commit) async throws(LogFailure) -> AppendOutcome {
+        for _ in 1..<Self.attempts {
+            do throws(LogFailure) {
+                return try await appendOnce(commit)
+            } catch {
+                // Nothing of it is in the log, and the lane has made the keyring forget.
+                guard error == .keyMissing else { throw error }
+            }
+        }
+        return try await appendOnce(commit)
+    }
+
+    private func appendOnce(_ commit: Commit) async throws(LogFailure) -> AppendOutcome {
         let epoch = commit.epoch == 0 ? epochs.of(commit.realm) : commit.epoch
         let encoded = try await encoder.encode(commit, epoch: epoch)
         let outcome = try await committer.append(encoded).get()
         if case .won(let positions) = outcome {
             if positions.count > 0 { times.note(commit.origin.at, in: commit.realm) }
+            keyring.keep(encoded.fresh, in: commit.realm, from: encoded.generation)
             if commit.events.contains(where: { configures($0.name) }) {
                 hub.publishConfiguration(positions.last, of: commit.realm)
             }
@@ -111,6 +130,7 @@ public final class PostgresLog: EventLog {
             parameters.add(Int64(limit))
             return try EventPage(connection.execute(readingLog, parameters), realm)
         }
+        if let epoch = page.epoch { _ = isStillIn(epoch, realm) }
         return try await open(page)
     }
 
@@ -126,6 +146,7 @@ public final class PostgresLog: EventLog {
             parameters.add(array)
             return try EventPage(connection.execute(readingPlaces, parameters), realm)
         }
+        if let epoch = page.epoch { _ = isStillIn(epoch, realm) }
         return try await open(page)
     }
 
@@ -209,19 +230,23 @@ public final class PostgresLog: EventLog {
 
     private func open(_ page: EventPage) async throws(LogFailure) -> [Recorded] {
         guard page.hasSealed else { return try page.recorded(keyring, nil) }
-        let keys = try await keyring.keys(of: page.realm)
-        if page.isWrapped(under: keys) { return try page.recorded(keyring, keys) }
-        // Another process has rotated them.
-        keyring.forget(page.realm)
-        return try page.recorded(keyring, await keyring.keys(of: page.realm))
+        var keys = try await keyring.keys(of: page.realm)
+        if !page.isWrapped(under: keys) {
+            // Another process has rotated them.
+            keyring.forget(page.realm)
+            keys = try await keyring.keys(of: page.realm)
+        }
+        let events = try page.recorded(keyring, keys)
+        unreadable.note(events)
+        return events
     }
 }
 
 let eventColumns = """
     e.position, e.stream, e.version, e.type, e.revision, e.at, e.command, e.subject, e.meta, e.data,
     e.sealed,
-    (select k.wrapped_by from urd.subject_key k where k.realm = e.realm and k.subject = e.subject
-        and e.sealed is not null),
+    (select coalesce(k.wrapped_by, 0) from urd.subject_key k
+        where k.realm = e.realm and k.subject = e.subject and e.sealed is not null),
     (select k.wrapped from urd.subject_key k where k.realm = e.realm and k.subject = e.subject
         and e.sealed is not null),
     (select h.epoch from urd.realm_log h where h.realm = $1)

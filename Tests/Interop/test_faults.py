@@ -320,6 +320,53 @@ class Poison(unittest.TestCase):
 
 
 
+class LostKeys(unittest.TestCase):
+    """What is sealed under a key that is gone, though nobody erased it. The keys are put back."""
+
+    def lose(self, subjects):
+        urd.sql("create table public.kept_keys as select * from urd.subject_key"
+                f" where realm = 'demo' and subject in ({subjects});"
+                " delete from urd.subject_key k using public.kept_keys o"
+                " where (k.realm, k.subject) = (o.realm, o.subject)")
+        self.addCleanup(
+            urd.sql, "delete from urd.subject_key k using public.kept_keys o"
+            " where (k.realm, k.subject) = (o.realm, o.subject);"
+            " insert into urd.subject_key select * from public.kept_keys;"
+            " drop table public.kept_keys")
+
+    def test_they_are_counted_and_make_nothing_else_unreadable(self):
+        status, account, _ = urd.api.call(
+            "POST", urd.realm + "/accounts", {"email": f"{uuid.uuid4().hex[:12]}@example.org"})
+        self.assertEqual(status, 201, account)
+        position = int(urd.sql(
+            "select min(position) from urd.event where realm = 'demo'"
+            f" and subject = '{account['id']}'"))
+        # The person's, and the one that the realm's private keys are sealed under.
+        self.lose(f"'{account['id']}', (select subject from urd.event where realm = 'demo'"
+                  " and type = 'signing_key.published' limit 1)")
+        node = Server(urd.values)
+        self.addCleanup(node.close)
+        host = "demo.localhost:" + urd.values["URD_URL"].rsplit(":", 1)[1]
+        answer = node.ready().ask("/.well-known/jwks", headers={"Host": host})
+        self.assertEqual(answer[0], 200, answer)
+        for path in ("/accounts", "/clients", "/audit-trail", "/events", f"/accounts/{account['id']}"):
+            status, answer, _ = urd.api.call("GET", urd.realm + path)
+            self.assertEqual(status, 200, (path, answer))
+        status, event, _ = urd.api.call("GET", f"{urd.realm}/events/{position}")
+        self.assertEqual((status, event["personal"]), (200, "unreadable"), event)
+        verified = urd.command("verify", "--json", "--realm", "demo")
+        self.assertEqual(verified.returncode, 1, verified.stdout)
+        found = json.loads(verified.stdout)[0]
+        self.assertTrue(found["intact"])
+        self.assertGreaterEqual(found["unreadable_events"]["without_key"], 2)
+        self.assertEqual(found["unreadable_events"]["not_opened"], 0)
+        doctor = urd.command("doctor")
+        self.assertEqual(doctor.returncode, 1, doctor.stdout)
+        self.assertIn("cannot be read, and nobody erased them", doctor.stdout)
+        self.doCleanups()
+        self.assertEqual(urd.command("verify", "--realm", "demo").returncode, 0)
+
+
 class Tampered(unittest.TestCase):
     """Each test puts back what it changed."""
 

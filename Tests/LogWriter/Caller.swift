@@ -95,7 +95,7 @@ struct Caller {
             } catch {
                 mayBeThere = true
                 switch error {
-                case .unavailable, .full, .busy, .contended, .fenced: break
+                case .unavailable, .full, .busy, .contended, .fenced, .keyMissing: break
                 case .misusedCommand, .refused, .damaged, .otherMasterKey:
                     ledger.wrong(commit.command, "\(error)")
                 }

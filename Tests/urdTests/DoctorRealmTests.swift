@@ -48,7 +48,7 @@ struct DoctorRealmTests {
 
     @Test func `realms that a rotation left behind are named, with what mends them`() {
         let found = RealmsReport(leftBehind: ["rota", "rotb"]).diagnoses
-        #expect(found.map(\.verdict) == [.wrong, .fine])
+        #expect(found.map(\.verdict) == [.wrong, .fine, .fine])
         #expect(found.first?.what == "another master key wraps those of rota, rotb")
         #expect(found.first?.remedy?.contains("urd keys rotate-master --old") == true)
     }
@@ -56,10 +56,18 @@ struct DoctorRealmTests {
     @Test func `a log that does not go on from what was signed is wrong, and named`() {
         let found = RealmsReport(unsound: [.init(realm: "demo", why: "position 7: gone.")])
             .diagnoses
-        #expect(found.map(\.verdict) == [.fine, .wrong])
-        #expect(found.last?.what == "demo: position 7: gone.")
-        #expect(found.last?.remedy?.contains("urd verify --realm demo") == true)
+        #expect(found.map(\.verdict) == [.fine, .wrong, .fine])
+        #expect(found[1].what == "demo: position 7: gone.")
+        #expect(found[1].remedy?.contains("urd verify --realm demo") == true)
         #expect(RealmsReport().diagnoses.allSatisfy { $0.verdict == .fine })
+    }
+
+    @Test func `sealed events that nobody can read are wrong, and their realm is named`() {
+        let found = RealmsReport(unreadable: [.init(realm: "demo", why: "3 sealed events.")])
+            .diagnoses
+        #expect(found.map(\.verdict) == [.fine, .fine, .wrong])
+        #expect(found.last?.what == "demo: 3 sealed events.")
+        #expect(found.last?.remedy?.contains("urd verify --realm demo") == true)
     }
 
     @Test(arguments: [

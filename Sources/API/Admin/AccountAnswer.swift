@@ -27,11 +27,11 @@ struct KnownPerson {
                 (person, isConfirmed) = (known, confirmed)
                 isRegistered = true
                 changedAt = recorded.at
-                isErased = recorded.personal == .erased
+                isErased = recorded.personal.isGone
             case .personChanged(let known):
                 person = known
                 changedAt = recorded.at
-                isErased = recorded.personal == .erased
+                isErased = recorded.personal.isGone
             case .mailboxChanged(_, let confirmed, _, _): isConfirmed = confirmed
             case .mailboxConfirmed, .mailboxMoved: isConfirmed = true
             case .rolesChanged(let given): roles = given

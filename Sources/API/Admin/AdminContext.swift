@@ -175,7 +175,7 @@ extension Problem {
         case .busy: self.init(.busy)
         case .unavailable, .fenced: self.init(.unavailable)
         case .full: self.init(.unavailable, "The database's disk is full.")
-        case .contended: self.init(.contended)
+        case .contended, .keyMissing: self.init(.contended)
         case .misusedCommand: self.init(.idempotencyKeyReused, field: "Idempotency-Key")
         case .refused: self.init(.internalError)
         case .damaged: self.init(.logDamaged)

@@ -117,7 +117,7 @@ extension EventRoutes {
             .optional("correlation", .text(0...300), "The trace that it belongs to."),
             .required("data", .openObject, "Its open fields."),
             .required(
-                "personal", .oneOf(["none", "sealed", "erased"]),
+                "personal", .oneOf(["none", "sealed", "erased", "unreadable"]),
                 "Whether it has personal fields, and whether they can still be opened.")))
 
     private static func json(_ event: Recorded) -> JSON {
@@ -139,6 +139,7 @@ extension EventRoutes {
         case .none: "none"
         case .opened, .sealed: "sealed"
         case .erased: "erased"
+        case .unreadable: "unreadable"
         }
     }
 

@@ -105,7 +105,7 @@ extension Person {
         where known.position < event.position {
             switch AccountEvent(known) {
             case .registered(_, _, _, let person), .personChanged(let person):
-                people.append(known.personal == .erased ? nil : person)
+                people.append(known.personal.isGone ? nil : person)
             default: break
             }
         }
@@ -120,7 +120,7 @@ extension Person {
         for event in try await events.stream(account, after: 0, in: realm) {
             switch AccountEvent(event) {
             case .registered(_, _, _, let known), .personChanged(let known):
-                person = event.personal == .erased ? nil : known
+                person = event.personal.isGone ? nil : known
             default: break
             }
         }

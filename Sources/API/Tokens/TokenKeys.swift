@@ -86,9 +86,8 @@ public final class TokenKeys: Sendable {
         return keys
     }
 
-    private func active(
-        of keys: SigningKeys
-    ) throws(LogFailure) -> [SigningAlgorithm: SigningKey] {
+    /// One whose secret cannot be read signs nothing, until it is rotated: the others do, and all are shown.
+    private func active(of keys: SigningKeys) -> [SigningAlgorithm: SigningKey] {
         var active: [SigningAlgorithm: SigningKey] = [:]
         for algorithm in SigningAlgorithm.allCases {
             guard let key = keys.active(algorithm.rawValue) else { continue }
@@ -99,7 +98,7 @@ public final class TokenKeys: Sendable {
             guard let secret = key.secret.flatMap({ Base64URL.decode($0) }),
                 let read = try? SigningKey(
                     pkcs8: SecretBytes(secret), algorithm: algorithm, id: key.id)
-            else { throw .damaged }
+            else { continue }
             ready.withLock { $0.set(read, for: key.id) }
             active[algorithm] = read
         }

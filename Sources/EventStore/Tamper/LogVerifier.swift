@@ -43,11 +43,36 @@ public struct LogVerifier: Sendable {
             try connection.transaction(
                 "begin isolation level repeatable read, read only"
             ) { connection throws(Postgres.Failure) in
-                try VerificationRun(
+                var verification = try VerificationRun(
                     realm: realm, keys: keys, copy: copy, pageLength: pageLength,
                     connection: connection, progress: progress
                 ).verify(from: position)
+                verification.unreadable = try unreadable(
+                    in: realm, from: verification.first, on: connection)
+                return verification
             }
         }
+    }
+
+    /// Counts what is sealed and cannot be read among the last events of a realm.
+    public func unreadable(
+        in realm: RealmID, amongLast count: Int64
+    ) async throws -> UnreadableEvents {
+        try await database.run { connection throws(Postgres.Failure) in
+            try connection.transaction(
+                "begin isolation level repeatable read, read only"
+            ) { connection throws(Postgres.Failure) in
+                let head = try TamperTable.position(of: realm, on: connection)
+                return try unreadable(
+                    in: realm, from: max(1, head - count + 1), on: connection)
+            }
+        }
+    }
+
+    private func unreadable(
+        in realm: RealmID, from first: Int64, on connection: Connection
+    ) throws(Postgres.Failure) -> UnreadableEvents {
+        var scan = try SealedEventScan(realm, keyring: keyring, on: connection)
+        return try scan.count(from: first)
     }
 }

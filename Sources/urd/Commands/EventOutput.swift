@@ -78,6 +78,7 @@ struct EventOutput: Sendable {
         case .opened(let fields): members["personal"] = isOpen ? .object(fields) : "sealed"
         case .sealed: members["personal"] = "sealed"
         case .erased: members["personal"] = "erased"
+        case .unreadable: members["personal"] = "unreadable"
         }
         return .object(members)
     }

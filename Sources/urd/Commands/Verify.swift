@@ -10,7 +10,8 @@ struct Verify: Subcommand {
         Derives every leaf and the whole tree again and compares them with what was stored and
         signed, and with the last checkpoint outside the database. Names the first position that was
         changed, removed, inserted or reordered. A realm whose keys cannot be opened is named, and the
-        others are verified all the same. Ends with 1 when something is wrong.
+        others are verified all the same. Counts the sealed events that nobody can read though nobody
+        erased them. Ends with 1 when something is wrong.
         """
     static let options = [
         Option.value("realm", "realm", "Only this realm"),
@@ -58,7 +59,8 @@ struct Verify: Subcommand {
                 "Nothing outside the database vouches for the end of the log: a tail that was cut "
                     + "off with its checkpoints would not be missed. Set checkpoint-directory.")
         }
-        return unreadable.isEmpty && results.allSatisfy(\.isIntact) ? .success : .failure
+        let isFine = results.allSatisfy { $0.isIntact && $0.unreadable.count == 0 }
+        return unreadable.isEmpty && isFine ? .success : .failure
     }
 
     /// A realm that nothing can be said about.
@@ -96,7 +98,8 @@ struct Verify: Subcommand {
             table.add(
                 result.realm.name, String(result.first), String(result.last),
                 String(result.sealed), String(result.checkpoints),
-                result.finding?.description ?? "intact")
+                [result.finding?.description ?? "intact", result.unreadable.description]
+                    .compactMap(\.self).joined(separator: "; "))
         }
         for one in unreadable {
             table.add(one.realm.name, "", "", "", "", "cannot be verified: \(one.why)")
@@ -115,6 +118,12 @@ struct Verify: Subcommand {
                 "problem": .string(finding.problem.rawValue),
                 "position": .integer(finding.position),
                 "not_before": .integer(finding.notBefore),
+            ]
+        }
+        if let first = result.unreadable.first {
+            members["unreadable_events"] = [
+                "without_key": .integer(result.unreadable.withoutKey),
+                "not_opened": .integer(result.unreadable.notOpened), "first": .integer(first),
             ]
         }
         return .object(members)

@@ -8,13 +8,15 @@ struct RealmsReport: Sendable {
     /// Realms whose keys yet another master key wraps.
     var leftBehind: [String] = []
     var unsound: [Unsound] = []
+    /// Realms with sealed events that cannot be read.
+    var unreadable: [Unsound] = []
 
     struct Unsound: Sendable {
         let realm: String
         let why: String
     }
 
-    var diagnoses: [Diagnosis] { [masterKey] + (isOtherMasterKey ? [] : [logs]) }
+    var diagnoses: [Diagnosis] { [masterKey] + (isOtherMasterKey ? [] : [logs, sealedEvents]) }
 
     private var masterKey: Diagnosis {
         let check = "keys"
@@ -47,6 +49,21 @@ struct RealmsReport: Sendable {
 }
 
 extension RealmsReport {
+    private var sealedEvents: Diagnosis {
+        let check = "personal data"
+        guard let first = unreadable.first else {
+            return .fine(check, "its keys are there and open it")
+        }
+        return .wrong(
+            check, unreadable.map { "\($0.realm): \($0.why)" }.joined(separator: " "),
+            mend:
+                "Those keys were lost, with a crash or a failover: a backup that has them gives them "
+                + "back. `urd verify --realm \(first.realm)` counts in all of the log.")
+    }
+
+    /// `urd verify` looks at all of them.
+    private static let recentEvents: Int64 = 1_000_000
+
     static func read(_ settings: Settings) async throws -> RealmsReport {
         let store = try Store(settings)
         defer { store.close() }
@@ -64,6 +81,10 @@ extension RealmsReport {
             let from = min(head, file?.size(of: realm) ?? head)
             if let finding = try await verifier.verify(realm, from: max(1, from)).finding {
                 report.unsound.append(Unsound(realm: realm.name, why: finding.description))
+            }
+            let unreadable = try await verifier.unreadable(in: realm, amongLast: recentEvents)
+            if let found = unreadable.description {
+                report.unreadable.append(Unsound(realm: realm.name, why: found))
             }
         }
         // Its keys are not asked for: that would make some.

@@ -41,6 +41,9 @@ final class WatchedLog: EventLog {
         if let failure = broken.withLock({ $0 }) { throw failure }
     }
 
+    /// What was sealed for a subject cannot be read any more.
+    func erase(_ subject: UUID, in realm: RealmID) { base.erase(subject, in: realm) }
+
     /// What is appended from now on waits until it is released: the log is there, and slow.
     func hold() { held.withLock { $0 = [] } }
 

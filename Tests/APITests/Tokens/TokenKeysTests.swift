@@ -66,6 +66,22 @@ import Values
         }
     }
 
+    @Test func `are all shown where a private one cannot be read, and the others sign`()
+        async throws
+    {
+        let (log, realm) = (WatchedLog(), try #require(RealmID("acme")))
+        try await carryOut(CreateRealm(displayName: "Acme"), realm, log)
+        let before = try await node(log).keys(of: realm)
+        #expect(before.active.count == 2)
+        log.erase(SigningKeys.stream, in: realm)
+        let after = try await node(log).keys(of: realm)
+        #expect(after.active.isEmpty)
+        #expect(after.document == before.document)
+        let text = try token(try #require(before.active[.es256]))
+        let now = Timestamp(seconds: 1_800_000_000)
+        #expect(try await node(log).verify(text, of: realm, at: now)?.subject == "s")
+    }
+
     @Test func `are not made for a realm that is disabled, or not there`() async throws {
         let (log, realm) = (WatchedLog(), try #require(RealmID("acme")))
         await #expect(throws: LogFailure.unavailable) { try await node(log).keys(of: realm) }

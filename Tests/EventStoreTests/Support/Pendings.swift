@@ -15,7 +15,8 @@ extension EncodedCommit {
                 + reads.map { Read(stream: $0, version: 0, events: 0) },
             claims: claims.map {
                 ClaimRow(kind: "slot", key: Array($0.utf8), stream: newID(), take: true)
-            }, events: [], size: size)
+            }, events: [], size: size, mac: .zero,
+            fresh: [:], generation: 0)
     }
 }
 

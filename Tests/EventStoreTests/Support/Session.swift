@@ -88,13 +88,14 @@ func rawAppend(
 ) -> String {
     """
     select coalesce(o_outcome[1]::text, 'w') || ' ' || coalesce(o_position[1], o_first)
-    from urd.append('\(realm)', 0,
+    from urd.append('\(realm)', 0, '{}',
         array['\(command)']::uuid[], array['\\x']::bytea[], array[now()], array[1], array[0],
         array[1], array['\(stream)']::uuid[], array[\(version)], array[1],
         '{}', '{}', '{}', '{}', '{}',
         array[1], array[0], array['\(stream)']::uuid[], array[\(version + 1)],
         array['thing.done'], array[1]::smallint[], array[now()], array['\(command)']::uuid[],
         array[null]::uuid[], array['\\x00']::bytea[], array['\\x00']::bytea[],
-        array['{"actor":"system"}']::json[], array['{"number":1}']::json[], array[null]::bytea[])
+        array['{"actor":"system"}']::json[], array['{"number":1}']::json[], array[null]::bytea[],
+        array[null]::uuid[])
     """
 }

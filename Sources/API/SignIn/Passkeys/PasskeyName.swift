@@ -11,7 +11,7 @@ enum PasskeyName {
         for event in events {
             switch PasskeyEvent(event) {
             case .enrolled(let passkey): model = PasskeyModel.name(of: passkey.key.model)
-            case .renamed(let name, _): given = event.personal == .erased ? nil : name
+            case .renamed(let name, _): given = event.personal.isGone ? nil : name
             case .enrollmentRefused, .used, .removed, nil: break
             }
         }
