@@ -36,7 +36,7 @@ enum ConnectionRoutes {
                 Parameter("connection", in: .path, .text(1...64), "What apps call the account.")
             ], answer: .page, refusals: refusals
         ) { call throws(Problem) in
-            guard let id = call.text("connection").flatMap({ UUID($0) }) else {
+            guard let id = call.text("connection").flatMap(ConnectionName.read) else {
                 throw Problem(.noSuchApp)
             }
             return try await call.begin(step, id)
@@ -106,7 +106,7 @@ extension Call<RealmContext> {
         var pairs: [Form.Pair] = []
         switch outcome {
         case .connected(let name):
-            pairs.append(("account", (terms.connection ?? id).description))
+            pairs.append(("account", ConnectionName.text(terms.connection ?? id)))
             if let name { pairs.append(("connection_id", name)) }
         case .failed(let reason): pairs.append(("error", reason))
         }
@@ -162,5 +162,16 @@ extension FinishConnection.Rejection: Refusal {
         case .notSignedIn: Problem(.forbidden)
         case .unknown, .over: Problem(.invalidRequest, "The state is not valid")
         }
+    }
+}
+
+/// What apps of the profile call an account at a provider: 32 hexadecimal digits. The dashed form, which they
+/// were given before, is read as well.
+enum ConnectionName {
+    static func text(_ id: UUID) -> String { Hex.encode(id.bytes) }
+
+    static func read(_ text: String) -> UUID? {
+        guard text.utf8.count == 32 else { return UUID(text) }
+        return Hex.decode(text).flatMap { UUID(bytes: $0) }
     }
 }

@@ -60,7 +60,15 @@ import Values
         #expect(home.hasPrefix(sign))
         #expect(home.hasSuffix("&connection_id=b-17&state=abc"))
         #expect(!home.contains("secret"))
-        let account = String(home.dropFirst(sign.count).prefix(36))
+        // As the sheet has it: 32 hexadecimal digits. What was given out with dashes is read as well.
+        let account = String(home.dropFirst(sign.count).prefix { $0 != "&" })
+        #expect(account.utf8.count == 32 && account.allSatisfy(\.isHexDigit))
+        let dashed = try #require(UUID(bytes: Hex.decode(account) ?? [])).description
+        for account in [dashed, "0\(account)", String(account.dropLast()) + "g"] {
+            try await setting.browser.get("/accounts/bank/\(account)/reconnect?slug=home")
+            let leads = setting.browser.place?.hasPrefix("https://bank.example/again") ?? false
+            #expect(leads == (account == dashed), "\(account)")
+        }
         for (word, path) in [("reconnect", "again"), ("manage", "manage")] {
             let (place, pairs) = try await setting.begin(
                 "/accounts/bank/\(account)/\(word)?slug=home&state=x")
@@ -72,7 +80,7 @@ import Values
                     == "http://home.id.acme.example/?account=\(account)&state=x")
         }
         let steps = try await setting.world.happened("connection.begun").map { $0.open["step"] }
-        #expect(steps == ["start", "reconnect", "manage"])
+        #expect(steps == ["start", "reconnect", "reconnect", "manage"])
         // What somebody is called elsewhere is sealed under his key.
         for event in try await setting.world.happened("connection.finished") {
             #expect(event.open["provider_id"] == nil)
