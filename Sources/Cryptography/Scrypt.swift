@@ -33,8 +33,29 @@ public enum Scrypt {
             self.parallelization = parallelization
         }
 
-        /// 32 MiB and about a quarter of a second: one of the settings that OWASP holds equal.
+        /// 32 MiB and about a quarter of a second: one of the settings that OWASP holds equal, and the least
+        /// that is used.
         public static let recommended = Parameters(unchecked: 1 << 15, 8, 3)
+        /// A part of that: lanes are worked on one after the other, so that each takes the same time.
+        public static let lane = Parameters(unchecked: 1 << 15, 8, 1)
+        /// The most that a fast machine uses.
+        public static let dearest = Parameters(unchecked: 1 << 15, 8, 8)
+
+        /// As many lanes as fit the time, where one takes this long.
+        public static func fitting(_ time: Duration, lane: Duration) -> Parameters {
+            let lanes = Int(clamping: Int64(max(0, min(1_000, time / lane))))
+            let (least, most) = (recommended.parallelization, dearest.parallelization)
+            return Parameters(unchecked: 1 << 15, 8, min(max(lanes, least), most))
+        }
+
+        /// What the time follows from.
+        public var work: Int { cost * blockSize * parallelization }
+
+        /// The lanes that are missing to this much work, to the nearest one. Nil: none is.
+        public func rest(after spent: Parameters) -> Parameters? {
+            let lanes = (work - spent.work + Self.lane.work / 2) / Self.lane.work
+            return lanes < 1 ? nil : Parameters(unchecked: 1 << 15, 8, lanes)
+        }
 
         /// What computing needs; all factors were bounded at `init`.
         public var memory: Int { 128 * blockSize * (cost + parallelization + 2) }
@@ -68,6 +89,11 @@ public enum Scrypt {
             passphrase, salt: stored.salt, parameters: stored.parameters,
             length: stored.key.count, memoryLimit: memoryLimit)
         return key == SecretBytes(stored.key)
+    }
+
+    /// What a text was made with. Nil where it is none.
+    public static func parameters(of text: String) -> Parameters? {
+        (try? ScryptText(text))?.parameters
     }
 
     /// Whether the text should be made anew at the next right passphrase.

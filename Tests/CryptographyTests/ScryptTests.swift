@@ -53,6 +53,25 @@ import Testing
         #expect(try Scrypt.hash(SecretBytes(passphrase), parameters: weak) != text)
     }
 
+    @Test
+    func `takes as many lanes as fit the time, and never less work than OWASP's least setting`()
+        throws
+    {
+        for (lane, lanes) in [(0, 8), (10, 8), (31, 8), (40, 6), (83, 3), (84, 3), (5_000, 3)] {
+            let fitting = Scrypt.Parameters.fitting(
+                .milliseconds(250), lane: .milliseconds(lane))
+            #expect(fitting.parallelization == lanes, "\(lane)")
+            #expect(fitting.cost == 1 << 15 && fitting.blockSize == 8)
+            // N 2¹³, r 8, p 10; of those that OWASP holds equal it is the least work.
+            #expect(fitting.work >= (1 << 13) * 8 * 10)
+            #expect(fitting.memory <= Scrypt.defaultMemoryLimit)
+        }
+        let spent = try Scrypt.Parameters(cost: 1 << 14, blockSize: 8, parallelization: 4)
+        #expect(Scrypt.Parameters.recommended.rest(after: spent)?.parallelization == 1)
+        #expect(Scrypt.Parameters.recommended.rest(after: .recommended) == nil)
+        #expect(Scrypt.Parameters.recommended.rest(after: .dearest) == nil)
+    }
+
     @Test func `takes the recommended parameters within the default memory`() throws {
         let text = try Scrypt.hash(SecretBytes([1]))
         #expect(text.hasPrefix("scrypt$32768$8$3$"))

@@ -1,23 +1,39 @@
 public import Cryptography
 
+/// Who has work done on a passphrase, and about whom: turns are fair between both.
+public struct PassphraseTurn: Sendable, Hashable {
+    /// The network that the request came from.
+    public var source: String
+    /// The account, the mail address or the realm that it asks about.
+    public var target: String
+
+    public init(source: String, target: String) {
+        self.source = source
+        self.target = target
+    }
+}
+
 /// What passphrases take that must not be done on the pool that runs tasks: tenths of a second each,
 /// and megabytes of memory, so that only a few are worked on at once.
 public struct PassphraseWork: Sendable {
-    let hash: @Sendable (SecretBytes) async throws -> String
+    let hash: @Sendable (SecretBytes, PassphraseTurn) async throws -> String
     /// Without a text the work is the same, and the answer no.
-    let verify: @Sendable (SecretBytes, _ text: String?) async throws -> Bool
+    let verify: @Sendable (SecretBytes, _ text: String?, PassphraseTurn) async throws -> Bool
     /// Whether it stands in the list of those that others lost.
-    let isKnown: @Sendable (SecretBytes) async throws -> Bool
+    let isKnown: @Sendable (SecretBytes, PassphraseTurn) async throws -> Bool
     /// What a device of an owner makes of what he types, for browsers that make nothing of it: from what
     /// was typed, the salt and the rounds.
-    public var derive: @Sendable (SecretBytes, [UInt8], Int) async throws -> String = { _, _, _ in
-        throw Unavailable()
-    }
+    public var derive:
+        @Sendable (SecretBytes, [UInt8], Int, PassphraseTurn) async throws -> String =
+            { _, _, _, _ in throw Unavailable() }
 
     public init(
-        hash: @escaping @Sendable (SecretBytes) async throws -> String,
-        verify: @escaping @Sendable (SecretBytes, _ text: String?) async throws -> Bool,
-        isKnown: @escaping @Sendable (SecretBytes) async throws -> Bool
+        hash: @escaping @Sendable (SecretBytes, PassphraseTurn) async throws -> String,
+        verify:
+            @escaping @Sendable (
+                SecretBytes, _ text: String?, PassphraseTurn
+            ) async throws -> Bool,
+        isKnown: @escaping @Sendable (SecretBytes, PassphraseTurn) async throws -> Bool
     ) {
         self.hash = hash
         self.verify = verify
@@ -28,6 +44,6 @@ public struct PassphraseWork: Sendable {
 
     /// Where nobody works on them.
     public static let none = PassphraseWork(
-        hash: { _ in throw Unavailable() }, verify: { _, _ in throw Unavailable() },
-        isKnown: { _ in throw Unavailable() })
+        hash: { _, _ in throw Unavailable() }, verify: { _, _, _ in throw Unavailable() },
+        isKnown: { _, _ in throw Unavailable() })
 }

@@ -57,10 +57,10 @@ extension Call<RealmContext> {
         let email = try await claims(of: account, ["email"])["email"]?.string
         let text = typed.asPassphrase
         if let fault = PassphraseRule.check(text, of: email) { return .failure(fault) }
-        let secret = SecretBytes(Array(text.utf8))
+        let (secret, turn) = (SecretBytes(Array(text.utf8)), passphraseTurn(about: account))
         do {
-            if try await context.passphrases.isKnown(secret) { return .failure(.known) }
-            return .success(try await context.passphrases.hash(secret))
+            if try await context.passphrases.isKnown(secret, turn) { return .failure(.known) }
+            return .success(try await context.passphrases.hash(secret, turn))
         } catch {
             throw Problem(.busy)
         }
@@ -74,12 +74,21 @@ extension Call<RealmContext> {
         let isRight: Bool
         do {
             isRight = try await context.passphrases.verify(
-                SecretBytes(Array(typed.asPassphrase.utf8.prefix(4096))), hash)
+                SecretBytes(Array(typed.asPassphrase.utf8.prefix(4096))), hash,
+                passphraseTurn(about: mailbox))
         } catch {
             throw Problem(.busy)
         }
         guard let hash else { return .nothing }
         return isRight ? .right(hash: hash) : .wrong(hash: hash)
+    }
+
+    /// Whose turn it is where passphrases are worked on. Nothing is said of who has an account: a mail
+    /// address has its turns whether or not it is somebody's.
+    func passphraseTurn(about target: UUID) -> PassphraseTurn {
+        PassphraseTurn(
+            source: Source(context.place.address).network,
+            target: "\(context.place.realm)/\(target)")
     }
 
     func passphraseHash(of mailbox: UUID) async throws(Problem) -> String? {

@@ -148,7 +148,8 @@ extension Call<RealmContext> {
             throw Problem.said(.invalidRequest, "passphrase is not valid")
         }
         do {
-            return try await context.passphrases.hash(SecretBytes(Array(text.utf8)))
+            return try await context.passphrases.hash(
+                SecretBytes(Array(text.utf8)), passphraseTurn(about: Owner.stream))
         } catch {
             throw Problem(.busy)
         }

@@ -34,7 +34,8 @@ extension Call<RealmContext> {
         let isRight: Bool
         do {
             isRight = try await context.passphrases.verify(
-                SecretBytes(Array(typed.utf8.prefix(4096))), hash)
+                SecretBytes(Array(typed.utf8.prefix(4096))), hash,
+                passphraseTurn(about: Owner.stream))
         } catch {
             throw Problem(.busy)
         }

@@ -4,61 +4,69 @@ import JSON
 import Synchronization
 import Telemetry
 
-/// Works on passphrases, each on a thread of its own and only a few at once: who comes while many wait
-/// is turned away.
+/// Works on passphrases, each on a thread of its own and only a few at once, in fair turns: who comes while
+/// many wait, or has many waiting, is turned away.
 final class PassphraseWorkers: Sendable {
     struct Busy: Error {}
 
     private struct State {
-        var running = 0
-        var waiting: [CheckedContinuation<Void, Never>] = []
+        var turns: FairTurns
+        var names = 0
+        var waiting: [Int: CheckedContinuation<Void, any Error>] = [:]
     }
 
-    private let state = Mutex(State())
-    private let atOnce: Int
-    private let mostWaiting: Int
+    private let state: Mutex<State>
 
-    init(atOnce: Int = 2, mostWaiting: Int = 64) {
-        self.atOnce = atOnce
-        self.mostWaiting = mostWaiting
+    init(_ limits: FairTurns.Limits = FairTurns.Limits()) {
+        state = Mutex(State(turns: FairTurns(limits)))
     }
 
-    var running: Int { state.withLock { $0.running } }
-    var waiting: Int { state.withLock { $0.waiting.count } }
+    var running: Int { state.withLock { $0.turns.runningCount } }
+    var waiting: Int { state.withLock { $0.turns.waitingCount } }
 
     func run<Value: Sendable>(
-        _ body: @escaping @Sendable () throws -> Value
+        for turn: PassphraseTurn, _ body: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
-        try await enter()
-        defer { leave() }
+        let name = state.withLock { state in
+            state.names += 1
+            return state.names
+        }
+        try await enter(name, turn)
+        defer { leave(name) }
         // Whoever waited so long that he was told so gets no answer, and the next one gets the time.
         try Task.checkCancellation()
         return try await OwnThread.run(body)
     }
 
-    private func enter() async throws {
-        let isFull = state.withLock { $0.waiting.count >= mostWaiting }
-        if isFull { throw Busy() }
-        await withCheckedContinuation { continuation in
-            let isFree = state.withLock { state in
-                guard state.running < atOnce else {
-                    state.waiting.append(continuation)
-                    return false
+    private func enter(_ name: Int, _ turn: PassphraseTurn) async throws {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let (entry, displaced) = state.withLock { state in
+                    let entry = state.turns.enter(name, turn)
+                    guard case .waits(let other) = entry else {
+                        return (entry, nil as CheckedContinuation<Void, any Error>?)
+                    }
+                    state.waiting[name] = continuation
+                    return (entry, other.flatMap { state.waiting.removeValue(forKey: $0) })
                 }
-                state.running += 1
-                return true
+                displaced?.resume(throwing: Busy())
+                switch entry {
+                case .begins: continuation.resume()
+                case .refused: continuation.resume(throwing: Busy())
+                case .waits: break
+                }
             }
-            if isFree { continuation.resume() }
+        } onCancel: {
+            let waiting = state.withLock { state in
+                state.turns.giveUp(name) ? state.waiting.removeValue(forKey: name) : nil
+            }
+            waiting?.resume(throwing: CancellationError())
         }
     }
 
-    private func leave() {
-        let next = state.withLock { state -> CheckedContinuation<Void, Never>? in
-            if state.waiting.isEmpty {
-                state.running -= 1
-                return nil
-            }
-            return state.waiting.removeFirst()
+    private func leave(_ name: Int) {
+        let next = state.withLock { state in
+            state.turns.leave(name).flatMap { state.waiting.removeValue(forKey: $0) }
         }
         next?.resume()
     }
@@ -69,33 +77,46 @@ extension PassphraseWork {
     static func onThreads(list: String?, lines: Log) -> PassphraseWork {
         let workers = PassphraseWorkers()
         let breached = list.map { BreachedList(path: $0) }
+        let cost = PassphraseCost()
+        cost.measure(lines)
         var work = PassphraseWork(
-            hash: { secret in try await workers.run { try Scrypt.hash(secret) } },
-            verify: { secret, text in
-                try await workers.run {
-                    guard let text else {
-                        // As long as a comparison takes.
-                        _ = try Scrypt.derive(
-                            secret, salt: Array(repeating: 0, count: 16),
-                            parameters: .recommended, length: 32)
-                        return false
-                    }
-                    return try Scrypt.verify(secret, against: text)
-                }
+            hash: { secret, turn in
+                try await workers.run(for: turn) { try Scrypt.hash(secret, parameters: cost.own) }
             },
-            isKnown: { secret in
+            verify: { secret, text, turn in
+                try await workers.run(for: turn) { try cost.verify(secret, against: text) }
+            },
+            isKnown: { secret, turn in
                 guard let breached else { return false }
                 do {
-                    return try await workers.run { try breached.contains(secret) }
+                    return try await workers.run(for: turn) { try breached.contains(secret) }
                 } catch let failure as SystemFailure {
                     lines.error(
                         "passphrases.list_unreadable", ["reason": .string(failure.description)])
                     throw failure
                 }
             })
-        work.derive = { secret, salt, rounds in
-            try await workers.run { try DevicePassphrase.hash(secret, salt: salt, rounds: rounds) }
+        work.derive = { secret, salt, rounds, turn in
+            try await workers.run(for: turn) {
+                try DevicePassphrase.hash(secret, salt: salt, rounds: rounds)
+            }
         }
         return work
+    }
+}
+
+extension PassphraseCost {
+    /// It takes as long whether there is a text or not, and whatever it costs.
+    fileprivate func verify(_ secret: SecretBytes, against text: String?) throws -> Bool {
+        let salt = [UInt8](repeating: 0, count: 16)
+        guard let text else {
+            _ = try Scrypt.derive(secret, salt: salt, parameters: forNobody(), length: 32)
+            return false
+        }
+        let isRight = try Scrypt.verify(secret, against: text)
+        if let rest = rest(after: text) {
+            _ = try Scrypt.derive(secret, salt: salt, parameters: rest, length: 32)
+        }
+        return isRight
     }
 }

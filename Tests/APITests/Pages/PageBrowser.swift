@@ -22,6 +22,8 @@ final class PageBrowser {
     var cookies: [String: String] = [:]
     /// What every request says beside.
     var headers: Headers = [:]
+    /// Where it is.
+    var source = "203.0.113.7"
     private(set) var page = ""
     private(set) var answer: Answered?
 
@@ -88,8 +90,7 @@ final class PageBrowser {
         }
         let request = Request(
             method: method, path: parts[0], query: parts.count > 1 ? parts[1] : nil,
-            headers: headers, body: Array((body ?? "").utf8), source: "203.0.113.7",
-            id: "request-9")
+            headers: headers, body: Array((body ?? "").utf8), source: source, id: "request-9")
         let answer = Answered(await world.router.respond(to: request))
         self.answer = answer
         page = String(decoding: answer.response.body, as: UTF8.self)

@@ -3,6 +3,7 @@ import EventSourcing
 import HTTP
 import Identity
 import JSON
+import Synchronization
 import Testing
 import Values
 
@@ -17,19 +18,19 @@ extension PassphraseWork {
     /// As little work as there can be, here and now.
     static let cheap: PassphraseWork = {
         var work = cheapest
-        work.derive = { secret, salt, _ in
+        work.derive = { secret, salt, _, _ in
             try DevicePassphrase.hash(secret, salt: salt, rounds: 2)
         }
         return work
     }()
 
     private static let cheapest = PassphraseWork(
-        hash: { secret in try Scrypt.hash(secret, parameters: try #require(parameters)) },
-        verify: { secret, text in
+        hash: { secret, _ in try Scrypt.hash(secret, parameters: try #require(parameters)) },
+        verify: { secret, text, _ in
             guard let text else { return false }
             return try Scrypt.verify(secret, against: text)
         },
-        isKnown: { secret in secret == SecretBytes(Array(stolen.utf8)) })
+        isKnown: { secret, _ in secret == SecretBytes(Array(stolen.utf8)) })
 }
 
 @Suite struct `A passphrase` {
@@ -201,6 +202,32 @@ extension PassphraseWork {
         #expect(other.answer?.status == .badRequest && other.pageUnsealed == wrong)
         try await signIn(Self.chosen, other, "nobody@example.org")
         #expect(other.pageUnsealed.replacing("nobody@", with: "ann@") == wrong)
+    }
+
+    @Test func `is worked on in the turn of who asks and of whom it is about`() async throws {
+        let noted = Mutex<[PassphraseTurn]>([])
+        let work = PassphraseWork(
+            hash: { _, _ in "" },
+            verify: { _, _, turn in
+                noted.withLock { $0.append(turn) }
+                return false
+            }, isKnown: { _, _ in false })
+        let world = try await SignInWorld(["login_passphrase": true], passphrases: work)
+        func ask(_ email: String, from source: String) async throws {
+            let browser = PageBrowser(world)
+            browser.source = source
+            try await signIn("seven purple otters", browser, email)
+        }
+        try await ask("ann@example.org", from: "203.0.113.7")
+        try await ask("ANN@example.org", from: "198.51.100.9")
+        try await ask("bea@example.org", from: "198.51.100.9")
+        try await ask("bea@example.org", from: "2001:db8:1:2::3")
+        try await ask("bea@example.org", from: "2001:db8:1:2:9::3")
+        let turns = noted.withLock { $0 }
+        #expect(turns.map(\.source)[..<3] == ["203.0.113.7", "198.51.100.9", "198.51.100.9"])
+        #expect(turns[3].source == turns[4].source)
+        #expect(turns[0].target == turns[1].target && turns[1].target != turns[2].target)
+        #expect(turns[2].target == turns[4].target)
     }
 
     @Test func `is nowhere where it is off`() async throws {

@@ -30,7 +30,7 @@ struct SignInWorld {
         _ settings: JSONObject = ["registration": "jit_on_otp"], isDeaf: Bool = false,
         forwarding: Forwarding = Forwarding(),
         fetchKeys: @escaping RemoteKeys.Fetch = { _ in nil },
-        callProviders: UpstreamCalls = .none
+        callProviders: UpstreamCalls = .none, passphrases: PassphraseWork = .cheap
     ) async throws {
         realm = try #require(RealmID("acme"))
         let (log, clock) = (log, clock)
@@ -53,7 +53,7 @@ struct SignInWorld {
                 generate: { try SigningKey.generate($0) }),
             commands: dispatcher, queries: FoldedQueries(log: log), clock: realmClock,
             fetchKeys: fetchKeys, fetchLogo: fetchKeys, callProviders: callProviders,
-            passphrases: .cheap)
+            passphrases: passphrases)
         self.contexts = contexts
         router = Router(
             [

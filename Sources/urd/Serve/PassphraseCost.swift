@@ -1,0 +1,56 @@
+import Cryptography
+import JSON
+import Synchronization
+import Telemetry
+
+/// How much work a passphrase is made on this machine: as many lanes of scrypt as fit a quarter of a second,
+/// measured once, and never fewer than the setting of OWASP that has the most memory here.
+final class PassphraseCost: Sendable {
+    private struct State {
+        var own = Scrypt.Parameters.recommended
+        /// The dearest text that was met, maybe made by a faster node.
+        var dearest = Scrypt.Parameters.recommended
+    }
+
+    static let patience = Duration.milliseconds(250)
+
+    private let state = Mutex(State())
+
+    /// What new texts are made with.
+    var own: Scrypt.Parameters { state.withLock { $0.own } }
+
+    /// Measures on a thread of its own; until that is done the least is good enough.
+    func measure(_ lines: Log) {
+        try? OwnThread.start {
+            let secret = SecretBytes(Array("how long does it take".utf8))
+            let start = ContinuousClock.now
+            let done = try? Scrypt.derive(
+                secret, salt: Array(repeating: 0, count: 16), parameters: .lane, length: 32)
+            guard done != nil else { return }
+            self.settle(on: Scrypt.Parameters.fitting(Self.patience, lane: .now - start))
+            lines.info("passphrases.cost", ["lanes": .integer(Int64(self.own.parallelization))])
+        }
+    }
+
+    func settle(on parameters: Scrypt.Parameters) {
+        state.withLock { state in
+            state.own = parameters
+            if parameters.work > state.dearest.work { state.dearest = parameters }
+        }
+    }
+
+    /// The work for a passphrase that nobody has: as much as for the dearest.
+    func forNobody() -> Scrypt.Parameters { state.withLock { $0.dearest } }
+
+    /// What is missing after a text was worked with, so that it tells nothing of it how long that took.
+    func rest(after text: String) -> Scrypt.Parameters? {
+        guard let spent = Scrypt.parameters(of: text) else { return nil }
+        let dearest = state.withLock { state in
+            if spent.work > state.dearest.work, spent.work <= Scrypt.Parameters.dearest.work {
+                state.dearest = spent
+            }
+            return state.dearest
+        }
+        return dearest.rest(after: spent)
+    }
+}
