@@ -21,6 +21,13 @@ extension JSONObject {
         return texts.count == values.count ? texts : nil
     }
 
+    /// Of mailed proofs, where it is not the first: see `Account.proofGeneration`.
+    var generation: Int { self["generation"]?.integer.map { Int(clamping: $0) } ?? 0 }
+
+    mutating func setGeneration(_ generation: Int) {
+        self["generation"] = generation == 0 ? nil : .integer(Int64(generation))
+    }
+
     func choice<Choice: RawRepresentable<String>>(_ name: String) -> Choice? {
         self[name]?.string.flatMap(Choice.init(rawValue:))
     }

@@ -102,7 +102,7 @@ private let month: Int64 = 30 * 86_400
             mailbox: mailbox, person: ann, code: code, digest: try digest(1), now: noon)
         try await realm.when(request).thenNothing()
         try await realm.given(AccountEvent.deletionCancelled, in: account).when(request)
-            .then(issued(.signIn), in: mailbox)
+            .then(issued(.signIn, generation: 1), in: mailbox)
     }
 }
 

@@ -119,9 +119,13 @@ func browserSamples() throws -> [any Event] {
         var expected = Decision(MailboxEvent.codeRefused(code, at: noon), in: mailbox)
         expected.append(refused("invalid_code"), in: browser, of: account)
         try await givenCode().when(byCode(2)).then(expected)
+        let blocked = try givenCode().given(AccountEvent.disabled(), in: account)
+        // A code from before is worth nothing.
+        try await blocked.when(byCode()).then(
+            Decision(refused("invalid_code"), in: browser, of: account))
         expected = Decision(MailboxEvent.codeRedeemed(code), in: mailbox)
         expected.append(refused("account_blocked"), in: browser, of: account)
-        try await givenCode().given(AccountEvent.disabled(), in: account).when(byCode())
+        try await blocked.given(issued(.signIn, generation: 1), in: mailbox).when(byCode())
             .then(expected)
     }
 

@@ -10,7 +10,7 @@ func factorSamples() throws -> [any Event] {
     let issued = IssuedLink(
         id: link, account: account, digest: try digest(3), app: app, issuedAt: noon,
         expiresAt: noon.adding(seconds: 900), base: "https://id.acme.example",
-        returnPath: ReturnPath("/basket"), mail: mail, person: person)
+        returnPath: ReturnPath("/basket"), mail: mail, person: person, generation: 1)
     return [
         MailboxEvent.linkIssued(issued), MailboxEvent.linkRedeemed(link), offered(),
         try confirmed(), TwoFactorEvent.used(step: 101),

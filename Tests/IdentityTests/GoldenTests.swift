@@ -70,6 +70,7 @@ private func signInSamples() throws -> [any Event] {
         expiresAt: noon.adding(seconds: 600), person: person)
     var moving = issued
     moving.base = "https://id.example.org/move?token="
+    (moving.account, moving.source, moving.generation) = (account, "AAAA", 1)
     var terms = SessionTerms(
         account: account, stamp: 1, client: client, clientID: "web", app: app, scope: ["openid"],
         resources: ["https://api.example.org"], factors: [.mailedCode], openedAt: noon,
@@ -83,7 +84,6 @@ private func signInSamples() throws -> [any Event] {
     terms.issuer = "https://id.example.org"
     terms.assertionIssuer = "https://a.example"
     terms.webApp = app
-    let agreed = Agreement(scope: ["openid"], resources: ["https://api.example.org"])
     let refused = RefusedSignIn(
         method: .nativeOTP, reason: "invalid_code", account: account, client: client,
         clientID: "web", app: app, from: SignInPlace(source: "AAAA", device: "iPhone"))
@@ -103,7 +103,7 @@ private func signInSamples() throws -> [any Event] {
         AccountEvent.erased, MailboxEvent.assigned(account),
         MailboxEvent.released(account, next: client), MailboxEvent.codeIssued(issued),
         MailboxEvent.codeIssued(moving), MailboxEvent.codeRefused(code, at: noon),
-        MailboxEvent.codeRenamed(code, person), MailboxEvent.codeRedeemed(code),
+        MailboxEvent.codeRenamed(code, person, source: "AAAA"), MailboxEvent.codeRedeemed(code),
         SessionEvent.opened(terms), SessionEvent.refreshed(generation: 1, at: noon),
         SessionEvent.refreshed(generation: 2, at: noon, key: "k1"),
         SessionEvent.refreshed(generation: 3, at: noon, parent: 1), SessionEvent.ended(.reuse),
@@ -123,6 +123,13 @@ private func signInSamples() throws -> [any Event] {
         PasskeyEvent.used(counter: 1, isBackedUp: true, at: noon),
         PasskeyEvent.renamed("Phone", account: account),
         PasskeyEvent.removed(account: account, mail: code),
+    ] + registrationSamples()
+}
+
+private func registrationSamples() -> [any Event] {
+    let terms = RegistrationTerms(label: "Partners", uses: 2, scope: ["jobs"], expiresAt: noon)
+    let agreed = Agreement(scope: ["openid"], resources: ["https://api.example.org"])
+    return [
         ConsentEvent.given(
             GivenConsent(
                 account: account, client: client, clientID: "web",
@@ -133,12 +140,6 @@ private func signInSamples() throws -> [any Event] {
                 places: [PlacedAgreement("web.example.org", agreed)], at: noon)),
         ConsentEvent.withdrawn(account: account, client: client),
         PushedRequestEvent.used(account: account, client: client),
-    ] + registrationSamples()
-}
-
-private func registrationSamples() -> [any Event] {
-    let terms = RegistrationTerms(label: "Partners", uses: 2, scope: ["jobs"], expiresAt: noon)
-    return [
         RegistrationTokenEvent.created(terms),
         RegistrationTokenEvent.used(client: client, at: noon),
         RegistrationTokenEvent.revoked,
@@ -169,23 +170,28 @@ private func flagshipSamples() throws -> [any Event] {
             notice: CertificationNotice(account: app, clientName: "Phone", mail: client)),
         ClientEvent.certificationRevoked(.metadataChanged, at: noon),
         PassphraseEvent.derived(derived, account: app, mail: client, at: noon),
-        OwnerEvent.appointed(app, token: client), OwnerEvent.onboarded(installation: client),
-        OwnerEvent.invited(app, token: client, base: "https://a.example", mail: code),
+        OwnerEvent.appointed(app, token: client, generation: 1),
+        OwnerEvent.onboarded(installation: client),
+        OwnerEvent.invited(
+            app, token: client, base: "https://a.example", mail: code, generation: 1),
         OwnerEvent.mailedCodesChanged(isNeeded: true),
         PassphraseEvent.hintChanged("otters", account: app),
         PassphraseEvent.hintRequested("otters", account: app, mail: client),
         MailedLinkEvent.issued(
             IssuedMailedLink(
                 id: client, purpose: .passphraseReset, account: app, base: "https://a.example",
-                returnPath: ReturnPath("/account"), issuedAt: noon)), MailedLinkEvent.used(client),
+                returnPath: ReturnPath("/account"), issuedAt: noon, generation: 1)),
+        MailedLinkEvent.used(client),
         OwnerEvent.deviceAdded(
             AddedDevice(installation: client, clientName: "Phone", account: app, mail: client)),
         OwnerEvent.deviceRemoved(client),
-        OwnerEvent.moveRequested(PendingMove(mailbox: code, code: client)),
+        OwnerEvent.moveRequested(PendingMove(mailbox: code, code: client, generation: 1)),
         OwnerEvent.moveEnded(code: client),
-        OwnerEvent.mailboxVouched(TimedName(client, until: noon)),
-        OwnerEvent.browserTrusted(TimedName(client, until: noon)), OwnerEvent.termsSigned,
-        AccountEvent.mailboxMoved(mailbox: code, left: client, mail: app),
+        OwnerEvent.mailboxVouched(TimedName(client, until: noon, generation: 1)),
+        OwnerEvent.browserTrusted(TimedName(client, until: noon, generation: 1)),
+        OwnerEvent.termsSigned, AccountEvent.proofsEnded,
+        AccountEvent.mailboxMoved(
+            mailbox: code, left: client, mail: app),
         AttestationEvent.accepted(installation: client, by: .playIntegrity, app: "org.example"),
         AttestationEvent.refused(installation: client, reason: "nonce"),
         AppKeyEvent.attested(AttestedKey(id: [1], publicKey: [4], app: "TEAM.org.example")),
@@ -195,7 +201,7 @@ private func flagshipSamples() throws -> [any Event] {
         MailedCodeEvent.issued(
             IssuedMailedCode(
                 id: client, purpose: .certification, account: app, digest: try digest(1),
-                issuedAt: noon)),
+                issuedAt: noon, installation: code, generation: 1)),
         MailedCodeEvent.refused(client, at: noon), MailedCodeEvent.redeemed(client),
     ] + providerSamples() + (try webAppSamples())
 }

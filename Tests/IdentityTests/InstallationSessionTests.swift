@@ -55,9 +55,11 @@ private let certified = Owned.certified
                 request: request)
         }
         let next = DerivedPassphrase(rounds: 100_000, hash: "other")
-        try await givenOwner().when(change(.newPassphrase(next, mail: mailed))).then(
+        var expected = Decision(
             PassphraseEvent.derived(next, account: owner, mail: mailed, at: now),
             in: Passphrase.stream(of: owner))
+        expected.append(AccountEvent.proofsEnded, in: owner)
+        try await givenOwner().when(change(.newPassphrase(next, mail: mailed))).then(expected)
         try await givenOwner().when(change(.nobody)).thenNothing()
     }
 }
@@ -257,7 +259,7 @@ private let certified = Owned.certified
 }
 
 @Suite struct `Certifying an installation by mail` {
-    private let stream = MailedCode.stream(of: installation, .certification)
+    private let stream = MailedCode.stream(of: owner, .certification)
 
     @Test func `has one code mailed`() async throws {
         let request = RequestCertification(
@@ -265,7 +267,7 @@ private let certified = Owned.certified
         let issued = MailedCodeEvent.issued(
             IssuedMailedCode(
                 id: mailed, purpose: .certification, account: owner, digest: try digest(9),
-                issuedAt: now))
+                issuedAt: now, installation: installation))
         try await givenOwner().when(request).then(issued, in: stream)
         try await givenInstallation().when(request).thenRejected(.noOwner)
         try await flagshipRealm().when(request).thenRejected(.notFound)
@@ -273,17 +275,60 @@ private let certified = Owned.certified
         try await givenDisabledRealm().when(request).thenRejected(.realmDisabled)
     }
 
-    @Test func `takes it once`() async throws {
-        func certify(_ byte: UInt8, _ id: UUID = mailed) throws -> CertifyByMailedCode {
-            CertifyByMailedCode(
-                installation: installation,
-                typed: TypedMailedCode(id: id, digest: try digest(byte)), now: now)
+    private func certify(_ byte: UInt8, _ id: UUID = mailed) throws -> CertifyByMailedCode {
+        CertifyByMailedCode(
+            installation: installation, typed: TypedMailedCode(id: id, digest: try digest(byte)),
+            now: now)
+    }
+
+    private func asked(
+        _ id: UUID = mailed, for installation: UUID = installation
+    ) throws -> MailedCodeEvent {
+        .issued(
+            IssuedMailedCode(
+                id: id, purpose: .certification, account: owner, digest: try digest(9),
+                issuedAt: madeAt, installation: installation))
+    }
+
+    @Test func `guesses at codes of all installations are counted together, whatever the code`()
+        async throws
+    {
+        var there = try await givenOwner()
+        // Two codes, each of another installation, and not one of them guessed at as often as it may be.
+        for (name, other) in [(UInt64(1), app), (2, client)] {
+            there = there.given(try asked(UUID(high: 90, low: name), for: other), in: stream)
+            for _ in 0..<MailedCode.attempts {
+                there = there.given(
+                    MailedCodeEvent.refused(UUID(high: 90, low: name), at: madeAt), in: stream)
+            }
         }
-        let asked = try await givenOwner().given(
-            MailedCodeEvent.issued(
-                IssuedMailedCode(
-                    id: mailed, purpose: .certification, account: owner, digest: try digest(9),
-                    issuedAt: madeAt)), in: stream)
+        let fresh = try there.given(asked(), in: stream)
+        try await fresh.when(certify(9)).thenRejected(.noCode)
+        // An hour later they are forgotten.
+        var later = try certify(9)
+        later.now = madeAt.adding(seconds: 3_600)
+        var issued = IssuedMailedCode(
+            id: mailed, purpose: .certification, account: owner, digest: try digest(9),
+            issuedAt: later.now, installation: installation)
+        let again = there.given(ClientEvent.adopted(atOnboarding: false), in: installation)
+            .given(MailedCodeEvent.issued(issued), in: stream)
+        #expect(
+            try await again.when(later).result.get().events.map(\.name) == [
+                "mailed_code.redeemed", "client.certified",
+            ])
+        // As they are by what ended the proofs of the account: it took more than guesses.
+        issued = IssuedMailedCode(
+            id: mailed, purpose: .certification, account: owner, digest: try digest(9),
+            issuedAt: madeAt, installation: installation, generation: 1)
+        try await there.given(AccountEvent.stampRotated(), in: owner)
+            .given(MailedCodeEvent.issued(issued), in: stream).when(certify(8))
+            .then(MailedCodeEvent.refused(mailed, at: now), in: stream)
+    }
+
+    @Test func `takes it once`() async throws {
+        let asked = try await givenOwner().given(asked(), in: stream)
+        try await givenOwner().given(self.asked(for: app), in: stream).when(certify(9))
+            .thenRejected(.noCode)
         var expected = Decision(MailedCodeEvent.redeemed(mailed), in: stream)
         expected.append(
             ClientEvent.certified(.mailedCode, at: now, attestation: nil), in: installation)

@@ -10,12 +10,13 @@ private let next = UUID(high: 52, low: 52)
 private let anna = Person(email: "anna@example.org", firstName: "Ann")
 
 private func moveCode(
-    _ byte: UInt8 = 1, purpose: IssuedCode.Purpose = .move
+    _ byte: UInt8 = 1, of mover: UUID? = account, named name: UUID = code
 ) throws -> MailboxEvent {
-    .codeIssued(
-        IssuedCode(
-            id: code, purpose: purpose, digest: try digest(byte), app: nil, issuedAt: noon,
-            expiresAt: noon.adding(seconds: 600), person: anna))
+    var issued = IssuedCode(
+        id: name, purpose: mover == nil ? .registration : .move, digest: try digest(byte),
+        app: nil, issuedAt: noon, expiresAt: noon.adding(seconds: 600), person: anna)
+    issued.account = mover
+    return .codeIssued(issued)
 }
 
 private func givenAnn() -> Scenario {
@@ -42,11 +43,54 @@ private func givenAnn() -> Scenario {
         let mailed = try moveCode()
         let asked = givenAnn().given(mailed, in: other)
         try await asked.when(request(at: noon.adding(seconds: 119))).thenNothing()
-        var resting = givenAnn()
+        var resting = try givenAnn().given(moveCode(of: session), in: other)
         for _ in 0..<10 {
             resting = resting.given(MailboxEvent.codeRefused(code, at: noon), in: other)
         }
         try await resting.when(request()).thenNothing()
+    }
+
+    @Test func `a request of another account or to join keeps nobody from asking to move`()
+        async throws
+    {
+        for mover in [nil, session] {
+            let asked = try givenAnn().given(moveCode(2, of: mover, named: next), in: other)
+            try await asked.when(request()).then(moveCode(), in: other)
+            // Both are good then.
+            let both = asked.given(try moveCode(), in: other)
+            let moved = try await both.when(
+                MoveMailbox(
+                    account: account, mailbox: other, digest: try digest(1), person: anna,
+                    nextSubject: next, now: noon)
+            ).result.get()
+            #expect(moved.events.contains { $0.name == "account.mailbox_changed" })
+        }
+    }
+
+    @Test func `a request to move to an address keeps its owner from nothing`() async throws {
+        var asked = try givenNativeRealm().given(moveCode(of: session), in: other)
+        let join = RequestOTP(
+            mailbox: other, person: ann, code: next, digest: try digest(3), now: noon)
+        try await asked.when(join).then(joinersCode(), in: other)
+        // Nor do wrong guesses at the code of whoever wants to move.
+        for _ in 0..<10 {
+            asked = asked.given(MailboxEvent.codeRefused(code, at: noon), in: other)
+        }
+        try await asked.when(join).then(joinersCode(), in: other)
+        let joined = try await asked.given(joinersCode(), in: other).when(
+            RedeemGrant(
+                OTPGrant(mailbox: other, digest: try digest(3), account: account),
+                GrantRequest(
+                    client: client, clientID: "web", proof: .none, session: session, now: noon))
+        ).result.get()
+        #expect(joined.events.contains { $0.name == "account.registered" })
+    }
+
+    private func joinersCode() throws -> MailboxEvent {
+        .codeIssued(
+            IssuedCode(
+                id: next, purpose: .registration, digest: try digest(3), app: nil, issuedAt: noon,
+                expiresAt: noon.adding(seconds: 600), person: ann))
     }
 
     @Test func `is refused where the realm is closed, the account blocked, or no address given`()
@@ -86,10 +130,13 @@ private func givenAnn() -> Scenario {
         try await givenAnn().given(try moveCode(), in: other).when(move(2)).then(
             MailboxEvent.codeRefused(code, at: noon), in: other)
         try await givenAnn().when(move()).thenNothing()
-        try await givenAnn().given(try moveCode(purpose: .registration), in: other)
-            .when(move()).thenNothing()
+        for mover in [nil, session] {
+            try await givenAnn().given(moveCode(of: mover), in: other).when(move()).thenNothing()
+        }
         // Somebody was faster.
-        try await givenAnn().given(MailboxEvent.assigned(client), try moveCode(), in: other)
+        try await givenAnn().given(moveCode(), MailboxEvent.assigned(client), in: other)
+            .when(move()).thenNothing()
+        try await givenAnn().given(MailboxEvent.assigned(client), moveCode(), in: other)
             .when(move()).thenNothing()
     }
 

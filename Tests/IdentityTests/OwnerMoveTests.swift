@@ -25,6 +25,7 @@ private func mailed() throws -> MailboxEvent {
         id: moveLink, purpose: .move, digest: try digest(1), app: nil, issuedAt: now,
         expiresAt: now.adding(seconds: RequestOwnerMove.lifetime), person: moved)
     issued.base = base
+    issued.account = owner
     return .codeIssued(issued)
 }
 
@@ -172,18 +173,24 @@ private let pending = OwnerEvent.moveRequested(PendingMove(mailbox: other, code:
         var trusted = Owner()
         for event in needed { trusted.apply(event) }
         trusted.apply(.browserTrusted(code))
-        #expect(trusted.trusts(moveLink, at: now))
-        #expect(!trusted.trusts(next, at: now) && !trusted.trusts(nil, at: now))
-        #expect(!trusted.trusts(moveLink, at: code.expiresAt))
+        var account = Account()
+        #expect(trusted.trusts(moveLink, of: account, at: now))
+        #expect(
+            !trusted.trusts(next, of: account, at: now)
+                && !trusted.trusts(nil, of: account, at: now))
+        #expect(!trusted.trusts(moveLink, of: account, at: code.expiresAt))
+        account.apply(.proofsEnded)
+        #expect(!trusted.trusts(moveLink, of: account, at: now))
+        account = Account()
         var off = trusted
         off.apply(.mailedCodesChanged(isNeeded: false))
-        #expect(!off.trusts(moveLink, at: now))
+        #expect(!off.trusts(moveLink, of: account, at: now))
         for number in 0..<20 {
             trusted.apply(
                 .browserTrusted(
                     TimedName(UUID(high: 72, low: UInt64(number)), until: code.expiresAt)))
         }
-        #expect(!trusted.trusts(moveLink, at: now))
+        #expect(!trusted.trusts(moveLink, of: account, at: now))
     }
 }
 

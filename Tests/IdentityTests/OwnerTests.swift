@@ -47,8 +47,8 @@ private let certified = Owned.certified
         let decision = try verdict.result.get()
         #expect(
             decision.events.map(\.name) == [
-                "owner.onboarded", "passphrase.derived", "client.adopted", "owner.device_added",
-                "session_code.issued",
+                "owner.onboarded", "passphrase.derived", "account.proofs_ended", "client.adopted",
+                "owner.device_added", "session_code.issued",
             ])
         let trusted = try await appointed(certified).when(onboard()).result.get()
         #expect(trusted.events.map(\.name).last == "session.opened")

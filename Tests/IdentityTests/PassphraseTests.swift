@@ -36,9 +36,10 @@ private func givenAnn(_ settings: JSONObject = ["login_passphrase": true]) -> Sc
     }
 
     @Test func `keeps what it is expensive to guess from, and tells its owner`() async throws {
-        try await givenAnn().when(set()).then(wasSet(), in: stream)
-        try await givenAnn().given(wasSet("other"), in: stream).when(set())
-            .then(wasSet(), in: stream)
+        var expected = Decision(wasSet(), in: stream)
+        expected.append(AccountEvent.proofsEnded, in: account)
+        try await givenAnn().when(set()).then(expected)
+        try await givenAnn().given(wasSet("other"), in: stream).when(set()).then(expected)
     }
 
     @Test func `is refused where it is off, closed, blocked, or too long after signing in`()
@@ -62,9 +63,12 @@ private func givenAnn(_ settings: JSONObject = ["login_passphrase": true]) -> Sc
     }
 
     @Test func `tells its owner, also where passphrases are off by now`() async throws {
+        var expected = Decision(
+            PassphraseEvent.removed(account: account, mail: code), in: stream)
+        expected.append(AccountEvent.proofsEnded, in: account)
         for settings in [["login_passphrase": true], [:]] as [JSONObject] {
             try await givenAnn(settings).given(wasSet(), in: stream).when(remove())
-                .then(PassphraseEvent.removed(account: account, mail: code), in: stream)
+                .then(expected)
         }
     }
 

@@ -26,13 +26,15 @@ func givenNativeRealm(
 
 func issued(
     _ purpose: IssuedCode.Purpose = .registration, digest byte: UInt8 = 1, at: Timestamp = noon,
-    to person: Person? = nil
+    to person: Person? = nil, from source: String? = nil, generation: Int = 0
 ) throws -> MailboxEvent {
-    .codeIssued(
-        IssuedCode(
-            id: code, purpose: purpose, digest: try digest(byte), app: nil, issuedAt: at,
-            expiresAt: at.adding(seconds: 600),
-            person: person ?? (purpose == .registration ? ann : reader)))
+    var issued = IssuedCode(
+        id: code, purpose: purpose, digest: try digest(byte), app: nil, issuedAt: at,
+        expiresAt: at.adding(seconds: 600),
+        person: person ?? (purpose == .registration ? ann : reader))
+    issued.source = source
+    issued.generation = generation
+    return .codeIssued(issued)
 }
 
 func registeredAccount(isConfirmed: Bool = true) -> AccountEvent {
@@ -137,7 +139,8 @@ func registeredAccount(isConfirmed: Bool = true) -> AccountEvent {
             .then(issued(), in: mailbox)
     }
 
-    @Test func `has the code that was just mailed make an account of whoever asked last`()
+    @Test
+    func `puts on record under which names a code is asked for again before another is mailed`()
         async throws
     {
         let mallory = Person(email: "ann@example.org", firstName: "Mallory", lastName: "Evil")
@@ -154,11 +157,21 @@ func registeredAccount(isConfirmed: Bool = true) -> AccountEvent {
         try await realm.when(command).thenNothing()
         realm = realm.given(MailboxEvent.codeRenamed(code, mallory), in: mailbox)
         try await realm.when(request(at: soon, person: mallory)).thenNothing()
-        try await realm.when(request(at: soon))
-            .then(MailboxEvent.codeRenamed(code, ann), in: mailbox)
+        try await realm.when(request(at: soon)).thenNothing()
+        var elsewhere = try request(at: soon)
+        elsewhere.source = "b"
+        try await realm.when(elsewhere)
+            .then(MailboxEvent.codeRenamed(code, ann, source: "b"), in: mailbox)
+        // Of more than a few it does not matter any more.
+        var crowded = realm
+        for number in 0..<6 {
+            crowded = crowded.given(
+                MailboxEvent.codeRenamed(code, ann, source: "\(number)"), in: mailbox)
+        }
+        try await crowded.when(elsewhere).thenNothing()
         // Of somebody who has an account nothing changes.
-        try await realm.given(registeredAccount(isConfirmed: false), in: account)
-            .given(MailboxEvent.assigned(account), in: mailbox).when(request(at: soon))
+        try await givenNativeRealm().given(registeredAccount(isConfirmed: false), in: account)
+            .given(MailboxEvent.assigned(account), issued(), in: mailbox).when(request(at: soon))
             .thenNothing()
         // What another code is for is not what was said of this one.
         try await realm.given(MailboxEvent.codeRedeemed(code), in: mailbox)
@@ -238,16 +251,42 @@ func registeredAccount(isConfirmed: Bool = true) -> AccountEvent {
                 (opened(scope: ["openid", "offline_access"], offline: true), session)))
     }
 
-    @Test func `makes it of whoever asked last for the code`() async throws {
-        let bob = Person(email: "ann@example.org", firstName: "Bob")
-        let realm = try givenNativeRealm().given(issued(), in: mailbox)
-            .given(MailboxEvent.codeRenamed(code, bob), in: mailbox)
-        let made = AccountEvent.registered(
-            mailbox: mailbox, isConfirmed: true, origin: .code, person: bob)
-        try await realm.when(redeem()).then(
-            decided(
-                (MailboxEvent.codeRedeemed(code), mailbox), (made, account),
-                (MailboxEvent.assigned(account), mailbox), (opened(), session)))
+    @Test func `gives an account the names of the person who redeems the code, or none`()
+        async throws
+    {
+        let mallory = Person(email: "ann@example.org", firstName: "Mallory", lastName: "Evil")
+        let first = try givenNativeRealm().given(issued(from: "a"), in: mailbox)
+        func renamed(_ person: Person, from source: String) -> Scenario {
+            first.given(MailboxEvent.codeRenamed(code, person, source: source), in: mailbox)
+        }
+        let own = try #require(JoinerNames(firstName: "Anna", lastName: nil))
+        let silent = try #require(JoinerNames(firstName: nil, lastName: nil))
+        let cases: [(Scenario, from: String?, says: JoinerNames?, name: String?)] = [
+            // Nobody else asked, wherever it is redeemed.
+            (first, "a", nil, "Ann"), (first, "c", nil, "Ann"), (first, nil, nil, "Ann"),
+            // Somebody else did, from elsewhere: who asked from here is who redeems.
+            (renamed(mallory, from: "b"), "a", nil, "Ann"),
+            (renamed(mallory, from: "b"), "b", nil, "Mallory"),
+            (renamed(mallory, from: "b"), "c", nil, nil),
+            // From here as well: nobody knows who it is.
+            (renamed(mallory, from: "a"), "a", nil, nil),
+            (renamed(ann, from: "b"), "c", nil, "Ann"),
+            // What is said while redeeming counts.
+            (renamed(mallory, from: "a"), "a", own, "Anna"), (first, "a", own, "Anna"),
+            (first, "a", silent, nil),
+        ]
+        for (realm, source, names, name) in cases {
+            var command = try redeem()
+            command.grant.joiner = names
+            command.request.from = SignInPlace(source: source)
+            let decision = try await realm.when(command).result.get()
+            let made = try #require(decision.events.first { $0.name == "account.registered" })
+            #expect(
+                made.personal["first_name"]?.string == name,
+                "\(source ?? "nowhere"), \(String(describing: names))")
+            #expect(made.personal["last_name"]?.string == (name == "Mallory" ? "Evil" : nil))
+        }
+        #expect(JoinerNames(firstName: "A\nnn", lastName: nil) == nil)
     }
 
     @Test func `gives nothing to a client whose app is gone`() async throws {
@@ -259,9 +298,10 @@ func registeredAccount(isConfirmed: Bool = true) -> AccountEvent {
     }
 
     @Test func `signs the holder in, and confirms the mailbox where nobody had`() async throws {
-        let realm = try givenNativeRealm().given(issued(.signIn), in: mailbox)
-            .given(MailboxEvent.assigned(account), in: mailbox)
-        try await realm.given(registeredAccount(), AccountEvent.stampRotated(), in: account)
+        let held = try givenNativeRealm().given(MailboxEvent.assigned(account), in: mailbox)
+        let realm = held.given(try issued(.signIn), in: mailbox)
+        try await held.given(issued(.signIn, generation: 1), in: mailbox)
+            .given(registeredAccount(), AccountEvent.stampRotated(), in: account)
             .when(redeem()).then(
                 decided((MailboxEvent.codeRedeemed(code), mailbox), (opened(stamp: 1), session)))
         try await realm.given(registeredAccount(isConfirmed: false), in: account)
@@ -292,9 +332,13 @@ func registeredAccount(isConfirmed: Bool = true) -> AccountEvent {
     }
 
     @Test func `uses the code up for an account that may not sign in`() async throws {
-        let verdict = try await givenNativeRealm().given(issued(.signIn), in: mailbox)
-            .given(MailboxEvent.assigned(account), in: mailbox)
-            .given(registeredAccount(), AccountEvent.disabled(), in: account).when(redeem())
+        let held = try givenNativeRealm().given(MailboxEvent.assigned(account), in: mailbox)
+            .given(registeredAccount(), AccountEvent.disabled(), in: account)
+        // One from before is worth nothing.
+        try await held.given(issued(.signIn), in: mailbox).when(redeem())
+            .then(decided(refused(account: account)))
+        let verdict = try await held.given(issued(.signIn, generation: 1), in: mailbox)
+            .when(redeem())
         verdict.then(
             decided(
                 (MailboxEvent.codeRedeemed(code), mailbox),
@@ -304,8 +348,7 @@ func registeredAccount(isConfirmed: Bool = true) -> AccountEvent {
     @Test func `is not enough where an app wants more than one factor`() async throws {
         let strong = RealmEvent.settingsChanged(["sign_in_level": "multi"])
         let verdict = try await givenNativeRealm().given(strong, in: Realm.stream)
-            .given(issued(.signIn), in: mailbox)
-            .given(MailboxEvent.assigned(account), in: mailbox)
+            .given(MailboxEvent.assigned(account), issued(.signIn), in: mailbox)
             .given(registeredAccount(), in: account).when(redeem())
         verdict.then(
             decided(

@@ -17,8 +17,19 @@ public struct Scenario: Sendable {
         return scenario
     }
 
+    /// What a command decided happened, too.
+    public func given(_ decision: Decision) -> Scenario {
+        var scenario = self
+        for event in decision.events { scenario.append(event) }
+        return scenario
+    }
+
     private mutating func append(_ event: some Event, in stream: UUID) {
-        let new = NewEvent(event, in: stream)
+        append(NewEvent(event, in: stream))
+    }
+
+    private mutating func append(_ new: NewEvent) {
+        let stream = new.stream
         let version = history[stream, default: []].count + 1
         history[stream, default: []].append(
             Recorded(

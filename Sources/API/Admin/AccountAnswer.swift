@@ -36,7 +36,8 @@ struct KnownPerson {
             case .mailboxConfirmed, .mailboxMoved: isConfirmed = true
             case .rolesChanged(let given): roles = given
             case .deleted: return nil
-            case .disabled, .enabled, .stampRotated, .deletionScheduled, .deletionCancelled,
+            case .disabled, .enabled, .stampRotated, .proofsEnded, .deletionScheduled,
+                .deletionCancelled,
                 .erased, nil:
                 break
             }

@@ -77,6 +77,7 @@ extension Call<RealmContext> {
             digest: digest, invite: invite.map(context.mint.invite), mayJoin: false,
             now: context.clock.now())
         command.isForPage = true
+        command.source = signInPlace.source
         let outcome = try await ask(command, as: "anonymous")
         // Only what would make an account counts as one more sign-up of its source.
         guard outcome == .nothing(.wouldJoin), mayJoin, allowsSignUp() else { return }

@@ -19,7 +19,9 @@ enum OnboardingRoutes {
     ) { call throws(Problem) in
         try call.count(.ownerInvitation, target: Call<RealmContext>.wholeRealm)
         let refusal = try await call.attempt(
-            InviteOwner(base: call.context.place.links, mail: call.newID()), as: "anonymous")
+            InviteOwner(
+                base: call.context.place.links, mail: call.newID(), token: call.newID()),
+            as: "anonymous")
         if let refusal, refusal != .nobodyWaits { throw refusal.problem }
         if call.wantsJSON { return .json(.ok, [:]) }
         return OwnerNotice.mailed(try await call.visit())
@@ -123,8 +125,9 @@ enum OnboardingRoutes {
 
 extension Call<RealmContext> {
     /// The name that the token follows from, where it is the one that is good now.
-    fileprivate func registerToken(_ text: String) async throws(Problem) -> UUID? {
-        guard let known = try await folded(Owner.self, Owner.stream).token,
+    func registerToken(_ text: String) async throws(Problem) -> UUID? {
+        let (owner, account) = try await ownersAccount()
+        guard let known = owner.registerToken(of: account),
             constantTimeEqual(
                 Array(context.mint.registerToken(known).utf8), Array(text.utf8))
         else { return nil }

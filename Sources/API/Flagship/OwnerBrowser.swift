@@ -16,6 +16,13 @@ extension Call<RealmContext> {
         )
     }
 
+    /// The owner, with what their account's events amount to.
+    func ownersAccount() async throws(Problem) -> (owner: Owner, account: Account) {
+        let owner = try await folded(Owner.self, Owner.stream)
+        guard let id = owner.account else { return (owner, Account()) }
+        return (owner, try await folded(Account.self, id))
+    }
+
     /// The hash that a device made of a passphrase; where it made none, it is made here.
     func deviceHash(
         _ members: JSONObject, rounds: Int64

@@ -112,7 +112,8 @@ extension Call<RealmContext> {
 
     /// Where the owner wants to move, while he does.
     fileprivate func pendingMove() async throws(Problem) -> (move: PendingMove, address: String)? {
-        guard let move = try await folded(Owner.self, Owner.stream).move else { return nil }
+        let (owner, account) = try await ownersAccount()
+        guard let move = owner.pendingMove(of: account) else { return nil }
         for event in try await recorded(move.mailbox).reversed() {
             guard case .codeIssued(let code)? = MailboxEvent(event), code.id == move.code,
                 let address = code.person.email

@@ -155,11 +155,12 @@ extension Call<RealmContext> {
     fileprivate func ownerLink(
         _ text: String?
     ) async throws(Problem) -> (id: UUID, redirect: OwnerRedirect)? {
-        guard let id = text.flatMap(context.mint.readMagicCode),
-            let account = try await folded(Owner.self, Owner.stream).account,
+        guard let id = text.flatMap(context.mint.readMagicCode) else { return nil }
+        let (owner, account) = try await ownersAccount()
+        guard let owned = owner.account,
             let link = try await folded(
-                MailedLink.self, MailedLink.stream(of: account, .signIn)
-            ).link(id, at: context.clock.now())
+                MailedLink.self, MailedLink.stream(of: owned, .signIn)
+            ).link(id, of: account, at: context.clock.now())
         else { return nil }
         return (id, OwnerRedirect(link.returnPath?.text, context.place))
     }

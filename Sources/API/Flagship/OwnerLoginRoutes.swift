@@ -256,8 +256,8 @@ extension Call<RealmContext> {
         {
             trusted = context.mint.readTrustToken(shown, kept)
         }
-        let isKnown = try await folded(Owner.self, Owner.stream).trusts(
-            trusted, at: context.clock.now())
+        let (owner, account) = try await ownersAccount()
+        let isKnown = owner.trusts(trusted, of: account, at: context.clock.now())
         let (_, next) = try await secondStep(of: members, after: isKnown ? .nothing : comparison)
         var proof = OwnerPassphraseProof(comparison: comparison, next: next)
         proof.vouched = vouched(members)

@@ -88,7 +88,7 @@ enum OwnerResetRoutes {
         let visit = try await call.submission()
         try call.count(.ownerSignIn, target: Call<RealmContext>.wholeRealm)
         let text = call.body["passphrase_reset_token"]?.string ?? ""
-        guard let (link, account) = try await call.resetLink(text) else {
+        guard let (link, _) = try await call.resetLink(text) else {
             return OwnerNotice.linkOver(visit)
         }
         let derived: DerivedPassphrase
@@ -98,7 +98,8 @@ enum OwnerResetRoutes {
         }
         let refusal = try await call.attempt(
             ResetPassphrase(
-                account: account, link: link, passphrase: .derived(derived), mail: call.newID(),
+                account: link.account, link: link.id, passphrase: .derived(derived),
+                mail: call.newID(),
                 now: call.context.clock.now()), as: "anonymous")
         switch refusal {
         case nil: return .seeOther("/auth/login")
@@ -146,14 +147,21 @@ enum OwnerResetRoutes {
 }
 
 extension Call<RealmContext> {
-    /// The link of this token, while it is good. Looking uses nothing up.
-    func resetLink(_ text: String) async throws(Problem) -> (link: UUID, account: UUID)? {
-        guard let (link, account) = context.mint.readResetToken(text),
-            try await folded(
-                MailedLink.self, MailedLink.stream(of: account, .passphraseReset)
-            ).link(link, at: context.clock.now()) != nil
+    /// The link of this token, while it is good, and the address that it was mailed to: it is not good any
+    /// more once the account has another one. Looking uses nothing up.
+    func resetLink(
+        _ text: String
+    ) async throws(Problem) -> (link: IssuedMailedLink, email: String?)? {
+        guard let (id, account) = context.mint.readResetToken(text) else { return nil }
+        let links = try await folded(
+            MailedLink.self, MailedLink.stream(of: account, .passphraseReset))
+        // Both from one reading, or a move between two would show the other address.
+        let events = try await recorded(account)
+        guard AccountEvent.catalogue.contains(where: { $0.name == events.first?.name }),
+            let link = links.link(
+                id, of: Account(folding: events), at: context.clock.now())
         else { return nil }
-        return (link, account)
+        return (link, Person.latest(events)?.email)
     }
 }
 

@@ -85,20 +85,15 @@ enum OwnerRoutes {
                     + "\(DerivedPassphrase.rounds.upperBound).", parameter: "KdfIterations")
         }
         try call.count(.ownerSignIn, target: Call<RealmContext>.wholeRealm)
-        let owner = try await call.folded(Owner.self, Owner.stream)
-        let isToken =
-            owner.token.map { known in
-                constantTimeEqual(
-                    Array(call.context.mint.registerToken(known).utf8), Array(token.utf8))
-            } ?? false
+        let known = try await call.registerToken(token)
         var derived = try call.derivedPassphrase(rounds)
         // Who has no token keeps nobody busy with work.
-        if isToken { derived.hash = try await call.hashed(members["passphrase"]?.string) }
+        if known != nil { derived.hash = try await call.hashed(members["passphrase"]?.string) }
         do throws(Problem) {
             let outcome = try await call.ask(
                 OnboardOwner(
-                    token: (isToken ? owner.token : nil) ?? .zero, passphrase: derived,
-                    mail: call.newID(), request: call.ownerRequest(members)), as: "anonymous")
+                    token: known ?? .zero, passphrase: derived, mail: call.newID(),
+                    request: call.ownerRequest(members)), as: "anonymous")
             return try call.answer(outcome)
         } catch {
             guard error.detail == OwnerRefusal.invalidRegisterToken.problem.detail else {

@@ -173,8 +173,8 @@ extension Call<RealmContext> {
     }
 
     fileprivate func demandMailedCodes(_ client: UUID) async throws(Problem) -> Response {
-        let account = try await folded(Owner.self, Owner.stream).account ?? .zero
-        let stream = MailedCode.stream(of: account, .secondFactor)
+        let (owner, account) = try await ownersAccount()
+        let stream = MailedCode.stream(of: owner.account ?? .zero, .secondFactor)
         let now = context.clock.now()
         let digits = body["two_factor_activation_code"]?.string ?? ""
         guard !digits.isEmpty else {
@@ -189,10 +189,11 @@ extension Call<RealmContext> {
             if let refusal { throw refusal.problem }
             return Response(status: .noContent)
         }
-        let live = try await folded(MailedCode.self, stream).liveCode(at: now)
         guard let digest = context.mint.digest(ofMailedCode: digits, in: stream) else {
             throw Problem(.internalError)
         }
+        let live = try await folded(MailedCode.self, stream).code(
+            typedAs: digest, of: account, at: now)
         let outcome = try await ask(
             ChangeMailedCodes(
                 typed: TypedMailedCode(id: live ?? .zero, digest: digest), now: now),

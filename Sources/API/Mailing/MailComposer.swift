@@ -87,10 +87,15 @@ public struct MailComposer: Sendable {
             guard case .opened(let fields) = event.personal else { return nil }
             return Person(fields: fields)
         }
-        guard order.isForTheOldAddress else {
-            return try await Person.latest(of: account, in: event.realm, from: events)
+        if order.isForTheOldAddress { return try await Person.before(event, from: events) }
+        let known = try await events.stream(account, after: 0, in: event.realm)
+        // What proved that somebody reads another mailbox is mailed to none any more.
+        if let generation = order.generation,
+            Account(folding: known).proofGeneration != generation
+        {
+            return nil
         }
-        return try await Person.before(event, from: events)
+        return Person.latest(known)
     }
 }
 
@@ -113,11 +118,9 @@ extension Person {
     }
 
     /// As an account's events left it. Nil where it was erased, or never was.
-    static func latest(
-        of account: UUID, in realm: RealmID, from events: any EventLog
-    ) async throws(LogFailure) -> Person? {
+    static func latest(_ events: [Recorded]) -> Person? {
         var person: Person?
-        for event in try await events.stream(account, after: 0, in: realm) {
+        for event in events {
             switch AccountEvent(event) {
             case .registered(_, _, _, let known), .personChanged(let known):
                 person = event.personal.isGone ? nil : known
@@ -125,5 +128,15 @@ extension Person {
             }
         }
         return person
+    }
+}
+
+extension Account {
+    /// As its events left it.
+    init(folding events: [Recorded]) {
+        self.init()
+        for event in events {
+            if let event = AccountEvent(event) { apply(event) }
+        }
     }
 }

@@ -13,6 +13,8 @@ struct MailOrder {
     /// It goes to the mailbox that the account left by the event.
     var isForTheOldAddress = false
     var deadline: Timestamp?
+    /// Of what proves something: it is mailed as long as the account's proofs are of this generation.
+    var generation: Int?
 
     /// Nil for an event that asks for no mail.
     static func of(_ event: Recorded, _ mint: TokenMint) -> MailOrder? {
@@ -108,11 +110,11 @@ struct MailOrder {
     }
 
     private static func ofInvitation(_ event: Recorded, _ mint: TokenMint) -> MailOrder? {
-        guard case .invited(let owner, let token, let base, _)? = OwnerEvent(event),
+        guard case .invited(let owner, let token, let base, _, let generation)? = OwnerEvent(event),
             let link = MailLink(
                 "\(base)/auth/passphrase?registerToken=\(mint.registerToken(token))")
         else { return nil }
-        return MailOrder(kind: .ownerInvitation(link), account: owner)
+        return MailOrder(kind: .ownerInvitation(link), account: owner, generation: generation)
     }
 
     private static func ofMailedLink(_ event: Recorded, _ mint: TokenMint) -> MailOrder? {
@@ -125,7 +127,9 @@ struct MailOrder {
             case .signIn: .magicLink(link, minutes: lasting)
             case .passphraseReset: .passphraseReset(link, minutes: lasting)
             }
-        return MailOrder(kind: kind, account: issued.account, deadline: issued.expiresAt)
+        return MailOrder(
+            kind: kind, account: issued.account, deadline: issued.expiresAt,
+            generation: issued.generation)
     }
 
     private static func ofDevice(_ event: Recorded) -> MailOrder? {
@@ -148,7 +152,9 @@ struct MailOrder {
             case .secondFactor: .secondFactorCode(code: digits, minutes: lasting)
             case .certification: .certificationCode(code: digits, minutes: lasting)
             }
-        return MailOrder(kind: kind, account: code.account, deadline: code.expiresAt)
+        return MailOrder(
+            kind: kind, account: code.account, deadline: code.expiresAt,
+            generation: code.generation)
     }
 
     private static func ofNotification(_ event: Recorded) -> MailOrder? {

@@ -9,7 +9,7 @@ public struct Account: StreamState {
     /// It is deleted then, unless somebody calls it off. Until then its person is kept out.
     public private(set) var deletionDue: Timestamp?
     /// By which its person calls that off, where the person asked for it.
-    private var keepLink: UUID?
+    private var keepLink: (mail: UUID, generation: Int)?
     public private(set) var isDeleted = false
     /// Subjects beside the account itself under which data of its person is sealed: the mailboxes that
     /// it left, and once it is deleted, the one that it had.
@@ -20,10 +20,14 @@ public struct Account: StreamState {
     public private(set) var roles = GivenRoles()
     /// Sessions carry the stamp that they were opened under, and end when it moves on.
     public private(set) var stamp = 0
+    /// Mailed proofs carry the generation that they were issued under, and end when it moves on: with
+    /// every change of the stamp, another mailbox and another passphrase (docs/mailed-proofs.md).
+    public private(set) var proofGeneration = 0
 
     public init() {}
 
     public mutating func apply(_ event: AccountEvent) {
+        if event.endsProofs { proofGeneration += 1 }
         switch event {
         case .registered(let mailbox, let isConfirmed, _, _):
             self.mailbox = mailbox
@@ -38,7 +42,7 @@ public struct Account: StreamState {
             self.mailbox = mailbox
             isConfirmed = true
             subjects.append(left)
-        case .personChanged: break
+        case .personChanged, .proofsEnded: break
         case .rolesChanged(let roles): self.roles = roles
         case .disabled:
             isDisabled = true
@@ -47,7 +51,7 @@ public struct Account: StreamState {
         case .stampRotated: stamp += 1
         case .deletionScheduled(let due, let mail, let base):
             deletionDue = due
-            keepLink = base == nil ? nil : mail
+            keepLink = base == nil ? nil : mail.map { (mail: $0, generation: proofGeneration) }
             stamp += 1
         case .deletionCancelled:
             deletionDue = nil
@@ -64,8 +68,23 @@ public struct Account: StreamState {
 extension Account {
     /// Whether a deletion is to come that this link calls off.
     public func canBeKept(by link: UUID, at now: Timestamp) -> Bool {
-        guard let deletionDue, !isDeleted else { return false }
-        return keepLink == link && now < deletionDue
+        guard let deletionDue, !isDeleted, let keepLink else { return false }
+        return keepLink.mail == link && keepLink.generation == proofGeneration
+            && now < deletionDue
+    }
+}
+
+extension AccountEvent {
+    /// Whether what was mailed before is worth nothing afterwards.
+    var endsProofs: Bool {
+        switch self {
+        case .mailboxChanged, .mailboxMoved, .disabled, .stampRotated, .deletionScheduled,
+            .deleted, .proofsEnded:
+            true
+        case .registered, .mailboxConfirmed, .personChanged, .rolesChanged, .enabled,
+            .deletionCancelled, .erased:
+            false
+        }
     }
 }
 

@@ -28,6 +28,8 @@ public enum AccountEvent: Event {
     case enabled
     /// Every session that was opened before is over.
     case stampRotated(mail: UUID? = nil)
+    /// Whatever was mailed before proves nothing any more: the passphrase is another one.
+    case proofsEnded
     /// Its person is kept out from now on. `base` is what the link in the mail begins with by which the
     /// person calls it off; nil where somebody else decided it.
     case deletionScheduled(due: Timestamp, mail: UUID? = nil, base: String? = nil)
@@ -49,6 +51,7 @@ public enum AccountEvent: Event {
         EventShape("account.disabled", open: ["mail"]),
         EventShape("account.enabled"),
         EventShape("account.stamp_rotated", open: ["mail"]),
+        EventShape("account.proofs_ended"),
         EventShape("account.deletion_scheduled", open: ["due", "mail", "base"]),
         EventShape("account.deletion_cancelled"),
         EventShape("account.deleted", open: ["subjects"]),
@@ -66,6 +69,7 @@ public enum AccountEvent: Event {
         case .disabled: "account.disabled"
         case .enabled: "account.enabled"
         case .stampRotated: "account.stamp_rotated"
+        case .proofsEnded: "account.proofs_ended"
         case .deletionScheduled: "account.deletion_scheduled"
         case .deletionCancelled: "account.deletion_cancelled"
         case .deleted: "account.deleted"
@@ -101,7 +105,7 @@ public enum AccountEvent: Event {
                 .merging(base.map { ["base": .string($0)] } ?? [:]) { own, _ in own }
                 .merging(["due": .integer(due.seconds)]) { own, _ in own }
         case .deleted(let subjects): ["subjects": .texts(subjects.map(\.description))]
-        case .mailboxConfirmed, .enabled, .deletionCancelled, .erased: [:]
+        case .mailboxConfirmed, .enabled, .proofsEnded, .deletionCancelled, .erased: [:]
         }
     }
 
@@ -137,6 +141,7 @@ public enum AccountEvent: Event {
         case "account.disabled": self = .disabled(mail: fields.uuid("mail"))
         case "account.enabled": self = .enabled
         case "account.stamp_rotated": self = .stampRotated(mail: fields.uuid("mail"))
+        case "account.proofs_ended": self = .proofsEnded
         case "account.deletion_scheduled":
             guard let due = fields.instant("due") else { return nil }
             self = .deletionScheduled(

@@ -67,8 +67,10 @@ public struct MoveMailbox: AnsweringCommand, TimedCommand {
         }
         let mailbox = facts.mailbox
         let attempts = facts.inRealm.realm.state.settings[SettingCatalogue.otpAttempts]
-        guard let code = mailbox.state.liveCode(at: now, attempts: attempts),
-            code.purpose == .move, mailbox.state.account == nil, let left = facts.left
+        guard
+            let code = mailbox.state.liveMove(
+                of: facts.inRealm.thing, at: now, attempts: attempts),
+            mailbox.state.account == nil, let left = facts.left
         else { return Settled(false) }
         guard code.digest == digest else {
             return Settled(

@@ -42,8 +42,9 @@ public struct MagicLinkGrant: Grant {
     ) throws(GrantRefusal) -> Settled<GrantOutcome> {
         let (account, now) = (facts.account, desk.request.now)
         let scope = try desk.grantedScope()
-        guard let mailbox = facts.mailbox, let link = mailbox.state.link, now < link.expiresAt,
-            link.account == account.stream, link.digest == digest
+        guard let mailbox = facts.mailbox, let link = mailbox.state.link,
+            link.isLive(of: account.state, at: now), link.account == account.stream,
+            link.digest == digest
         else { throw .invalidLink }
         let decision = Decision(
             MailboxEvent.linkRedeemed(link.id), in: mailbox.stream, of: mailbox.subject)

@@ -15,6 +15,9 @@ public struct OTPGrant: Grant {
     public var account: UUID
     /// What was typed as a second factor, if anything.
     public var second: TypedFactor?
+    /// What the person who redeems the code is called, where that is said: whoever asked for the code
+    /// may be somebody else.
+    public var joiner: JoinerNames?
 
     public init(
         mailbox: UUID, digest: SecretDigest, account: UUID, second: TypedFactor? = nil
@@ -56,9 +59,10 @@ public struct OTPGrant: Grant {
         let (mailbox, account, now) = (facts.mailbox, facts.account, desk.request.now)
         let scope = try desk.grantedScope()
         let attempts = desk.settings[SettingCatalogue.otpAttempts]
-        guard let code = mailbox.state.liveCode(at: now, attempts: attempts) else {
-            throw .invalidCode
-        }
+        guard
+            let code = mailbox.state.liveCode(
+                at: now, attempts: attempts, generation: account.state.proofGeneration)
+        else { throw .invalidCode }
         let refused = Decision(
             MailboxEvent.codeRefused(code.id, at: now), in: mailbox.stream, of: mailbox.subject)
         guard code.digest == digest else { return Settled(refused, .failure(.invalidCode)) }
@@ -72,7 +76,7 @@ public struct OTPGrant: Grant {
             decision.append(
                 AccountEvent.registered(
                     mailbox: mailbox.stream, isConfirmed: true, origin: .code,
-                    person: code.person), in: account.stream)
+                    person: person(of: code, mailbox.state, at: desk)), in: account.stream)
             decision.append(MailboxEvent.assigned(account.stream), in: mailbox.stream)
             return desk.open(
                 after: decision, account: (account.stream, 0), scope: scope,
@@ -82,5 +86,36 @@ public struct OTPGrant: Grant {
         return desk.open(
             after: decision, orKeeping: refused, account: account, second: facts.second, second,
             scope: scope, factors: [.mailedCode])
+    }
+
+    /// The names of the person who redeems the code count, whoever asked for it.
+    private func person(of code: IssuedCode, _ mailbox: Mailbox, at desk: GrantDesk) -> Person {
+        joiner?.naming(code.person) ?? mailbox.joiner(from: desk.request.from.source)
+            ?? code.person
+    }
+}
+
+/// The names of a person who joins, as that person says them.
+public struct JoinerNames: Sendable, Hashable {
+    public var firstName: String?
+    public var lastName: String?
+
+    /// Nil where nobody can be called that.
+    public init?(firstName: String?, lastName: String?) {
+        for name in [firstName, lastName] {
+            if let name, !Person.canBeCalled(name) { return nil }
+        }
+        self.firstName = firstName
+        self.lastName = lastName
+    }
+
+    init(of person: Person) {
+        (firstName, lastName) = (person.firstName, person.lastName)
+    }
+
+    func naming(_ person: Person) -> Person {
+        var person = person
+        (person.firstName, person.lastName) = (firstName, lastName)
+        return person
     }
 }

@@ -20,11 +20,15 @@ public struct IssuedLink: Sendable, Equatable {
     public let mail: UUID
     /// To whom it is mailed.
     public let person: Person
+    /// Of the account's proofs, as it was then.
+    public var generation: Int
 
     public init(
         id: UUID, account: UUID, digest: SecretDigest, app: UUID?, issuedAt: Timestamp,
-        expiresAt: Timestamp, base: String, returnPath: ReturnPath?, mail: UUID, person: Person
+        expiresAt: Timestamp, base: String, returnPath: ReturnPath?, mail: UUID, person: Person,
+        generation: Int = 0
     ) {
+        self.generation = generation
         self.id = id
         self.account = account
         self.digest = digest
@@ -39,6 +43,7 @@ public struct IssuedLink: Sendable, Equatable {
 
     static let openFields = [
         "link", "account", "digest", "app", "issued_at", "expires_at", "base", "mail",
+        "generation",
     ]
     /// What somebody was about to look at says something of them.
     static let personalFields = Person.fieldNames + ["return_path"]
@@ -54,6 +59,7 @@ public struct IssuedLink: Sendable, Equatable {
         fields["base"] = .string(base)
         fields["return_path"] = returnPath.map { .string($0.text) }
         fields["mail"] = .uuid(mail)
+        fields.setGeneration(generation)
         return fields
     }
 
@@ -67,6 +73,11 @@ public struct IssuedLink: Sendable, Equatable {
             id: id, account: account, digest: digest, app: fields.uuid("app"),
             issuedAt: issuedAt, expiresAt: expiresAt, base: base,
             returnPath: fields["return_path"]?.string.flatMap { ReturnPath($0) }, mail: mail,
-            person: Person(fields: fields))
+            person: Person(fields: fields), generation: fields.generation)
+    }
+
+    /// Whether it can be redeemed now by whoever shows what it has in it.
+    public func isLive(of account: Account, at now: Timestamp) -> Bool {
+        now < expiresAt && generation == account.proofGeneration
     }
 }

@@ -5,7 +5,7 @@ public import Values
 /// A one-time code as the log knows it. The code itself follows from the id under the realm's key,
 /// so that whoever mails it needs no copy of it.
 public struct IssuedCode: Sendable, Equatable {
-    public enum Purpose: String, Sendable {
+    public enum Purpose: String, Sendable, CaseIterable {
         /// For the account that holds the mailbox.
         case signIn = "sign_in"
         /// To make an account of the person who proves the mailbox.
@@ -21,10 +21,16 @@ public struct IssuedCode: Sendable, Equatable {
     public let app: UUID?
     public let issuedAt: Timestamp
     public let expiresAt: Timestamp
-    /// To whom it is mailed, and whom an account is made for.
-    public internal(set) var person: Person
+    /// To whom it is mailed. Whose names an account has that is made by it: see `Mailbox.joiner`.
+    public let person: Person
+    /// A keyed digest of the network that it was asked for from, where an account may be made by it.
+    public var source: String?
     /// What a link begins with, where one is mailed in the place of the digits.
     public var base: String?
+    /// The account that moves by it, if one does.
+    public var account: UUID?
+    /// Of that account's proofs, or of those of the account that signs in by it, as it was then.
+    public var generation = 0
 
     public init(
         id: UUID, purpose: Purpose, digest: SecretDigest, app: UUID?, issuedAt: Timestamp,
@@ -47,8 +53,8 @@ public enum MailboxEvent: Event {
     /// That account gave it up. What is mailed to it from now on is of another subject.
     case released(UUID, next: UUID? = nil)
     case codeIssued(IssuedCode)
-    /// It was asked for again before another may be mailed: it is for this person now.
-    case codeRenamed(UUID, Person)
+    /// It was asked for again before another may be mailed, under these names and from this network.
+    case codeRenamed(UUID, Person, source: String? = nil)
     /// Somebody guessed wrong.
     case codeRefused(UUID, at: Timestamp)
     case codeRedeemed(UUID)
@@ -62,9 +68,12 @@ public enum MailboxEvent: Event {
         EventShape("mailbox.released", open: ["account", "next"]),
         EventShape(
             "otp.issued",
-            open: ["otp", "purpose", "digest", "app", "issued_at", "expires_at", "base"],
-            personal: Person.fieldNames),
-        EventShape("otp.renamed", open: ["otp"], personal: Person.fieldNames),
+            open: [
+                "otp", "purpose", "digest", "app", "issued_at", "expires_at", "base", "account",
+                "generation",
+            ],
+            personal: Person.fieldNames + ["source"]),
+        EventShape("otp.renamed", open: ["otp"], personal: Person.fieldNames + ["source"]),
         EventShape("otp.refused", open: ["otp", "refused_at"]),
         EventShape("otp.redeemed", open: ["otp"]),
         EventShape("mailbox.invited", open: ["invite", "app"]),
@@ -108,10 +117,14 @@ public enum MailboxEvent: Event {
             fields["issued_at"] = .integer(code.issuedAt.seconds)
             fields["expires_at"] = .integer(code.expiresAt.seconds)
             fields["base"] = code.base.map { .string($0) }
+            fields["account"] = code.account.map { .uuid($0) }
+            fields["source"] = code.source.map { .string($0) }
+            fields.setGeneration(code.generation)
             return fields
-        case .codeRenamed(let id, let person):
+        case .codeRenamed(let id, let person, let source):
             var fields = person.fields
             fields["otp"] = .uuid(id)
+            fields["source"] = source.map { .string($0) }
             return fields
         case .codeRefused(let id, let at):
             return ["otp": .uuid(id), "refused_at": .integer(at.seconds)]
@@ -139,10 +152,13 @@ public enum MailboxEvent: Event {
                 id: id, purpose: purpose, digest: digest, app: fields.uuid("app"),
                 issuedAt: issuedAt, expiresAt: expiresAt, person: Person(fields: fields))
             code.base = fields["base"]?.string
+            code.account = fields.uuid("account")
+            code.source = fields["source"]?.string
+            code.generation = fields.generation
             self = .codeIssued(code)
         case "otp.renamed":
             guard let id = fields.uuid("otp") else { return nil }
-            self = .codeRenamed(id, Person(fields: fields))
+            self = .codeRenamed(id, Person(fields: fields), source: fields["source"]?.string)
         case "otp.refused":
             guard let id = fields.uuid("otp"), let at = fields.instant("refused_at") else {
                 return nil

@@ -91,7 +91,11 @@ public struct RequestMagicLink: AnsweringCommand, TimedCommand {
         }
         guard account.isWelcome else { return Settled(.nothing(.blocked)) }
         let delay = facts.settings[SettingCatalogue.otpResendDelay]
-        if let last = facts.mailbox.state.link, now < last.issuedAt.adding(seconds: delay) {
+        if let last = facts.mailbox.state.link,
+            // One that is worth nothing keeps nobody from another.
+            last.generation == account.state.proofGeneration,
+            now < last.issuedAt.adding(seconds: delay)
+        {
             return Settled(.nothing(.tooSoon))
         }
         let lifetime = facts.settings[SettingCatalogue.magicLinkLifetime]
@@ -99,7 +103,8 @@ public struct RequestMagicLink: AnsweringCommand, TimedCommand {
             id: link, account: account.stream, digest: digest, app: app, issuedAt: now,
             expiresAt: now.adding(seconds: lifetime), base: base, returnPath: returnPath,
             mail: mail,
-            person: Person(email: person.email, language: person.language))
+            person: Person(email: person.email, language: person.language),
+            generation: account.state.proofGeneration)
         return Settled(
             Decision(MailboxEvent.linkIssued(issued), in: mailbox, of: facts.mailbox.subject),
             .issued)

@@ -75,15 +75,17 @@ public struct RequestMailboxMove: AnsweringCommand, TimedCommand {
         }
         let state = facts.mailbox.state
         guard state.account == nil else { return Settled(.nothing(.taken)) }
-        if state.isResting(at: now) { return Settled(.nothing(.resting)) }
+        if state.isRestingFromMoves(at: now) { return Settled(.nothing(.resting)) }
         let delay = facts.settings[SettingCatalogue.otpResendDelay]
-        if let code = state.code, now < code.issuedAt.adding(seconds: delay) {
+        if let code = state.move(of: facts.account), now < code.issuedAt.adding(seconds: delay) {
             return Settled(.nothing(.tooSoon))
         }
         let lifetime = facts.settings[SettingCatalogue.otpLifetime]
-        let issued = IssuedCode(
+        var issued = IssuedCode(
             id: code, purpose: .move, digest: digest, app: app, issuedAt: now,
             expiresAt: now.adding(seconds: lifetime), person: person)
+        issued.account = account
+        issued.generation = facts.account.state.proofGeneration
         return Settled(
             Decision(MailboxEvent.codeIssued(issued), in: mailbox, of: facts.mailbox.subject),
             .issued)

@@ -24,6 +24,8 @@ public struct RequestOTP: AnsweringCommand, TimedCommand {
     /// would have been one for joining.
     public var mayJoin: Bool
     public var now: Timestamp
+    /// A keyed digest of the network that it is asked for from.
+    public var source: String?
     /// It is typed on a page: what is set for pages holds.
     public var isForPage = false
 
@@ -111,9 +113,11 @@ public struct RequestOTP: AnsweringCommand, TimedCommand {
             }
             if purpose == .registration, !mayJoin { return Settled(.nothing(.wouldJoin)) }
             let lifetime = facts.settings[SettingCatalogue.otpLifetime]
-            let issued = IssuedCode(
+            var issued = IssuedCode(
                 id: code, purpose: purpose, digest: digest, app: app, issuedAt: now,
                 expiresAt: now.adding(seconds: lifetime), person: reader(facts))
+            issued.generation = generation(facts)
+            if purpose == .registration { issued.source = source }
             var decision = Decision()
             if purpose == .registration { accept(facts, into: &decision) }
             decision.append(
@@ -196,24 +200,37 @@ public struct RequestOTP: AnsweringCommand, TimedCommand {
         }
     }
 
-    /// The code that was just mailed makes an account of whoever asked last: somebody who asks for
-    /// another's mailbox first must not name the account. A page that asks for no names says none.
+    /// Of the proofs of the account that signs in by the code, if there is one.
+    private func generation(_ facts: Facts) -> Int {
+        facts.account?.state.proofGeneration ?? 0
+    }
+
+    /// The names of whoever redeems a code count. Where they are not said then, it matters under which ones
+    /// it was asked for, by everybody who did: nobody knows which of them reads the mail. A page that asks
+    /// for no names says none.
     private func renaming(
         _ facts: Facts, _ purpose: IssuedCode.Purpose, _ reason: Reason
     ) -> Decision {
         guard reason == .tooSoon, purpose == .registration, mayJoin || !isForPage,
             !(facts.account?.isAlive ?? false), let code = facts.mailbox.state.code,
-            code.purpose == .registration, code.person != person
+            code.purpose == .registration,
+            !facts.mailbox.state.wasAsked(by: CodeAsker(person, from: source))
         else { return Decision() }
         return Decision(
-            MailboxEvent.codeRenamed(code.id, person), in: mailbox, of: facts.mailbox.subject)
+            MailboxEvent.codeRenamed(code.id, person, source: source), in: mailbox,
+            of: facts.mailbox.subject)
     }
 
     private func throttle(_ facts: Facts) -> Reason? {
         let state = facts.mailbox.state
         if state.isResting(at: now) { return .resting }
         let delay = facts.settings[SettingCatalogue.otpResendDelay]
-        if let code = state.code, now < code.issuedAt.adding(seconds: delay) { return .tooSoon }
+        // One that is worth nothing keeps nobody from another.
+        if let code = state.code, code.generation == generation(facts),
+            now < code.issuedAt.adding(seconds: delay)
+        {
+            return .tooSoon
+        }
         return nil
     }
 }

@@ -28,29 +28,37 @@ public struct CertifyByMailedCode: AnsweringCommand, TimedCommand {
 
     public struct Facts: Sendable {
         let inRealm: InRealm<Client>
-        let code: Versioned<MailedCode>
         let owner: Versioned<Owner>
+        let account: Versioned<Account>?
+        let code: Versioned<MailedCode>?
     }
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
-        Facts(
-            inRealm: try await .read(installation, from: streams),
+        let inRealm = try await InRealm<Client>.read(installation, from: streams)
+        let owner = try await streams.read(Owner.self, Owner.stream)
+        guard let account = owner.state.account else {
+            return Facts(inRealm: inRealm, owner: owner, account: nil, code: nil)
+        }
+        return Facts(
+            inRealm: inRealm, owner: owner,
+            account: try await streams.read(Account.self, account),
             code: try await streams.read(
-                MailedCode.self, MailedCode.stream(of: installation, .certification)),
-            owner: try await streams.read(Owner.self, Owner.stream))
+                MailedCode.self, MailedCode.stream(of: account, .certification)))
     }
 
     public func settle(_ facts: Facts) throws(Rejection) -> Settled<Outcome> {
         try facts.inRealm.realm.requireOpen(
             missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard facts.inRealm.thing.installation(at: now) != nil else { throw .notFound }
-        guard let live = facts.code.state.code(typed.id, at: now) else { throw .noCode }
+        guard let account = facts.account, account.isWelcome, let codes = facts.code,
+            let live = codes.state.code(typed.id, of: account.state, at: now),
+            live.installation == installation
+        else { throw .noCode }
         guard live.digest == typed.digest else {
             return Settled(
-                Decision(MailedCodeEvent.refused(live.id, at: now), in: facts.code.stream),
-                .refused)
+                Decision(MailedCodeEvent.refused(live.id, at: now), in: codes.stream), .refused)
         }
-        var decision = Decision(MailedCodeEvent.redeemed(live.id), in: facts.code.stream)
+        var decision = Decision(MailedCodeEvent.redeemed(live.id), in: codes.stream)
         decision.append(
             ClientEvent.certified(
                 .mailedCode, at: now, attestation: nil,

@@ -2,24 +2,31 @@ public import EventSourcing
 public import JSON
 public import Values
 
-/// The one code that is good now for one purpose of one holder. Another one takes its place.
+/// The codes that are good now for one purpose of one account: each until its own end, so that of two
+/// sign-ins that are under way neither ends the other's. Guesses at all of them are counted together.
 public struct MailedCode: StreamState {
-    public enum Purpose: String, Sendable {
-        /// Beside a passphrase. Its holder is the account.
+    public enum Purpose: String, Sendable, CaseIterable {
+        /// Beside a passphrase.
         case secondFactor = "second_factor"
-        /// That an installation may be trusted for which no store vouches. Its holder is the client.
+        /// That an installation may be trusted for which no store vouches. An installation has one: another
+        /// takes its place.
         case certification
     }
 
     public static let lifetime: Int64 = 900
     public static let attempts = 5
+    /// Of more than these the first ones are forgotten.
+    private static let most = 20
 
-    private var live: IssuedMailedCode?
-    private var wrongGuesses = 0
+    /// Newest last.
+    private var live: [IssuedMailedCode] = []
+    private var wrongGuesses: [UUID: Int] = [:]
+    private var refusals = RecentGuesses()
 
     public init() {}
 
-    /// Follows from the holder, so that it needs no look-up.
+    /// Follows from the account, so that it needs no look-up. What is typed is digested for such a name
+    /// as well: that of the account, or of the installation that is certified.
     public static func stream(of holder: UUID, _ purpose: Purpose) -> UUID {
         let mark: UInt64 =
             switch purpose {
@@ -32,24 +39,46 @@ public struct MailedCode: StreamState {
     public mutating func apply(_ event: MailedCodeEvent) {
         switch event {
         case .issued(let code):
-            live = code
-            wrongGuesses = 0
-        case .refused: wrongGuesses += 1
-        case .redeemed: live = nil
+            // What ended the proofs before needed more than guesses.
+            if let last = live.last, last.generation != code.generation {
+                refusals = RecentGuesses()
+            }
+            drop {
+                $0.expiresAt <= code.issuedAt || $0.generation != code.generation
+                    || $0.installation != nil && $0.installation == code.installation
+            }
+            if live.count == Self.most, let oldest = live.first { drop { $0.id == oldest.id } }
+            live.append(code)
+        case .refused(let id, let at):
+            if live.contains(where: { $0.id == id }) { wrongGuesses[id, default: 0] += 1 }
+            refusals.add(at)
+        case .redeemed(let id):
+            drop { $0.id == id }
+            refusals = RecentGuesses()
         }
     }
 
-    /// The code that can be typed now, where there is only one that it can be.
-    public func liveCode(at now: Timestamp) -> UUID? {
-        live.flatMap { code($0.id, at: now)?.id }
+    private mutating func drop(_ isOver: (IssuedMailedCode) -> Bool) {
+        for code in live where isOver(code) { wrongGuesses[code.id] = nil }
+        live.removeAll(where: isOver)
+    }
+
+    /// The code that was typed, where its name was not: the one of these digits, or the last one, for
+    /// which it counts as a guess.
+    public func code(
+        typedAs digest: SecretDigest, of account: Account, at now: Timestamp
+    ) -> UUID? {
+        let known = live.compactMap { code($0.id, of: account, at: now) }
+        return (known.last { $0.digest == digest } ?? known.last)?.id
     }
 
     /// The code of this name, while it can be typed.
-    func code(_ id: UUID, at now: Timestamp) -> IssuedMailedCode? {
-        guard let live, live.id == id, now < live.expiresAt, wrongGuesses < Self.attempts else {
-            return nil
-        }
-        return live
+    func code(_ id: UUID, of account: Account, at now: Timestamp) -> IssuedMailedCode? {
+        guard let code = live.last(where: { $0.id == id }), now < code.expiresAt,
+            wrongGuesses[id, default: 0] < Self.attempts, !refusals.isFull(at: now),
+            code.generation == account.proofGeneration
+        else { return nil }
+        return code
     }
 }
 
@@ -61,11 +90,17 @@ public struct IssuedMailedCode: Sendable, Equatable {
     public var digest: SecretDigest
     public var issuedAt: Timestamp
     public var expiresAt: Timestamp
+    /// The one that is certified by it, if one is.
+    public var installation: UUID?
+    /// Of the account's proofs, as it was then.
+    public var generation: Int
 
     public init(
         id: UUID, purpose: MailedCode.Purpose, account: UUID, digest: SecretDigest,
-        issuedAt: Timestamp
+        issuedAt: Timestamp, installation: UUID? = nil, generation: Int = 0
     ) {
+        self.installation = installation
+        self.generation = generation
         self.id = id
         self.purpose = purpose
         self.account = account
@@ -83,7 +118,10 @@ public enum MailedCodeEvent: Event {
     public static let catalogue = [
         EventShape(
             "mailed_code.issued",
-            open: ["mail", "purpose", "account", "digest", "issued_at", "expires_at"]),
+            open: [
+                "mail", "purpose", "account", "digest", "issued_at", "expires_at", "client",
+                "generation",
+            ]),
         EventShape("mailed_code.refused", open: ["mail", "refused_at"]),
         EventShape("mailed_code.redeemed", open: ["mail"]),
     ]
@@ -106,15 +144,18 @@ public enum MailedCodeEvent: Event {
     public var fields: JSONObject {
         switch self {
         case .issued(let code):
-            [
+            var fields: JSONObject = [
                 "mail": .uuid(code.id), "purpose": .string(code.purpose.rawValue),
                 "account": .uuid(code.account), "digest": .string(code.digest.base64URL),
                 "issued_at": .integer(code.issuedAt.seconds),
                 "expires_at": .integer(code.expiresAt.seconds),
             ]
+            fields["client"] = code.installation.map { .uuid($0) }
+            fields.setGeneration(code.generation)
+            return fields
         case .refused(let id, let at):
-            ["mail": .uuid(id), "refused_at": .integer(at.seconds)]
-        case .redeemed(let id): ["mail": .uuid(id)]
+            return ["mail": .uuid(id), "refused_at": .integer(at.seconds)]
+        case .redeemed(let id): return ["mail": .uuid(id)]
         }
     }
 
@@ -128,7 +169,8 @@ public enum MailedCodeEvent: Event {
                 let expiresAt = fields.instant("expires_at")
             else { return nil }
             var code = IssuedMailedCode(
-                id: id, purpose: purpose, account: account, digest: digest, issuedAt: issuedAt)
+                id: id, purpose: purpose, account: account, digest: digest, issuedAt: issuedAt,
+                installation: fields.uuid("client"), generation: fields.generation)
             code.expiresAt = expiresAt
             self = .issued(code)
         case "mailed_code.refused":

@@ -27,28 +27,35 @@ public struct RequestCertification: TimedCommand {
     public struct Facts: Sendable {
         let inRealm: InRealm<Client>
         let owner: Versioned<Owner>
-        let code: Versioned<MailedCode>
+        let account: Versioned<Account>?
+        let code: Versioned<MailedCode>?
     }
 
     public func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts {
-        Facts(
-            inRealm: try await .read(installation, from: streams),
-            owner: try await streams.read(Owner.self, Owner.stream),
+        let inRealm = try await InRealm<Client>.read(installation, from: streams)
+        let owner = try await streams.read(Owner.self, Owner.stream)
+        guard let account = owner.state.account else {
+            return Facts(inRealm: inRealm, owner: owner, account: nil, code: nil)
+        }
+        return Facts(
+            inRealm: inRealm, owner: owner,
+            account: try await streams.read(Account.self, account),
             code: try await streams.read(
-                MailedCode.self, MailedCode.stream(of: installation, .certification)))
+                MailedCode.self, MailedCode.stream(of: account, .certification)))
     }
 
     public func decide(_ facts: Facts) throws(Rejection) -> Decision {
         try facts.inRealm.realm.requireOpen(
             missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard facts.inRealm.thing.installation(at: now) != nil else { throw .notFound }
-        guard facts.owner.state.isOnboarded, let account = facts.owner.state.account else {
-            throw .noOwner
-        }
+        guard facts.owner.state.isOnboarded, let account = facts.account, account.isWelcome,
+            let codes = facts.code
+        else { throw .noOwner }
         return Decision(
             MailedCodeEvent.issued(
                 IssuedMailedCode(
-                    id: code, purpose: .certification, account: account, digest: digest,
-                    issuedAt: now)), in: facts.code.stream)
+                    id: code, purpose: .certification, account: account.stream, digest: digest,
+                    issuedAt: now, installation: installation,
+                    generation: account.state.proofGeneration)), in: codes.stream)
     }
 }

@@ -34,14 +34,20 @@ public struct MailedLink: StreamState {
         }
     }
 
-    /// The link of this name, while it can be used.
-    public func link(_ id: UUID, at now: Timestamp) -> IssuedMailedLink? {
-        guard let live, live.id == id, now < live.expiresAt else { return nil }
+    /// The link of this name, while its account can use it.
+    public func link(
+        _ id: UUID, of account: Account, at now: Timestamp
+    ) -> IssuedMailedLink? {
+        guard let live, live.id == id, now < live.expiresAt,
+            live.generation == account.proofGeneration
+        else { return nil }
         return live
     }
 
-    /// When the last one was mailed that nobody has used.
-    var issuedAt: Timestamp? { live?.issuedAt }
+    /// When the last one was mailed that nobody has used, and that is worth something.
+    func issuedAt(of account: Account) -> Timestamp? {
+        live?.generation == account.proofGeneration ? live?.issuedAt : nil
+    }
 }
 
 public struct IssuedMailedLink: Sendable, Equatable {
@@ -55,11 +61,14 @@ public struct IssuedMailedLink: Sendable, Equatable {
     public var returnPath: ReturnPath?
     public var issuedAt: Timestamp
     public var expiresAt: Timestamp
+    /// Of the account's proofs, as it was then.
+    public var generation: Int
 
     public init(
         id: UUID, purpose: MailedLink.Purpose, account: UUID, base: String,
-        returnPath: ReturnPath? = nil, issuedAt: Timestamp
+        returnPath: ReturnPath? = nil, issuedAt: Timestamp, generation: Int = 0
     ) {
+        self.generation = generation
         self.id = id
         self.purpose = purpose
         self.account = account
@@ -77,7 +86,7 @@ public enum MailedLinkEvent: Event {
     public static let catalogue = [
         EventShape(
             "mailed_link.issued",
-            open: ["mail", "purpose", "account", "base", "issued_at", "expires_at"],
+            open: ["mail", "purpose", "account", "base", "issued_at", "expires_at", "generation"],
             // What somebody was about to look at says something of them.
             personal: ["return_path"]),
         EventShape("mailed_link.used", open: ["mail"]),
@@ -107,6 +116,7 @@ public enum MailedLinkEvent: Event {
                 "expires_at": .integer(link.expiresAt.seconds),
             ]
             fields["return_path"] = link.returnPath.map { .string($0.text) }
+            fields.setGeneration(link.generation)
             return fields
         case .used(let id): return ["mail": .uuid(id)]
         }
@@ -124,7 +134,7 @@ public enum MailedLinkEvent: Event {
             var link = IssuedMailedLink(
                 id: id, purpose: purpose, account: account, base: base,
                 returnPath: fields["return_path"]?.string.flatMap { ReturnPath($0) },
-                issuedAt: issuedAt)
+                issuedAt: issuedAt, generation: fields.generation)
             link.expiresAt = expiresAt
             self = .issued(link)
         case "mailed_link.used": self = .used(id)

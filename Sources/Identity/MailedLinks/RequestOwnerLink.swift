@@ -61,6 +61,7 @@ public struct RequestOwnerLink: TimedCommand {
             MailedLinkEvent.issued(
                 IssuedMailedLink(
                     id: self.link, purpose: purpose, account: account.stream, base: base,
-                    returnPath: returnPath, issuedAt: now)), in: link.stream)
+                    returnPath: returnPath, issuedAt: now,
+                    generation: account.state.proofGeneration)), in: link.stream)
     }
 }

@@ -67,7 +67,7 @@ public struct RequestPassphraseReset: AnsweringCommand, TimedCommand {
             account.state.isConfirmed
         else { return Settled(.nobody) }
         let delay = facts.settings[SettingCatalogue.otpResendDelay]
-        if let last = link.state.issuedAt, now < last.adding(seconds: delay) {
+        if let last = link.state.issuedAt(of: account.state), now < last.adding(seconds: delay) {
             return Settled(.tooSoon)
         }
         return Settled(
@@ -75,7 +75,8 @@ public struct RequestPassphraseReset: AnsweringCommand, TimedCommand {
                 MailedLinkEvent.issued(
                     IssuedMailedLink(
                         id: self.link, purpose: .passphraseReset, account: account.stream,
-                        base: base, returnPath: returnPath, issuedAt: now)), in: link.stream),
+                        base: base, returnPath: returnPath, issuedAt: now,
+                        generation: account.state.proofGeneration)), in: link.stream),
             .issued)
     }
 }

@@ -58,7 +58,7 @@ public struct ResetPassphrase: TimedCommand {
         try facts.realm.requireOpen(
             missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard facts.account.isWelcome, facts.account.state.isConfirmed,
-            facts.link.state.link(link, at: now) != nil
+            facts.link.state.link(link, of: facts.account.state, at: now) != nil
         else { throw .linkOver }
         let event: PassphraseEvent
         switch passphrase {
@@ -74,7 +74,7 @@ public struct ResetPassphrase: TimedCommand {
         }
         var decision = Decision(MailedLinkEvent.used(link), in: facts.link.stream)
         decision.append(event, in: facts.passphrase.stream)
-        // Whoever was in by the passphrase before is out, on every node.
+        // Whoever was in by the passphrase before is out, on every node, and what was mailed is over.
         decision.append(AccountEvent.stampRotated(), in: account)
         return decision
     }

@@ -37,6 +37,9 @@ public struct AppointOwner: Command {
             missing: Rejection.realmNotFound, disabled: .realmDisabled)
         guard facts.account.isWelcome else { throw .accountNotFound }
         guard !facts.inRealm.thing.state.isOnboarded else { throw .onboarded }
-        return Decision(OwnerEvent.appointed(account, token: token), in: Owner.stream)
+        return Decision(
+            OwnerEvent.appointed(
+                account, token: token, generation: facts.account.state.proofGeneration),
+            in: Owner.stream)
     }
 }

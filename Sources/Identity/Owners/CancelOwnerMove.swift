@@ -15,7 +15,7 @@ public struct CancelOwnerMove: Command {
 
     public func decide(_ facts: InRealm<Owner>) throws(Rejection) -> Decision {
         try facts.realm.requireOpen(missing: Rejection.realmNotFound, disabled: .realmDisabled)
-        guard let move = facts.thing.state.move else { return Decision() }
+        guard let move = facts.thing.state.requestedMove else { return Decision() }
         return Decision(OwnerEvent.moveEnded(code: move.code), in: Owner.stream)
     }
 }

@@ -28,7 +28,9 @@ public struct ChangeMailedCodes: AnsweringCommand, TimedCommand {
     public func settle(_ facts: OwnersCode) throws(Rejection) -> Settled<Outcome> {
         try facts.owner.realm.requireOpen(
             missing: Rejection.realmNotFound, disabled: .realmDisabled)
-        guard let code = facts.code, facts.owner.thing.state.isOnboarded else { throw .noOwner }
+        guard let code = facts.code, let account = facts.account, account.isWelcome,
+            facts.owner.thing.state.isOnboarded
+        else { throw .noOwner }
         let isNeeded = facts.owner.thing.state.needsMailedCode
         guard let typed else {
             guard isNeeded else { return Settled(.changed) }
@@ -36,7 +38,9 @@ public struct ChangeMailedCodes: AnsweringCommand, TimedCommand {
                 Decision(OwnerEvent.mailedCodesChanged(isNeeded: false), in: Owner.stream),
                 .changed)
         }
-        guard let live = code.state.code(typed.id, at: now) else { return Settled(.wrongCode) }
+        guard let live = code.state.code(typed.id, of: account.state, at: now) else {
+            return Settled(.wrongCode)
+        }
         guard live.digest == typed.digest else {
             return Settled(
                 Decision(MailedCodeEvent.refused(live.id, at: now), in: code.stream), .wrongCode)
@@ -53,15 +57,16 @@ public struct ChangeMailedCodes: AnsweringCommand, TimedCommand {
 public struct OwnersCode: Sendable {
     let owner: InRealm<Owner>
     /// Nil where there is no owner.
+    let account: Versioned<Account>?
     let code: Versioned<MailedCode>?
 
     static func read(from streams: some StreamReader) async throws(LogFailure) -> OwnersCode {
         let owner: InRealm<Owner> = try await .read(Owner.stream, from: streams)
         guard let account = owner.thing.state.account else {
-            return OwnersCode(owner: owner, code: nil)
+            return OwnersCode(owner: owner, account: nil, code: nil)
         }
         return OwnersCode(
-            owner: owner,
+            owner: owner, account: try await streams.read(Account.self, account),
             code: try await streams.read(
                 MailedCode.self, MailedCode.stream(of: account, .secondFactor)))
     }

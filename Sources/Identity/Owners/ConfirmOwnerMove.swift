@@ -68,10 +68,11 @@ public struct ConfirmOwnerMove: TimedCommand {
             throw .invalid(error)
         }
         let attempts = realm.state.settings[SettingCatalogue.otpAttempts]
-        guard facts.owner.thing.state.move == PendingMove(mailbox: mailbox.stream, code: code),
-            let account = facts.account, account.isWelcome, let left = facts.left,
-            let live = mailbox.state.liveCode(at: now, attempts: attempts), live.id == code,
-            live.purpose == .move, live.digest == digest, mailbox.state.account == nil
+        guard let account = facts.account, account.isWelcome, let left = facts.left,
+            let move = facts.owner.thing.state.pendingMove(of: account.state),
+            move.mailbox == mailbox.stream, move.code == code,
+            let live = mailbox.state.liveMove(of: account, at: now, attempts: attempts),
+            live.id == code, live.digest == digest, mailbox.state.account == nil
         else { throw .linkOver }
         var decision = Decision(
             MailboxEvent.codeRedeemed(live.id), in: mailbox.stream, of: mailbox.subject)

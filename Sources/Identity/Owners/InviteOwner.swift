@@ -1,13 +1,17 @@
 public import EventSourcing
 public import Values
 
-/// Mails an owner the link by which he takes his realm over.
+/// Mails an owner the link by which they take their realm over. One that went to another mailbox, or is
+/// over for another reason, is worth nothing: this one has another token then.
 public struct InviteOwner: Command {
     /// What the link begins with: from the configuration, never from the request.
     public var base: String
     public var mail: UUID
+    /// The name that another token follows from, if there is to be another.
+    public var token: UUID
 
-    public init(base: String, mail: UUID) {
+    public init(base: String, mail: UUID, token: UUID) {
+        self.token = token
         self.base = base
         self.mail = mail
     }
@@ -38,10 +42,21 @@ public struct InviteOwner: Command {
         let owner = facts.owner.thing.state
         // A mailbox that nobody proved may be a stranger's: no realm is given away there.
         guard let account = facts.account, account.isWelcome, account.state.isConfirmed,
-            let token = owner.token, !owner.isOnboarded
+            !owner.isOnboarded
         else { throw .nobodyWaits }
-        return Decision(
-            OwnerEvent.invited(account.stream, token: token, base: base, mail: mail),
-            in: Owner.stream)
+        let (known, generation) = (
+            owner.registerToken(of: account.state), account.state.proofGeneration
+        )
+        var decision = Decision()
+        if known == nil {
+            decision.append(
+                OwnerEvent.appointed(account.stream, token: token, generation: generation),
+                in: Owner.stream)
+        }
+        decision.append(
+            OwnerEvent.invited(
+                account.stream, token: known ?? token, base: base, mail: mail,
+                generation: generation), in: Owner.stream)
+        return decision
     }
 }

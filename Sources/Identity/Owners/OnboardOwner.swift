@@ -45,14 +45,14 @@ public struct OnboardOwner: AnsweringCommand {
         try desk.requireOpen()
         _ = try desk.knownInstallation()
         guard let account = desk.account, account.isWelcome, let kept = facts.passphrase,
-            !desk.owner.state.isOnboarded, desk.owner.state.token == token
+            !desk.owner.state.isOnboarded,
+            desk.owner.state.registerToken(of: account.state) == token
         else { throw .invalidRegisterToken }
         var decision = Decision(
             OwnerEvent.onboarded(installation: request.installation ?? .zero), in: Owner.stream)
-        decision.append(
-            PassphraseEvent.derived(
-                passphrase, account: account.stream, mail: mail, at: request.now),
-            in: kept.stream)
+        decision.changePassphrase(
+            .derived(passphrase, account: account.stream, mail: mail, at: request.now),
+            in: kept.stream, of: account.stream)
         return try desk.open(
             after: decision, account: account, factors: [.passphrase], atOnboarding: true)
     }

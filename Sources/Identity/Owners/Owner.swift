@@ -6,15 +6,16 @@ public import Values
 public struct Owner: StreamState {
     /// Nil until somebody was appointed.
     public private(set) var account: UUID?
-    /// The name that the register token follows from.
-    public private(set) var token: UUID?
+    /// The name that the register token follows from, and the generation of the account's proofs that it
+    /// belongs to.
+    private var token: (name: UUID, generation: Int)?
     public private(set) var isOnboarded = false
     public private(set) var needsMailedCode = false
     /// The installations that were let in and are still there, in the order in which they were.
     public private(set) var devices: [UUID] = []
 
     /// The address that he wants to move to, while he does.
-    public private(set) var move: PendingMove?
+    private var move: PendingMove?
     private var vouched: TimedName?
     private var trusted: [TimedName] = []
 
@@ -28,9 +29,9 @@ public struct Owner: StreamState {
 
     public mutating func apply(_ event: OwnerEvent) {
         switch event {
-        case .appointed(let account, let token):
+        case .appointed(let account, let token, let generation):
             self.account = account
-            self.token = token
+            self.token = (token, generation)
         case .invited: break
         case .onboarded:
             isOnboarded = true
@@ -51,16 +52,30 @@ public struct Owner: StreamState {
 }
 
 extension Owner {
-    /// Whether a code of this name stands for one that is mailed.
-    func isVouched(_ name: UUID?, at now: Timestamp) -> Bool {
-        guard let name, let vouched else { return false }
-        return vouched.name == name && now < vouched.expiresAt
+    /// The name that the token follows from by which the owner takes the realm over, while it is good.
+    public func registerToken(of account: Account) -> UUID? {
+        guard let token, token.generation == account.proofGeneration else { return nil }
+        return token.name
     }
 
-    /// Whether he typed a mailed code in the browser that shows this name, not long ago.
-    public func trusts(_ name: UUID?, at now: Timestamp) -> Bool {
+    /// Where the owner wants to move, while the link for it is not called off.
+    public func pendingMove(of account: Account) -> PendingMove? {
+        move?.generation == account.proofGeneration ? move : nil
+    }
+
+    /// The move that is called off, whatever it is worth.
+    var requestedMove: PendingMove? { move }
+
+    /// Whether a code of this name stands for one that is mailed.
+    func isVouched(_ name: UUID?, of account: Account, at now: Timestamp) -> Bool {
+        guard let name, let vouched else { return false }
+        return vouched.stands(for: name, of: account, at: now)
+    }
+
+    /// Whether the owner typed a mailed code in the browser that shows this name, not long ago.
+    public func trusts(_ name: UUID?, of account: Account, at now: Timestamp) -> Bool {
         guard let name else { return false }
-        return trusted.contains { $0.name == name && now < $0.expiresAt }
+        return trusted.contains { $0.stands(for: name, of: account, at: now) }
     }
 
     /// Whether the realm lets in no more of them. What is counted is in the log, so that of two that come

@@ -5,9 +5,9 @@ public import Values
 /// What happens to a realm's owner.
 public enum OwnerEvent: Event {
     /// The token by which he takes the realm over follows from the name, and from no other again.
-    case appointed(UUID, token: UUID)
+    case appointed(UUID, token: UUID, generation: Int = 0)
     /// The token is mailed to him, in a link that begins with this.
-    case invited(UUID, token: UUID, base: String, mail: UUID)
+    case invited(UUID, token: UUID, base: String, mail: UUID, generation: Int = 0)
     /// He set his first passphrase.
     case onboarded(installation: UUID)
     /// Whether a passphrase needs a mailed code beside it.
@@ -27,16 +27,16 @@ public enum OwnerEvent: Event {
     case termsSigned
 
     public static let catalogue = [
-        EventShape("owner.appointed", open: ["account", "token"]),
-        EventShape("owner.invited", open: ["account", "token", "base", "mail"]),
+        EventShape("owner.appointed", open: ["account", "token", "generation"]),
+        EventShape("owner.invited", open: ["account", "token", "base", "mail", "generation"]),
         EventShape("owner.onboarded", open: ["client"]),
         EventShape("owner.mailed_codes_changed", open: ["needed"]),
         EventShape("owner.device_added", open: ["client", "client_name", "account", "mail"]),
         EventShape("owner.device_removed", open: ["client"]),
-        EventShape("owner.move_requested", open: ["mailbox", "otp"]),
+        EventShape("owner.move_requested", open: ["mailbox", "otp", "generation"]),
         EventShape("owner.move_ended", open: ["otp"]),
-        EventShape("owner.mailbox_vouched", open: ["name", "expires_at"]),
-        EventShape("owner.browser_trusted", open: ["name", "expires_at"]),
+        EventShape("owner.mailbox_vouched", open: ["name", "expires_at", "generation"]),
+        EventShape("owner.browser_trusted", open: ["name", "expires_at", "generation"]),
         EventShape("owner.terms_signed"),
     ]
 
@@ -60,22 +60,28 @@ public enum OwnerEvent: Event {
 
     public var fields: JSONObject {
         switch self {
-        case .deviceAdded(let device): device.fields
-        case .deviceRemoved(let installation): ["client": .uuid(installation)]
-        case .appointed(let account, let token):
-            ["account": .uuid(account), "token": .uuid(token)]
-        case .invited(let account, let token, let base, let mail):
-            [
+        case .deviceAdded(let device): return device.fields
+        case .deviceRemoved(let installation): return ["client": .uuid(installation)]
+        case .appointed(let account, let token, let generation):
+            var fields: JSONObject = ["account": .uuid(account), "token": .uuid(token)]
+            fields.setGeneration(generation)
+            return fields
+        case .invited(let account, let token, let base, let mail, let generation):
+            var fields: JSONObject = [
                 "account": .uuid(account), "token": .uuid(token), "base": .string(base),
                 "mail": .uuid(mail),
             ]
-        case .onboarded(let installation): ["client": .uuid(installation)]
-        case .mailedCodesChanged(let isNeeded): ["needed": .bool(isNeeded)]
+            fields.setGeneration(generation)
+            return fields
+        case .onboarded(let installation): return ["client": .uuid(installation)]
+        case .mailedCodesChanged(let isNeeded): return ["needed": .bool(isNeeded)]
         case .moveRequested(let move):
-            ["mailbox": .uuid(move.mailbox), "otp": .uuid(move.code)]
-        case .moveEnded(let code): ["otp": .uuid(code)]
-        case .mailboxVouched(let code), .browserTrusted(let code): code.fields
-        case .termsSigned: [:]
+            var fields: JSONObject = ["mailbox": .uuid(move.mailbox), "otp": .uuid(move.code)]
+            fields.setGeneration(move.generation)
+            return fields
+        case .moveEnded(let code): return ["otp": .uuid(code)]
+        case .mailboxVouched(let code), .browserTrusted(let code): return code.fields
+        case .termsSigned: return [:]
         }
     }
 
@@ -91,12 +97,13 @@ public enum OwnerEvent: Event {
             guard let account = fields.uuid("account"), let token = fields.uuid("token") else {
                 return nil
             }
-            self = .appointed(account, token: token)
+            self = .appointed(account, token: token, generation: fields.generation)
         case "owner.invited":
             guard let account = fields.uuid("account"), let token = fields.uuid("token"),
                 let base = fields["base"]?.string, let mail = fields.uuid("mail")
             else { return nil }
-            self = .invited(account, token: token, base: base, mail: mail)
+            self = .invited(
+                account, token: token, base: base, mail: mail, generation: fields.generation)
         case "owner.onboarded":
             guard let client = fields.uuid("client") else { return nil }
             self = .onboarded(installation: client)
@@ -107,7 +114,8 @@ public enum OwnerEvent: Event {
             guard let mailbox = fields.uuid("mailbox"), let code = fields.uuid("otp") else {
                 return nil
             }
-            self = .moveRequested(PendingMove(mailbox: mailbox, code: code))
+            self = .moveRequested(
+                PendingMove(mailbox: mailbox, code: code, generation: fields.generation))
         case "owner.move_ended":
             guard let code = fields.uuid("otp") else { return nil }
             self = .moveEnded(code: code)
@@ -158,31 +166,45 @@ public struct AddedDevice: Sendable, Equatable {
 public struct PendingMove: Sendable, Equatable {
     public var mailbox: UUID
     public var code: UUID
+    /// Of the owner's proofs, as it was then.
+    public var generation: Int
 
-    public init(mailbox: UUID, code: UUID) {
+    public init(mailbox: UUID, code: UUID, generation: Int = 0) {
         self.mailbox = mailbox
         self.code = code
+        self.generation = generation
     }
 }
 
-/// What is good until a moment, by its name.
+/// What stands for a mailed code until a moment, by its name.
 public struct TimedName: Sendable, Equatable {
     public var name: UUID
     public var expiresAt: Timestamp
+    /// Of the owner's proofs, as it was then.
+    public var generation: Int
 
-    public init(_ name: UUID, until expiresAt: Timestamp) {
+    public init(_ name: UUID, until expiresAt: Timestamp, generation: Int = 0) {
         self.name = name
         self.expiresAt = expiresAt
+        self.generation = generation
+    }
+
+    func stands(for name: UUID, of account: Account, at now: Timestamp) -> Bool {
+        self.name == name && now < expiresAt && generation == account.proofGeneration
     }
 
     var fields: JSONObject {
-        ["name": .uuid(name), "expires_at": .integer(expiresAt.seconds)]
+        var fields: JSONObject = [
+            "name": .uuid(name), "expires_at": .integer(expiresAt.seconds),
+        ]
+        fields.setGeneration(generation)
+        return fields
     }
 
     init?(recorded fields: JSONObject) {
         guard let name = fields.uuid("name"), let expiresAt = fields.instant("expires_at") else {
             return nil
         }
-        self.init(name, until: expiresAt)
+        self.init(name, until: expiresAt, generation: fields.generation)
     }
 }

@@ -44,7 +44,7 @@ public struct OwnerLinkProof: SignInProof {
         guard account.isWelcome else { throw .accountBlocked }
         switch holder.shown.examine(
             link, comparison, needsPassphrase: facts.owner.state.needsMailedCode,
-            of: account.stream, at: desk.request.now)
+            of: account, at: desk.request.now)
         {
         case .over: throw .invalidLink
         case .passphraseMissing: throw .secondFactorRequired

@@ -68,17 +68,19 @@ public struct OwnerPassphraseProof: SignInProof {
         guard account.isWelcome else { throw .accountBlocked }
         var factors = [AuthenticationFactor.passphrase]
         let owner = facts.owner.state
-        if owner.isVouched(vouched, at: now) {
+        if owner.isVouched(vouched, of: account.state, at: now) {
             factors += [.mailedCode, .multiple]
-        } else if owner.needsMailedCode, !owner.trusts(trusted, at: now) {
-            switch MailedStep(holder.code, typed, next: next, of: account.stream, at: now) {
+        } else if owner.needsMailedCode, !owner.trusts(trusted, of: account.state, at: now) {
+            switch MailedStep(holder.code, typed, next: next, of: account, at: now) {
             case .proved(let event):
                 decision.append(event, in: holder.code.stream, of: account.stream)
                 factors += [.mailedCode, .multiple]
                 if let trusting {
                     decision.append(
                         OwnerEvent.browserTrusted(
-                            TimedName(trusting, until: now.adding(seconds: Self.trust))),
+                            TimedName(
+                                trusting, until: now.adding(seconds: Self.trust),
+                                generation: account.state.proofGeneration)),
                         in: Owner.stream)
                 }
             case .missing(let event):
@@ -105,17 +107,19 @@ enum MailedStep {
 
     init(
         _ code: Versioned<MailedCode>, _ typed: TypedMailedCode?,
-        next: (id: UUID, digest: SecretDigest), of account: UUID, at now: Timestamp
+        next: (id: UUID, digest: SecretDigest), of account: Versioned<Account>,
+        at now: Timestamp
     ) {
         guard let typed else {
             self = .missing(
                 .issued(
                     IssuedMailedCode(
-                        id: next.id, purpose: .secondFactor, account: account,
-                        digest: next.digest, issuedAt: now)))
+                        id: next.id, purpose: .secondFactor, account: account.stream,
+                        digest: next.digest, issuedAt: now,
+                        generation: account.state.proofGeneration)))
             return
         }
-        guard let live = code.state.code(typed.id, at: now) else {
+        guard let live = code.state.code(typed.id, of: account.state, at: now) else {
             self = .wrong(nil)
             return
         }

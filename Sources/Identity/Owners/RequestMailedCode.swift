@@ -29,13 +29,14 @@ public struct RequestMailedCode: TimedCommand {
     public func decide(_ facts: OwnersCode) throws(Rejection) -> Decision {
         try facts.owner.realm.requireOpen(
             missing: Rejection.realmNotFound, disabled: .realmDisabled)
-        guard let code = facts.code, let account = facts.owner.thing.state.account,
+        guard let code = facts.code, let account = facts.account, account.isWelcome,
             facts.owner.thing.state.isOnboarded
         else { throw .noOwner }
         return Decision(
             MailedCodeEvent.issued(
                 IssuedMailedCode(
-                    id: self.code, purpose: .secondFactor, account: account, digest: digest,
-                    issuedAt: now)), in: code.stream)
+                    id: self.code, purpose: .secondFactor, account: account.stream,
+                    digest: digest, issuedAt: now,
+                    generation: account.state.proofGeneration)), in: code.stream)
     }
 }

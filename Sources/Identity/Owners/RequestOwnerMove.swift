@@ -80,7 +80,9 @@ public struct RequestOwnerMove: AnsweringCommand, TimedCommand {
         var decision = Decision()
         switch proof {
         case .again:
-            guard owner.owner.thing.state.move?.mailbox == mailbox else { throw .noMove }
+            guard owner.owner.thing.state.pendingMove(of: account.state)?.mailbox == mailbox else {
+                throw .noMove
+            }
         case .passphrase(let comparison):
             switch kept.examine(comparison, of: account.stream, at: now) {
             case .wrong(let guess): return Settled(guess, .wrongPassphrase)
@@ -88,17 +90,21 @@ public struct RequestOwnerMove: AnsweringCommand, TimedCommand {
             }
         }
         let state = facts.mailbox.state
-        guard state.account == nil, !state.isResting(at: now) else {
+        guard state.account == nil, !state.isRestingFromMoves(at: now) else {
             return Settled(decision, .requested)
         }
         var issued = IssuedCode(
             id: code, purpose: .move, digest: digest, app: nil, issuedAt: now,
             expiresAt: now.adding(seconds: Self.lifetime), person: person)
         issued.base = base
+        issued.account = account.stream
+        issued.generation = account.state.proofGeneration
         decision.append(
             MailboxEvent.codeIssued(issued), in: mailbox, of: facts.mailbox.subject)
         decision.append(
-            OwnerEvent.moveRequested(PendingMove(mailbox: mailbox, code: code)),
+            OwnerEvent.moveRequested(
+                PendingMove(
+                    mailbox: mailbox, code: code, generation: account.state.proofGeneration)),
             in: Owner.stream)
         return Settled(decision, .requested)
     }

@@ -33,8 +33,10 @@ public struct RestorePassphrase: TimedCommand {
             facts.owner.thing.state.isOnboarded
         else { throw .noOwner }
         guard kept.state.hash == nil else { throw .set }
-        return Decision(
-            PassphraseEvent.derived(passphrase, account: account.stream, mail: mail, at: now),
-            in: kept.stream)
+        var decision = Decision()
+        decision.changePassphrase(
+            .derived(passphrase, account: account.stream, mail: mail, at: now),
+            in: kept.stream, of: account.stream)
+        return decision
     }
 }

@@ -69,10 +69,10 @@ public struct SignInOwner: AnsweringCommand {
         }
         if request.target == .nobody { return Settled(decision, .done) }
         var factors = [AuthenticationFactor.passphrase]
-        if desk.owner.state.isVouched(vouched, at: now) {
+        if desk.owner.state.isVouched(vouched, of: account.state, at: now) {
             factors += [.mailedCode, .multiple]
         } else if desk.owner.state.needsMailedCode {
-            switch MailedStep(secrets.code, typed, next: next, of: account.stream, at: now) {
+            switch MailedStep(secrets.code, typed, next: next, of: account, at: now) {
             case .proved(let event):
                 decision.append(event, in: secrets.code.stream, of: account.stream)
                 factors += [.mailedCode, .multiple]
@@ -85,10 +85,9 @@ public struct SignInOwner: AnsweringCommand {
             }
         }
         if case .newPassphrase(let passphrase, let mail) = request.target {
-            decision.append(
-                PassphraseEvent.derived(
-                    passphrase, account: account.stream, mail: mail, at: now),
-                in: secrets.passphrase.stream)
+            decision.changePassphrase(
+                .derived(passphrase, account: account.stream, mail: mail, at: now),
+                in: secrets.passphrase.stream, of: account.stream)
             return Settled(decision, .done)
         }
         do throws(OwnerRefusal) {

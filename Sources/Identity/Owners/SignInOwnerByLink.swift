@@ -48,7 +48,7 @@ public struct SignInOwnerByLink: AnsweringCommand {
             desk.owner.state.isOnboarded
         else { return desk.refused(.invalidMagicCode) }
         switch shown.examine(
-            link, comparison, needsPassphrase: desk.owner.state.needsMailedCode, of: account.stream,
+            link, comparison, needsPassphrase: desk.owner.state.needsMailedCode, of: account,
             at: request.now)
         {
         case .over: return desk.refused(.invalidMagicCode)
@@ -88,13 +88,13 @@ public struct OwnerLinkFacts: Sendable {
 
     func examine(
         _ id: UUID, _ comparison: PassphraseProof.Comparison?, needsPassphrase: Bool,
-        of account: UUID, at now: Timestamp
+        of account: Versioned<Account>, at now: Timestamp
     ) -> Verdict {
-        guard link.state.link(id, at: now) != nil else { return .over }
+        guard link.state.link(id, of: account.state, at: now) != nil else { return .over }
         let used = Decision(MailedLinkEvent.used(id), in: link.stream)
         guard needsPassphrase else { return .good(used, [.mailedLink]) }
         guard let comparison else { return .passphraseMissing }
-        switch passphrase.examine(comparison, of: account, at: now) {
+        switch passphrase.examine(comparison, of: account.stream, at: now) {
         case .wrong(let guess): return .passphraseWrong(guess)
         case .right(var decision):
             decision.append(used)

@@ -21,15 +21,18 @@ public struct VouchForMailbox: TimedCommand {
         case noOwner
     }
 
-    public func gather(_ streams: some StreamReader) async throws(LogFailure) -> InRealm<Owner> {
-        try await .read(Owner.stream, from: streams)
+    public func gather(_ streams: some StreamReader) async throws(LogFailure) -> OwnersCode {
+        try await .read(from: streams)
     }
 
-    public func decide(_ facts: InRealm<Owner>) throws(Rejection) -> Decision {
-        try facts.realm.requireOpen(missing: Rejection.realmNotFound, disabled: .realmDisabled)
-        guard facts.thing.state.account != nil else { throw .noOwner }
+    public func decide(_ facts: OwnersCode) throws(Rejection) -> Decision {
+        try facts.owner.realm.requireOpen(
+            missing: Rejection.realmNotFound, disabled: .realmDisabled)
+        guard let account = facts.account else { throw .noOwner }
         return Decision(
             OwnerEvent.mailboxVouched(
-                TimedName(code, until: now.adding(seconds: Self.lifetime))), in: Owner.stream)
+                TimedName(
+                    code, until: now.adding(seconds: Self.lifetime),
+                    generation: account.state.proofGeneration)), in: Owner.stream)
     }
 }

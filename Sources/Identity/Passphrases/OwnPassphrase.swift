@@ -37,3 +37,13 @@ public enum PassphraseRejection: Error, Equatable, Sendable {
     case notSet
     case signInTooOld(limit: Int64)
 }
+
+extension Decision {
+    /// Another passphrase, or none any more: what was mailed before proves nothing from then on.
+    mutating func changePassphrase(
+        _ event: PassphraseEvent, in stream: UUID, of account: UUID
+    ) {
+        append(event, in: stream)
+        append(AccountEvent.proofsEnded, in: account)
+    }
+}

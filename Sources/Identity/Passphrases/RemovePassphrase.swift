@@ -28,7 +28,9 @@ public struct RemovePassphrase: TimedCommand {
         if let limit = session.isTooOld(at: now, facts.settings) {
             throw .signInTooOld(limit: limit)
         }
-        return Decision(
-            PassphraseEvent.removed(account: account, mail: mail), in: facts.passphrase.stream)
+        var decision = Decision()
+        decision.changePassphrase(
+            .removed(account: account, mail: mail), in: facts.passphrase.stream, of: account)
+        return decision
     }
 }

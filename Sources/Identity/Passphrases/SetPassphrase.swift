@@ -31,8 +31,10 @@ public struct SetPassphrase: TimedCommand {
         if let limit = session.isTooOld(at: now, facts.settings) {
             throw .signInTooOld(limit: limit)
         }
-        return Decision(
-            PassphraseEvent.set(hash: hash, account: account, mail: mail, at: now),
-            in: facts.passphrase.stream)
+        var decision = Decision()
+        decision.changePassphrase(
+            .set(hash: hash, account: account, mail: mail, at: now),
+            in: facts.passphrase.stream, of: account)
+        return decision
     }
 }

@@ -80,7 +80,7 @@ public struct ProviderProof: SignInProof {
             return Settled(decision, .failure(.invalidSecondFactor))
         }
         if facts.owner.state.account == account.stream, facts.owner.state.needsMailedCode {
-            switch MailedStep(holder.code, typed, next: next, of: account.stream, at: now) {
+            switch MailedStep(holder.code, typed, next: next, of: account, at: now) {
             case .proved(let event):
                 decision.append(event, in: holder.code.stream, of: account.stream)
                 factors += [.mailedCode, .multiple]

@@ -109,7 +109,7 @@ public struct SignInOwnerByProvider: AnsweringCommand {
         var decision = Decision()
         var factors = [AuthenticationFactor.provider]
         if desk.owner.state.needsMailedCode {
-            switch MailedStep(code, typed, next: next, of: account.stream, at: now) {
+            switch MailedStep(code, typed, next: next, of: account, at: now) {
             case .proved(let event):
                 decision.append(event, in: code.stream, of: account.stream)
                 factors += [.mailedCode, .multiple]

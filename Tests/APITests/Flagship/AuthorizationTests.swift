@@ -122,6 +122,49 @@ extension FlagshipWorld {
         #expect(browser.shows("see and change everything of yours"))
     }
 
+    @Test func `COZ-09 gives no tries back for another code, another app or another node`()
+        async throws
+    {
+        let (world, code) = try await world()
+        let apps = [try await world.register("First app"), try await world.register("Second app")]
+        let node = world.world.otherFlagshipNode()
+        var guesses = 0
+        for app in apps {
+            let request = InstallationRequest(app: app)
+            let browser = try await world.browser(try await code(), at: request.place)
+            try await browser.follow()
+            let digits = try await world.mailedDigits()
+            func certify(_ digits: String) async throws -> Status {
+                await world.world.post(
+                    "/auth/clients/\(app.id)/flagship",
+                    form: [("code", digits), ("token", browser.value(of: "token") ?? "")], at: node
+                ).status
+            }
+            for _ in 0..<MailedCode.attempts {
+                #expect(try await certify(digits == "111111" ? "2" : "111111") == .unauthorized)
+                guesses += 1
+            }
+        }
+        #expect(try await world.happened("mailed_code.refused").count == guesses)
+        // Ten guesses in an hour are all that there are: of a third app no code is taken either.
+        func certifyRightly(_ name: String) async throws -> Status {
+            let request = InstallationRequest(app: try await world.register(name))
+            let browser = try await world.browser(try await code(), at: request.place)
+            try await browser.follow()
+            return await world.world.post(
+                "/auth/clients/\(request.app.id)/flagship",
+                form: [
+                    ("code", try await world.mailedDigits()),
+                    ("token", try #require(browser.value(of: "token"))),
+                ], at: node
+            ).status
+        }
+        #expect(try await certifyRightly("Third app") == .unauthorized)
+        #expect(try await world.happened("mailed_code.refused").count == guesses)
+        world.world.clock.advance(seconds: 3_600)
+        #expect(try await certifyRightly("Fourth app") == .noContent)
+    }
+
     @Test func `COZ-09 has few tries, on the page as elsewhere`() async throws {
         let (world, code) = try await world()
         let request = InstallationRequest(app: try await world.register())

@@ -142,7 +142,9 @@ import Values
         #expect(try await second(app, digits, token).status == .forbidden)
     }
 
-    @Test func `COZ-15 has one code at a time, and few tries at it`() async throws {
+    @Test func `COZ-15 has a code for each sign-in under way, and few tries at all of them`()
+        async throws
+    {
         let world = try await FlagshipWorld()
         let app = try await world.certified()
         _ = try await world.onboard(app)
@@ -159,17 +161,27 @@ import Values
         }
         let (old, oldDigits) = try await ask()
         let (new, digits) = try await ask()
-        #expect(try await type(old, oldDigits) == 403)
+        // Digits are for the sign-in that had them mailed.
         #expect(try await type(old, digits) == 403)
+        #expect(try await type(old, oldDigits) == 200)
         #expect(try await type(new, digits) == 200)
-        let (tried, right) = try await ask()
-        for _ in 0..<MailedCode.attempts {
-            #expect(try await type(tried, right == "111111" ? "2" : "111111") == 403)
-        }
-        #expect(try await type(tried, right) == 403)
+        #expect(try await type(old, oldDigits) == 403)
         let (late, lateDigits) = try await ask()
         world.world.clock.advance(seconds: MailedCode.lifetime)
         #expect(try await type(late, lateDigits) == 403)
+        // Another code gives no tries back.
+        for _ in 0..<2 {
+            let (tried, right) = try await ask()
+            for _ in 0..<MailedCode.attempts {
+                #expect(try await type(tried, right == "111111" ? "2" : "111111") == 403)
+            }
+            #expect(try await type(tried, right) == 403)
+        }
+        let (resting, kept) = try await ask()
+        #expect(try await type(resting, kept) == 403)
+        world.world.clock.advance(seconds: 3_600)
+        let (last, lastDigits) = try await ask()
+        #expect(try await type(last, lastDigits) == 200)
     }
 
     @Test func `COZ-14 rests after wrong guesses, whoever guesses`() async throws {

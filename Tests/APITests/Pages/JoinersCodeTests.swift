@@ -97,6 +97,55 @@ import Values
         #expect(try await mailed(world) == 4)
     }
 
+    @Test(arguments: [true, false])
+    func `gives an account the names that its own browser was told, whoever else asked`(
+        _ isStrangerFirst: Bool
+    ) async throws {
+        let (browser, world) = try await joining()
+        let stranger = PageBrowser(world)
+        let (ann, mallory) = ((browser, "Ann"), (stranger, "Mallory"))
+        for (browser, name) in isStrangerFirst ? [mallory, ann] : [ann, mallory] {
+            try await browser.get("/register")
+            try await browser.submit(
+                "/register", [("email", "ann@example.org"), ("first_name", name)])
+            try await browser.follow()
+        }
+        #expect(try await mailed(world) == 1)
+        try await browser.submit(
+            "/login/code?to=\(try #require(browser.value(of: "to")))",
+            [("email", "ann@example.org"), ("code", try await browser.code())])
+        #expect(browser.place == "/account")
+        let registered = try await world.log.events(from: 1, limit: .max, in: world.realm)
+            .first { $0.name == "account.registered" }
+        guard case .opened(let person) = registered?.personal else {
+            Issue.record("nobody is named")
+            return
+        }
+        #expect(person["first_name"] == "Ann")
+    }
+
+    @Test func `comes whoever wants to move to the address, and however that one guesses`()
+        async throws
+    {
+        let world = try await SignInWorld()
+        let (browser, stranger) = (PageBrowser(world), PageBrowser(world))
+        try await stranger.signIn("mallory@example.org")
+        try await stranger.get("/account/data")
+        try await stranger.submit("/account/email", [("email", "ann@example.org")])
+        let place = try #require(stranger.place)
+        let code = try await browser.code()
+        for guess in 0..<20 {
+            try await stranger.get(place)
+            try await stranger.submit(
+                place, [("email", "ann@example.org"), ("code", code == "000000" ? "1" : "000000")])
+            #expect(
+                stranger.answer?.status == (guess < 15 ? .badRequest : .tooManyRequests),
+                "\(guess)")
+        }
+        try await browser.signIn("ann@example.org")
+        #expect(try await world.events().filter { $0 == "account.registered" }.count == 2)
+    }
+
     @Test func `takes the longest names that there are`() async throws {
         let (browser, _) = try await joining()
         let name = String(repeating: "𝒵", count: 100)

@@ -12,19 +12,34 @@ import Values
 extension SignInWorld {
     /// Another server of the same realm: it shares the log and the realm's keys, and nothing else.
     func otherNode() -> Router {
+        let contexts = otherContexts()
+        return Router(
+            [contexts.table(API.realmTable + API.pageTable)], log: .silent, metrics: Metrics())
+    }
+
+    /// The same of a realm of the flagship profile.
+    func otherFlagshipNode() -> Router {
+        let contexts = otherContexts()
+        return Router(
+            [
+                .init(API.flagshipTable + API.flagshipPageTable) { request throws(Problem) in
+                    try await contexts.context(of: request, profile: .flagship)
+                }
+            ], log: .silent, metrics: Metrics())
+    }
+
+    private func otherContexts() -> RealmContexts {
         let (log, clock, mint, directory) = (log, clock, mint, directory)
         let dispatcher = Dispatcher(log: log)
         let realmClock = RealmContext.Clock(
             now: { clock.next() }, passed: { .seconds(clock.next().seconds) }, hesitate: { _ in })
-        let contexts = RealmContexts(
+        return RealmContexts(
             places: Places(directory, forwarding: Forwarding()), mint: { _ in mint },
             keys: TokenKeys(
                 commands: dispatcher, clock: realmClock, revision: { _ in log.revision },
                 generate: { try SigningKey.generate($0) }),
             commands: dispatcher, queries: FoldedQueries(log: log), clock: realmClock,
             passphrases: .cheap)
-        return Router(
-            [contexts.table(API.realmTable + API.pageTable)], log: .silent, metrics: Metrics())
     }
 
     func post(

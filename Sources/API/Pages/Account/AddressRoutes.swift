@@ -114,7 +114,8 @@ enum AddressRoutes {
         }
         let mint = call.context.mint
         let mailbox = mint.mailbox(address)
-        try call.count(.emailOTPVerify, target: mailbox.description)
+        // Not by the mailbox: who wants to move there keeps nobody else from it.
+        try call.count(.emailOTPVerify, target: "move to \(mailbox) of \(frame.account)")
         let typed = (call.body["code"]?.string ?? "").filter { $0 != " " }
         let events = try await call.recorded(frame.account)
         guard let digest = mint.digest(ofMove: typed, of: frame.account, to: mailbox),

@@ -66,7 +66,6 @@ enum LinkRoutes {
     ) async throws(Problem) -> Response {
         let say = visit.say
         let needsCode = try await call.twoFactor(of: link.account).enrolled != nil
-        let email = try await call.claims(of: link.account, ["email"])["email"]?.string ?? ""
         return visit.page(
             say("Sign in", "Anmelden"), status: isWrong ? .badRequest : .ok, leadsAway: true
         ) {
@@ -74,7 +73,9 @@ enum LinkRoutes {
                 HTML.element(.h1) { say("Sign in", "Anmelden") }
                 HTML.element(.p) {
                     say("This link signs you in as ", "Dieser Link meldet Sie an als ")
-                    HTML.element(.strong, .class("break")) { Parts.address(email) }
+                    HTML.element(.strong, .class("break")) {
+                        Parts.address(link.person.email ?? "")
+                    }
                     "."
                 }
                 visit.form("\(path)?\(Form.encode([("userId", user), ("token", token)]))") {
@@ -119,11 +120,9 @@ extension Call<RealmContext> {
     /// The link that a token belongs to, while it can be redeemed. Looking uses nothing up.
     func link(_ user: String, _ token: String) async throws(Problem) -> IssuedLink? {
         guard let id = UUID(user), let digest = context.mint.digest(ofMagicToken: token),
-            let mailbox = try await folded(Account.self, id).mailbox
-        else { return nil }
-        let link = try await folded(Mailbox.self, mailbox).link
-        guard let link, link.account == id, link.digest == digest,
-            context.clock.now() < link.expiresAt
+            case let account = try await folded(Account.self, id), let mailbox = account.mailbox,
+            let link = try await folded(Mailbox.self, mailbox).link, link.account == id,
+            link.digest == digest, link.isLive(of: account, at: context.clock.now())
         else { return nil }
         return link
     }

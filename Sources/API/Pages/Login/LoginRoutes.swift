@@ -125,10 +125,16 @@ enum LoginRoutes {
         }
         async let pause: Void = call.context.hesitate()
         let second = call.body["totp"]?.string.flatMap(call.typedFactor)
-        let end = try await call.signIn(
-            OTPGrant(mailbox: mailbox, digest: digest, account: call.newID(), second: second),
-            by: .code, visit, to: onward)
-        var shown = call.codeAddress(visit) ?? CodeAddress(email: address)
+        let asked = call.codeAddress(visit)
+        var grant = OTPGrant(
+            mailbox: mailbox, digest: digest, account: call.newID(), second: second)
+        // What this browser said when it asked, if it asked for this address.
+        if let asked, asked.email == address {
+            grant.joiner = JoinerNames(
+                firstName: asked.newcomer?.firstName, lastName: asked.newcomer?.lastName)
+        }
+        let end = try await call.signIn(grant, by: .code, visit, to: onward)
+        var shown = asked ?? CodeAddress(email: address)
         (shown.email, shown.isTooSoon, shown.isAnother) = (address, false, false)
         var page = try CodePage(call, visit, onward, shown)
         switch end {

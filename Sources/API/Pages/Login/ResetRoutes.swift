@@ -110,8 +110,7 @@ enum ResetRoutes {
         try call.requirePassphrases()
         let visit = try await call.visit()
         let token = call.text("token") ?? ""
-        guard let (_, account) = try await call.resetLink(token) else { return over(visit) }
-        let email = try await call.claims(of: account, ["email"])["email"]?.string
+        guard let (_, email) = try await call.resetLink(token) else { return over(visit) }
         return choice(visit, token, email, wrong: nil)
     }
 
@@ -127,25 +126,22 @@ enum ResetRoutes {
         let visit = try await call.submission()
         try call.requirePassphrases()
         let token = call.body["token"]?.string ?? ""
-        guard let (link, account) = try await call.resetLink(token) else { return over(visit) }
+        guard let (link, email) = try await call.resetLink(token) else { return over(visit) }
+        let account = link.account
         try call.count(.twoFactor, target: account.description)
         let hash: String
         switch try await call.hash(ofNew: call.body["passphrase"]?.string ?? "", of: account) {
         case .failure(let fault):
-            let email = try await call.claims(of: account, ["email"])["email"]?.string
             return choice(visit, token, email, wrong: fault.said(visit.say))
         case .success(let made): hash = made
         }
-        let kept = try await call.folded(
-            MailedLink.self, MailedLink.stream(of: account, .passphraseReset))
-        let next = kept.link(link, at: call.context.clock.now())?.returnPath
         let refusal = try await call.attempt(
             ResetPassphrase(
-                account: account, link: link, passphrase: .typed(hash: hash), mail: call.newID(),
-                now: call.context.clock.now()), as: "anonymous")
+                account: account, link: link.id, passphrase: .typed(hash: hash),
+                mail: call.newID(), now: call.context.clock.now()), as: "anonymous")
         switch refusal {
         // He signs in with what he chose, and goes on with what he was sent here for.
-        case nil: return .seeOther(try await call.login(of: account, visit, next))
+        case nil: return .seeOther(try call.login(of: email, visit, link.returnPath))
         case .linkOver?: return over(visit)
         case let refusal?: throw refusal.problem
         }
@@ -192,10 +188,9 @@ enum ResetRoutes {
 extension Call<RealmContext> {
     /// The login, which says that there is another passphrase.
     fileprivate func login(
-        of account: UUID, _ visit: Visit, _ next: ReturnPath?
-    ) async throws(Problem) -> String {
-        let email = try await claims(of: account, ["email"])["email"]?.string ?? ""
-        var settled = CodeAddress(email: email, page: .settled)
+        of email: String?, _ visit: Visit, _ next: ReturnPath?
+    ) throws(Problem) -> String {
+        var settled = CodeAddress(email: email ?? "", page: .settled)
         settled.hasNewPassphrase = true
         let login = next?.text ?? "/login"
         let sealed = Form.encode([("to", try seal(settled, visit))])

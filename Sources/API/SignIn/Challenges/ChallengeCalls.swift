@@ -135,9 +135,11 @@ extension Call<RealmContext> {
         try count(.emailOTPVerify, target: mailbox.description)
         guard let digest = context.mint.digest(ofCode: typed.filter { $0 != " " }, for: mailbox)
         else { throw Problem(.internalError) }
-        return try await signIn(
-            OTPGrant(mailbox: mailbox, digest: digest, account: newID(), second: secondFactor),
-            by: .code, &step)
+        var grant = OTPGrant(
+            mailbox: mailbox, digest: digest, account: newID(), second: secondFactor)
+        // Such apps ask for no names.
+        grant.joiner = JoinerNames(firstName: nil, lastName: nil)
+        return try await signIn(grant, by: .code, &step)
     }
 
     /// The same, where a passkey was shown: the client may have people sign in with those.

@@ -6,6 +6,10 @@ extension GrantForm {
     static let otp = GrantForm([
         .optional("username", .text(1...320), "Whose code it is: a mail address."),
         .optional("otp_code", .text(1...64), "The code that was mailed."),
+        .optional(
+            "first_name", .text(1...100),
+            "What the person who joins by it is called, whoever asked for the code."),
+        .optional("last_name", .text(1...100), "The same."),
         .totpCode,
     ]) { call throws(Problem) -> OTPGrant in
         guard let username = call.body["username"]?.string,
@@ -16,7 +20,15 @@ extension GrantForm {
         guard let digest = mint.digest(ofCode: typed.filter { $0 != " " }, for: mailbox) else {
             throw Problem(.internalError)
         }
-        return OTPGrant(
+        var grant = OTPGrant(
             mailbox: mailbox, digest: digest, account: call.newID(), second: call.secondFactor)
+        let (first, last) = (call.body["first_name"]?.string, call.body["last_name"]?.string)
+        if first != nil || last != nil {
+            guard let names = JoinerNames(firstName: first, lastName: last) else {
+                throw Problem(.invalidRequest, "Nobody can be called that.")
+            }
+            grant.joiner = names
+        }
+        return grant
     }
 }
