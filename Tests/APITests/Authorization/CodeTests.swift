@@ -127,14 +127,20 @@ private typealias Site = AuthorizeWorld
         #expect(try await world.world.events().count { $0 == "session.opened" } == 1)
     }
 
-    @Test func `is over after a minute, and says nothing of it in the log`() async throws {
+    @Test func `is over after its time, on record once, and stays over on a clock that is behind`()
+        async throws
+    {
         let world = try await Site(["code_lifetime": 10])
         try await world.signIn()
         let code = try await world.code()
         world.world.clock.advance(seconds: 11)
         let before = try await world.world.events().count
         #expect(try await world.redeem(code).json["error"] == "invalid_grant")
-        #expect(try await world.world.events().count == before)
+        #expect(try await world.world.events().count == before + 1)
+        world.world.clock.advance(seconds: -11)
+        #expect(try await world.redeem(code).json["error"] == "invalid_grant")
+        #expect(try await world.world.events().count == before + 1)
+        #expect(try await world.world.events().contains("session.opened") == false)
     }
 
     @Test func `that was changed, or is of another kind, is none`() async throws {
