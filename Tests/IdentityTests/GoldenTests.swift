@@ -86,9 +86,7 @@ private func signInSamples() throws -> [any Event] {
     terms.webApp = app
     let refused = RefusedSignIn(
         method: .nativeOTP, reason: "invalid_code", account: account, client: client,
-        clientID: "web", app: app, from: SignInPlace(source: "AAAA", device: "iPhone"))
-    var several = refused
-    several.count = 12
+        clientID: "web", app: app, from: SignInPlace(source: "AAAA", device: "iPhone"), count: 12)
     return [
         AccountEvent.registered(
             mailbox: mailbox, isConfirmed: true, origin: .administrator, person: person),
@@ -113,8 +111,7 @@ private func signInSamples() throws -> [any Event] {
         LogoutNoticeEvent.delivered(attempt: 1),
         LogoutNoticeEvent.deferred(attempt: 1, until: noon, code: 503),
         LogoutNoticeEvent.failed(attempt: 7, code: 400),
-        SessionEvent.refused(refused), SessionEvent.refused(several),
-        DisclosureEvent.made(.person, accounts: [account]),
+        SessionEvent.refused(refused), DisclosureEvent.made(.person, accounts: [account]),
         MailEvent.sent(attempt: 1), MailEvent.deferred(attempt: 1, until: noon, code: 451),
         MailEvent.failed(attempt: 2, code: 550), MailEvent.requeued,
         SigningKeyEvent.published(signingKey("a")), SigningKeyEvent.activated("a"),
