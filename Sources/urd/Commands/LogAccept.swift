@@ -79,7 +79,7 @@ struct LogAccept: Subcommand {
         _ = try await store.log.head(of: realm)
         let loss = AcceptedLoss(size: size, epoch: epoch, sealed: found.sealed, head: found.head)
         var random = SystemRandom()
-        let now = Log.systemTime()
+        let now = store.now(in: realm)
         _ = try await store.dispatcher.dispatch(
             AcceptLoss(loss), in: realm, id: .v7(at: now, using: &random),
             origin: Origin(actor: "operator:\(Operator.name)", at: now))
