@@ -71,19 +71,6 @@ private func signInSamples() throws -> [any Event] {
     var moving = issued
     moving.base = "https://id.example.org/move?token="
     (moving.account, moving.source, moving.generation) = (account, "AAAA", 1)
-    var terms = SessionTerms(
-        account: account, stamp: 1, client: client, clientID: "web", app: app, scope: ["openid"],
-        resources: ["https://api.example.org"], factors: [.mailedCode], openedAt: noon,
-        expiresAt: noon.adding(seconds: 86_400), isOffline: true,
-        from: SignInPlace(source: "AAAA", device: "iPhone"), method: .nativeOTP, key: "AAAA")
-    terms.exchange = TokenExchange(origin: session, actors: ["gateway"], impersonator: "desk")
-    terms.authenticatedAt = noon
-    terms.browser = code
-    terms.sector = "web.example.org"
-    terms.claims = ["email"]
-    terms.issuer = "https://id.example.org"
-    terms.assertionIssuer = "https://a.example"
-    terms.webApp = app
     let refused = RefusedSignIn(
         method: .nativeOTP, reason: "invalid_code", account: account, client: client,
         clientID: "web", app: app, from: SignInPlace(source: "AAAA", device: "iPhone"), count: 12)
@@ -102,7 +89,7 @@ private func signInSamples() throws -> [any Event] {
         MailboxEvent.released(account, next: client), MailboxEvent.codeIssued(issued),
         MailboxEvent.codeIssued(moving), MailboxEvent.codeRefused(code, at: noon),
         MailboxEvent.codeRenamed(code, person, source: "AAAA"), MailboxEvent.codeRedeemed(code),
-        SessionEvent.opened(terms), SessionEvent.refreshed(generation: 1, at: noon),
+        SessionEvent.opened(sessionTerms()), SessionEvent.refreshed(generation: 1, at: noon),
         SessionEvent.refreshed(generation: 2, at: noon, key: "k1"),
         SessionEvent.refreshed(generation: 3, at: noon, parent: 1), SessionEvent.ended(.reuse),
         SessionEvent.ended(.codeReuse, from: SignInPlace(source: "s", device: "iPhone")),
@@ -121,6 +108,23 @@ private func signInSamples() throws -> [any Event] {
         PasskeyEvent.renamed("Phone", account: account),
         PasskeyEvent.removed(account: account, mail: code),
     ] + registrationSamples()
+}
+
+private func sessionTerms() -> SessionTerms {
+    var terms = SessionTerms(
+        account: account, stamp: 1, client: client, clientID: "web", app: app, scope: ["openid"],
+        resources: ["https://api.example.org"], factors: [.mailedCode], openedAt: noon,
+        expiresAt: noon.adding(seconds: 86_400), isOffline: true,
+        from: SignInPlace(source: "AAAA", device: "iPhone"), method: .nativeOTP, key: "AAAA")
+    terms.exchange = TokenExchange(origin: session, actors: ["gateway"], impersonator: "desk")
+    terms.authenticatedAt = noon
+    terms.browser = code
+    terms.sector = "web.example.org"
+    terms.claims = ["email"]
+    terms.issuer = "https://id.example.org"
+    terms.assertionIssuer = "https://a.example"
+    terms.webApp = app
+    return terms
 }
 
 private func registrationSamples() -> [any Event] {

@@ -41,7 +41,7 @@ extension LogFailure {
     /// It may be over in a moment.
     fileprivate var isPassing: Bool {
         switch self {
-        case .busy, .unavailable, .full, .fenced, .contended: true
+        case .busy, .unavailable, .full, .fenced, .contended, .keyMissing: true
         case .misusedCommand, .refused, .damaged, .otherMasterKey: false
         }
     }
