@@ -31,13 +31,8 @@ public final class TestCluster: Sendable {
     private let template = Mutex(false)
 
     /// - Parameter settings: beside the usual ones, such as `fsync=on`.
-    public init(settings: [String] = []) throws {
-        binaries = try Self.findBinaries()
-        self.settings = settings
-        folder =
-            "/tmp/urd-test-\(ProcessInfo.processInfo.processIdentifier)-\(UInt16.random(in: 0...9999))"
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
-        if geteuid() == 0 { try run(["chown", "postgres", folder]) }
+    public convenience init(settings: [String] = []) throws {
+        try self.init(emptyFolder: settings)
         try run(
             asServer([
                 "\(binaries)/initdb", "-D", "\(folder)/data", "-U", "postgres", "--auth=trust",
@@ -46,6 +41,27 @@ public final class TestCluster: Sendable {
         try start()
         let roles = try Connection(address("postgres", "postgres"))
         try roles.run("create role urd_owner login createrole")
+    }
+
+    /// A standby that streams from another cluster, with all that is in it, and waits for nothing.
+    public convenience init(standbyOf primary: TestCluster, settings: [String] = []) throws {
+        try self.init(emptyFolder: settings)
+        try run(
+            asServer([
+                "\(binaries)/pg_basebackup", "-D", "\(folder)/data", "--write-recovery-conf",
+                "--checkpoint=fast", "--wal-method=stream", "--no-sync",
+                "-d", "host=\(primary.folder) user=postgres",
+            ]))
+        try start()
+    }
+
+    private init(emptyFolder settings: [String]) throws {
+        binaries = try Self.findBinaries()
+        self.settings = settings
+        folder =
+            "/tmp/urd-test-\(ProcessInfo.processInfo.processIdentifier)-\(UInt16.random(in: 0...9999))"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        if geteuid() == 0 { try run(["chown", "postgres", folder]) }
     }
 
     deinit {
@@ -86,11 +102,16 @@ public final class TestCluster: Sendable {
         state.withLock { $0.shell = shell }
         let deadline = Date(timeIntervalSinceNow: 60)
         while Date() < deadline {
-            if (try? Connection(address("postgres", "postgres"))) != nil { return }
+            if (try? reading()) != nil { return }
             guard shell.isRunning else { break }
             usleep(20_000)
         }
         throw Problem(description: "PostgreSQL did not start: see \(folder)/log")
+    }
+
+    /// A connection of the superuser, also where the server is a standby.
+    func reading() throws -> Connection {
+        try Connection(address("postgres", "postgres"), readOnly: true)
     }
 
     /// Stops the server: like a crash when it is immediate.
@@ -136,7 +157,7 @@ public final class TestCluster: Sendable {
         } else {
             try administration.run("create database \(name) owner urd_owner")
         }
-        return TestDatabase(cluster: self, name: name)
+        return TestDatabase(cluster: self, name: name, hosts: folder)
     }
 
     // MARK: - Programs
@@ -171,12 +192,23 @@ public final class TestCluster: Sendable {
 public struct TestDatabase: Sendable {
     public let cluster: TestCluster
     public let name: String
+    /// The servers that may have it, parted by commas.
+    public let hosts: String
 
-    public var owner: String { cluster.address(name, "urd_owner") }
-    public var application: String { cluster.address(name, "urd_app") }
-    public var observer: String { cluster.address(name, "urd_observer") }
+    public var owner: String { address("urd_owner") }
+    public var application: String { address("urd_app") }
+    public var observer: String { address("urd_observer") }
     /// Whom nothing holds back: for tests that tamper.
-    public var superuser: String { cluster.address(name, "postgres") }
+    public var superuser: String { address("postgres") }
+
+    private func address(_ role: String) -> String {
+        "host=\(hosts) user=\(role) dbname=\(name)"
+    }
+
+    /// The same where the addresses name these servers only.
+    public func at(_ hosts: String) -> TestDatabase {
+        TestDatabase(cluster: cluster, name: name, hosts: hosts)
+    }
 
     public func asSuperuser(_ sql: String) throws {
         try Connection(superuser).run(sql)
