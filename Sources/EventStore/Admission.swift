@@ -59,6 +59,8 @@ struct Admission: Sendable {
     private var turns: [RealmID] = []
     private var owners: [RealmID: Owner] = [:]
     private(set) var waiting = 0
+    /// The lanes that are to see whether a commit gets through.
+    var trials: Set<Int> = []
     var isClosed = false
 
     init(_ limits: Limits) {

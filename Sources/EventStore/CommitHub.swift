@@ -1,22 +1,66 @@
 public import EventSourcing
 import Synchronization
 
-/// Tells followers in this process how far the log of each realm is.
+/// Tells followers in this process how far the log of each realm is, and in which epoch.
 ///
-/// Heads come from this node's own commits at once, and from other nodes' through a poll.
+/// Heads come from this node's own commits at once, and from other nodes' through a poll. Positions
+/// of two epochs do not compare: a failover or a restore took the tail of the log away that the
+/// earlier ones are of. So everything here compares (epoch, position), and whoever tells of another
+/// epoch than the one known makes the realm begin anew: head and configuration are what was told,
+/// every cache that hangs on `configuration(of:)` is void, and followers look again.
 public final class CommitHub: Sendable {
-    private struct State {
-        var heads: [RealmID: Int64] = [:]
-        var waiters: [RealmID: [UInt64: Waiter]] = [:]
-        var nextID: UInt64 = 0
-        var configurations: [RealmID: Int64] = [:]
-        /// How often a realm's log was restored: what was known before is another log's.
-        var restarts: [RealmID: Int64] = [:]
+    /// What this node knows of one realm's log.
+    private struct Tracked {
+        /// 0 where it is not known.
+        var epoch = 0
+        var head: Int64?
+        /// Where something last changed that every request looks at.
+        var configuration: Int64 = 0
+        /// How often another epoch was met.
+        var restarts: Int64 = 0
+        var waiters: [UInt64: Waiter] = [:]
+
+        mutating func begin(_ newEpoch: Int) {
+            (epoch, head, configuration) = (newEpoch, nil, 0)
+            restarts += 1
+        }
+
+        mutating func takeWaiters(before position: Int64) -> [Waiter] {
+            let woken = waiters.filter { $0.value.after < position }
+            for id in woken.keys { waiters[id] = nil }
+            return Array(woken.values)
+        }
     }
 
     private struct Waiter {
         let after: Int64
         let continuation: CheckedContinuation<Void, Never>
+    }
+
+    private struct State {
+        var logs: [RealmID: Tracked] = [:]
+        var nextID: UInt64 = 0
+        var listeners: [@Sendable (RealmID) -> Void] = []
+
+        /// Returns who is to be woken, because the realm begins anew; nil where it does not.
+        mutating func enter(_ epoch: Int, _ realm: RealmID) -> [Waiter]? {
+            let known = logs[realm]?.epoch ?? 0
+            guard known != epoch else { return nil }
+            guard known != 0 else {
+                logs[realm, default: Tracked()].epoch = epoch
+                return nil
+            }
+            return restart(realm, epoch)
+        }
+
+        mutating func restart(_ realm: RealmID, _ epoch: Int) -> [Waiter] {
+            for listener in listeners { listener(realm) }
+            var log = logs[realm] ?? Tracked()
+            log.begin(epoch)
+            let woken = log.takeWaiters(before: .max)
+            logs[realm] = log
+            return woken
+        }
     }
 
     private let state = Mutex(State())
@@ -25,49 +69,99 @@ public final class CommitHub: Sendable {
 
     /// The last position known to be committed.
     public func head(of realm: RealmID) -> Int64 {
-        state.withLock { $0.heads[realm] ?? 0 }
+        state.withLock { $0.logs[realm]?.head ?? 0 }
     }
 
-    public var realms: [RealmID] { state.withLock { Array($0.heads.keys) } }
+    /// 0 where it is not known.
+    public func epoch(of realm: RealmID) -> Int {
+        state.withLock { $0.logs[realm]?.epoch ?? 0 }
+    }
 
-    /// The log was restored: what is known of its head may be ahead of it now, and followers that
-    /// wait for more would be told that there is more, again and again.
-    func restart(_ realm: RealmID) {
-        state.withLock {
-            $0.heads[realm] = nil
-            $0.configurations[realm] = nil
-            $0.restarts[realm, default: 0] += 1
-        }
+    /// How often the realm's log was found in another epoch.
+    public func restarts(of realm: RealmID) -> Int64 {
+        state.withLock { $0.logs[realm]?.restarts ?? 0 }
+    }
+
+    public var realms: [RealmID] {
+        state.withLock { state in state.logs.filter { $0.value.head != nil }.map(\.key) }
     }
 
     /// A number that is another one as soon as this process can know that something of the realm
-    /// changed that every request looks at.
+    /// changed that every request looks at, or that its log is in another epoch.
     public func configuration(of realm: RealmID) -> Int64 {
-        state.withLock { ($0.restarts[realm] ?? 0) << 48 | ($0.configurations[realm] ?? 0) }
-    }
-
-    public func publishConfiguration(_ position: Int64, of realm: RealmID) {
         state.withLock { state in
-            guard position > state.configurations[realm] ?? 0 else { return }
-            state.configurations[realm] = position
+            guard let log = state.logs[realm] else { return 0 }
+            return log.restarts << 48 | log.configuration
         }
     }
 
-    /// Heads only grow, whoever is first to tell.
-    public func publish(_ position: Int64, of realm: RealmID) {
-        let woken: [CheckedContinuation<Void, Never>] = state.withLock {
-            guard position > $0.heads[realm] ?? -1 else { return [] }
-            $0.heads[realm] = position
-            guard let waiters = $0.waiters[realm], !waiters.isEmpty else { return [] }
-            let woken = waiters.filter { $0.value.after < position }
-            for id in woken.keys { $0.waiters[realm]?[id] = nil }
-            return woken.values.map(\.continuation)
-        }
-        for continuation in woken { continuation.resume() }
+    /// Calls this with each realm that is about to begin anew, before anybody can learn of its new
+    /// epoch here. It is called under the hub's lock, and must not ask the hub.
+    public func onRestart(_ listener: @escaping @Sendable (RealmID) -> Void) {
+        state.withLock { $0.listeners.append(listener) }
     }
 
-    /// Returns once the realm's head is past a position, or the task is cancelled.
-    public func wait(past position: Int64, in realm: RealmID) async {
+    /// Notes how far a log is. In one epoch heads only grow, whoever is first to tell.
+    /// - Returns: false where the log is in another epoch than the one known so far.
+    @discardableResult
+    public func publish(_ head: Head, of realm: RealmID) -> Bool {
+        guard head.epoch > 0 else { return true }
+        let (isKnown, woken): (Bool, [Waiter]) = state.withLock { state in
+            let restarted = state.enter(head.epoch, realm)
+            var woken = restarted ?? []
+            var log = state.logs[realm] ?? Tracked()
+            if head.position > log.head ?? -1 {
+                log.head = head.position
+                if !log.waiters.isEmpty { woken += log.takeWaiters(before: head.position) }
+                state.logs[realm] = log
+            }
+            return (restarted == nil, woken)
+        }
+        for waiter in woken { waiter.continuation.resume() }
+        return isKnown
+    }
+
+    /// Notes where something last changed that every request looks at.
+    public func publishConfiguration(_ at: Head, of realm: RealmID) {
+        guard at.epoch > 0 else { return }
+        let woken = state.withLock { state in
+            let woken = state.enter(at.epoch, realm) ?? []
+            if at.position > state.logs[realm]?.configuration ?? 0 {
+                state.logs[realm, default: Tracked()].configuration = at.position
+            }
+            return woken
+        }
+        for waiter in woken { waiter.continuation.resume() }
+    }
+
+    /// Notes the epoch that a realm's log is in.
+    /// - Returns: false where it is another than the one known so far.
+    @discardableResult
+    func enter(_ epoch: Int, of realm: RealmID) -> Bool {
+        let woken = state.withLock { $0.enter(epoch, realm) }
+        for waiter in woken ?? [] { waiter.continuation.resume() }
+        return woken == nil
+    }
+
+    /// The epoch that was known is over, and the next one is not known yet.
+    func restart(_ realm: RealmID) {
+        let woken = state.withLock { $0.restart(realm, 0) }
+        for waiter in woken { waiter.continuation.resume() }
+    }
+
+    /// Notes that the database has these realms and no others: one that went with a lost tail begins
+    /// anew, should it ever come again.
+    func keepOnly(_ realms: Set<RealmID>) {
+        let woken = state.withLock { state in
+            let lost = state.logs.filter { $0.value.epoch != 0 && !realms.contains($0.key) }.keys
+            return lost.flatMap { state.restart($0, 0) }
+        }
+        for waiter in woken { waiter.continuation.resume() }
+    }
+
+    /// Returns once the realm's head is past a position, or the task is cancelled, or the realm
+    /// began anew. Who waits from an earlier look at the log says how often it had begun anew by then.
+    public func wait(past position: Int64, in realm: RealmID, since restarts: Int64? = nil) async {
         let id = state.withLock {
             $0.nextID += 1
             return $0.nextID
@@ -75,15 +169,17 @@ public final class CommitHub: Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isDone = state.withLock { state -> Bool in
-                    if Task.isCancelled || state.heads[realm] ?? 0 > position { return true }
-                    state.waiters[realm, default: [:]][id] = Waiter(
-                        after: position, continuation: continuation)
+                    var log = state.logs[realm] ?? Tracked()
+                    if Task.isCancelled || log.head ?? 0 > position { return true }
+                    if let restarts, restarts != log.restarts { return true }
+                    log.waiters[id] = Waiter(after: position, continuation: continuation)
+                    state.logs[realm] = log
                     return false
                 }
                 if isDone { continuation.resume() }
             }
         } onCancel: {
-            let waiter = state.withLock { $0.waiters[realm]?.removeValue(forKey: id) }
+            let waiter = state.withLock { $0.logs[realm]?.waiters.removeValue(forKey: id) }
             waiter?.continuation.resume()
         }
     }

@@ -8,17 +8,20 @@ import Telemetry
 final class Committer: Sendable {
     private let admission: Monitor<Admission>
     private let lanes: Int
+    private let standing: Monitor<CommitStanding>
 
     init(
-        address: String, lanes: Int, limits: Admission.Limits, epochs: Epochs, keyring: Keyring,
+        address: String, lanes: Int, limits: Admission.Limits, fence: PrimaryFence,
+        keyring: Keyring,
         hub: CommitHub, metrics: CommitMetrics, log: Log
     ) {
         admission = Monitor(Admission(limits))
         self.lanes = lanes
+        standing = Monitor(CommitStanding(lanes: 1...max(1, lanes)))
         for number in 1...max(1, lanes) {
             let lane = Lane(
-                number: number, address: address, admission: admission, epochs: epochs,
-                keyring: keyring, hub: hub, metrics: metrics, log: log)
+                number: number, address: address, admission: admission, fence: fence,
+                standing: standing, keyring: keyring, hub: hub, metrics: metrics, log: log)
             Thread.start { lane.run() }
         }
     }
@@ -37,6 +40,17 @@ final class Committer: Sendable {
     }
 
     var waiting: Int { admission.withLock { $0.waiting } }
+
+    /// Lets those lanes see whether a commit gets through that have not seen one lately.
+    func tryCommits() {
+        let due = standing.withLock { $0.begin(at: .now) }
+        guard !due.isEmpty else { return }
+        admission.withLock { $0.trials.formUnion(due) }
+        admission.wakeAll()
+    }
+
+    /// Why no commit gets through; nil where they do.
+    var fault: String? { standing.withLock { $0.fault(at: .now) } }
 
     func append(_ commit: EncodedCommit) async -> Pending.Answer {
         guard let scope = RequestScope.current else { return await enqueue(commit) }

@@ -14,20 +14,23 @@ final class Lane: Sendable {
     let number: Int
     let address: String
     let admission: Monitor<Admission>
-    let epochs: Epochs
+    let fence: PrimaryFence
+    let standing: Monitor<CommitStanding>
     let keyring: Keyring
     let hub: CommitHub
     let metrics: CommitMetrics
     let log: Log
 
     init(
-        number: Int, address: String, admission: Monitor<Admission>, epochs: Epochs,
-        keyring: Keyring, hub: CommitHub, metrics: CommitMetrics, log: Log
+        number: Int, address: String, admission: Monitor<Admission>, fence: PrimaryFence,
+        standing: Monitor<CommitStanding>, keyring: Keyring, hub: CommitHub,
+        metrics: CommitMetrics, log: Log
     ) {
         self.number = number
         self.address = address
         self.admission = admission
-        self.epochs = epochs
+        self.fence = fence
+        self.standing = standing
         self.keyring = keyring
         self.hub = hub
         self.metrics = metrics
@@ -37,28 +40,39 @@ final class Lane: Sendable {
     func run() {
         var connection: Connection?
         var hope = Hope()
-        while let batch = next() {
-            fly(batch, over: &connection, &hope)
+        while let work = next() {
+            switch work {
+            case .batch(let batch): fly(batch, over: &connection, &hope)
+            case .trial: tryCommit(over: &connection)
+            }
         }
+    }
+
+    private enum Work {
+        case batch(Batch)
+        case trial
     }
 
     /// Who sends one command after the other comes back sooner than a thread falls asleep and wakes:
     /// a lane looks out for a moment before it lies down.
-    private func next() -> Batch? {
+    private func next() -> Work? {
         let number = number
-        let (batch, isMore) = admission.wait(yielding: 100) { state -> (Batch?, Bool)? in
-            if let batch = state.take(lane: number) { return (batch, state.waiting > 0) }
+        let (work, isMore) = admission.wait(yielding: 100) { state -> (Work?, Bool)? in
+            if state.trials.remove(number) != nil { return (.trial, state.waiting > 0) }
+            if let batch = state.take(lane: number) { return (.batch(batch), state.waiting > 0) }
             return state.isClosed ? (nil, false) : nil
         }
         if isMore { admission.wakeOne() }
-        return batch
+        return work
     }
 
     /// Flies a batch and all that follow on its heels, until there is a pause or a fault.
     private func fly(
         _ first: Batch, over connection: inout Connection?, _ hope: inout Hope
     ) {
-        if let usable = connection, !usable.isAlive { connection = nil }
+        if let usable = connection, !usable.isAlive || !fence.isCurrent(usable) {
+            connection = nil
+        }
         if connection == nil { connection = openOrFail(first) }
         guard let usable = connection else { return }
         var air: [Batch] = []
@@ -70,7 +84,7 @@ final class Lane: Sendable {
         } catch {
             metrics.failures.add()
             log.warning("commit.connection_lost", ["detail": .string("\(error)")])
-            let lost = usable.serverProcess
+            let lost = Lost(usable)
             connection = nil
             resolve(air, lost: lost, over: &connection)
         }
@@ -110,7 +124,7 @@ final class Lane: Sendable {
             try start(following, &air, connection, &hope)
         }
         do throws(Failure) {
-            try connection.receiveCommit()
+            try receiveCommit(connection)
         } catch {
             guard !error.isConnectionLost, connection.isAlive else { throw error }
             air.removeFirst()
@@ -129,6 +143,7 @@ final class Lane: Sendable {
     }
 
     func settle(_ batch: Batch, _ answers: [AppendOutcome]) {
+        noteCommit()
         note(answers, batch.realm)
         metrics.batches.add()
         metrics.batchSize.observe(Double(batch.commands.count))
@@ -137,22 +152,22 @@ final class Lane: Sendable {
     }
 
     func note(_ answers: [AppendOutcome], _ realm: RealmID) {
-        var last: Int64 = 0
+        var head = Head(epoch: 0, position: 0)
         var events = 0
         for answer in answers {
             switch answer {
             case .won(let at):
                 events += at.count
-                last = max(last, at.last)
-                _ = epochs.note(at.epoch, realm)
+                head = Head(epoch: at.epoch, position: max(head.position, at.last))
                 metrics.won.add()
                 continue
-            case .duplicate(let at): last = max(last, at.last)
+            case .duplicate(let at):
+                head = Head(epoch: at.epoch, position: max(head.position, at.last))
             case .misused, .conflict, .taken: break
             }
             metrics.commands[answer.label].add()
         }
-        hub.publish(last, of: realm)
+        hub.publish(head, of: realm)
         metrics.events.add(events)
     }
 

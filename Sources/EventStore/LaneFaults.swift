@@ -11,8 +11,8 @@ extension Lane {
     /// How often a batch is sent whose sending fails.
     private static var sendings: Int { 5 }
 
-    private func open() throws(Failure) -> Connection {
-        let connection = try Connection(address, application: "urd committer \(number)")
+    func open() throws(Failure) -> Connection {
+        let connection = try fence.connect(address, application: "urd committer \(number)")
         try connection.run(
             """
             select set_config('synchronous_commit', 'on', false)
@@ -22,14 +22,15 @@ extension Lane {
             set plan_cache_mode = 'force_generic_plan';
             set enable_seqscan = off;
             set jit = off;
-            set max_parallel_workers_per_gather = 0;
-            select urd.note_timeline()
+            set max_parallel_workers_per_gather = 0
             """)
+        try PostgresLog.noteTimeline(connection)
         for isJudged in [false, true] {
             let (statement, parameters) = Flight.sending(
                 Batch(realm: .system, commands: [], isJudged: isJudged))
             try connection.prepare(statement, parameters)
         }
+        try connection.prepare(Self.trial, Parameters())
         // The one before may have ended with a server that lost what it had not yet on disk.
         keyring.forgetAll()
         return connection
@@ -41,7 +42,10 @@ extension Lane {
         do throws(Failure) {
             return try open()
         } catch {
-            log.warning("commit.cannot_connect", ["code": .string(error.code)])
+            log.warning(
+                "commit.cannot_connect",
+                ["code": .string(error.code), "why": .string(error.description)])
+            noteFault(error)
             fail(first, .unavailable)
             // Who waited through a slow attempt is not made to wait through the next.
             if ContinuousClock.now - started > .seconds(1) { turnAway() }
@@ -86,7 +90,6 @@ extension Lane {
     /// What a refusal means where no command is to blame. Nil: one may be.
     private func reason(_ failure: Failure, _ realm: RealmID) -> LogFailure? {
         if failure.code == "UR001" {
-            epochs.forget(realm)
             hub.restart(realm)
             return .fenced
         }
@@ -138,7 +141,7 @@ extension Lane {
             return .failure(.refused)
         }
         do throws(Failure) {
-            try connection.receiveCommit()
+            try receiveCommit(connection)
             answers = try Flight.firstAnswers(answers, alone, connection)
         } catch {
             guard !error.isConnectionLost, connection.isAlive else { throw error }
@@ -153,10 +156,10 @@ extension Lane {
     /// ids: `append` knows the commands that were committed and gives their first outcome. Until that is
     /// known their callers wait, however long it takes: whatever else they were told would be a guess,
     /// and what they did may be done. Who comes meanwhile has not begun, and is not made to wait.
-    func resolve(_ batches: [Batch], lost process: Int32, over connection: inout Connection?) {
+    func resolve(_ batches: [Batch], lost first: Lost, over connection: inout Connection?) {
         let begun = ContinuousClock.now
         var open = batches
-        var lost = [process]
+        var lost = [first]
         var sendings = 0
         while let batch = open.first, !isClosed {
             do throws(Failure) {
@@ -176,7 +179,7 @@ extension Lane {
                 }
                 sendings = 0
             } catch {
-                if let failed = connection { lost.append(failed.serverProcess) }
+                if let failed = connection { lost.append(Lost(failed)) }
                 connection = nil
                 if ContinuousClock.now - begun > Self.patience { turnAway() }
                 Thread.sleep(milliseconds: 100)
@@ -187,29 +190,42 @@ extension Lane {
 
     private var isClosed: Bool { admission.withLock { $0.isClosed } }
 
+    /// A connection that is gone: its process at the server, and which server that was.
+    struct Lost {
+        let process: Int32
+        let history: ServerHistory?
+
+        init(_ connection: Connection) {
+            process = connection.serverProcess
+            history = connection.history
+        }
+    }
+
     /// The server may not know yet that the old connections are gone, and still work for them. What waits
     /// for a synchronous standby is committed: to end that would show it to readers before it is safe.
-    private func reopen(after lost: [Int32]) throws(Failure) -> Connection {
-        let old = try Connection(address)
+    private func reopen(after lost: [Lost]) throws(Failure) -> Connection {
+        let old = try fence.connect(address)
         try old.run(
             """
-            select pg_terminate_backend(pid) from (\(Self.remains(of: lost))) r
+            select pg_terminate_backend(pid) from (\(Self.remains(of: lost, at: old))) r
             where wait_event is distinct from 'SyncRep'
             """)
         return try open()
     }
 
-    private static func remains(of lost: [Int32]) -> String {
-        """
-        select pid, wait_event from pg_stat_activity
-        where usename = current_user and pid <> pg_backend_pid()
-            and pid in (\(lost.map(String.init).joined(separator: ", ")))
-        """
+    /// At another server a process of that number is somebody else's.
+    private static func remains(of lost: [Lost], at connection: Connection) -> String {
+        let processes = lost.filter { $0.history == connection.history }.map(\.process)
+        return """
+            select pid, wait_event from pg_stat_activity
+            where usename = current_user and pid <> pg_backend_pid()
+                and pid = any ('{\(processes.map(String.init).joined(separator: ","))}'::integer[])
+            """
     }
 
     /// Whether the server works for none of them any more: what is not on record now never will be.
-    private func isAtRest(_ lost: [Int32], _ connection: Connection) throws(Failure) -> Bool {
-        try connection.run(Self.remains(of: lost)).isEmpty
+    private func isAtRest(_ lost: [Lost], _ connection: Connection) throws(Failure) -> Bool {
+        try connection.run(Self.remains(of: lost, at: connection)).isEmpty
     }
 
     /// Settles a batch by what is on record of it.
@@ -222,11 +238,19 @@ extension Lane {
         }
         let found = answers.compactMap(\.self)
         if !found.isEmpty { try connection.execute(Flight.committing) }
+        guard fence.isCurrent(connection) else { throw .leftBehind }
         note(found, batch.realm)
         land(batch.realm)
         for (pending, answer) in zip(batch.commands, answers) {
             pending.settle(answer.map { .success($0) } ?? .failure(failure))
         }
+    }
+
+    /// Waits for the commit of the oldest batch in the air. One at a server that has been left behind
+    /// meanwhile counts for nothing: it goes with that server's log, and nobody is told of it.
+    func receiveCommit(_ connection: Connection) throws(Failure) {
+        try connection.receiveCommit()
+        guard fence.isCurrent(connection) else { throw .leftBehind }
     }
 
     /// Sends a batch once more and settles it. Throws when the connection is gone again.
@@ -254,7 +278,7 @@ extension Lane {
             open.removeFirst()
             return try recover(batch, from: error, &open, connection)
         }
-        try connection.receiveCommit()
+        try receiveCommit(connection)
         let firstAnswers = try Flight.firstAnswers(answers, batch, connection)
         open.removeFirst()
         settle(batch, firstAnswers)

@@ -23,6 +23,9 @@ enum Migrations {
         Step(
             version: 12, name: "append_checks_keys",
             sql: PackageResources.m012_append_checks_keys_sql),
+        Step(
+            version: 13, name: "epochs_of_timelines",
+            sql: PackageResources.m013_epochs_of_timelines_sql),
         Step(version: 14, name: "lost_tails", sql: PackageResources.m014_lost_tails_sql),
     ]
 

@@ -1,6 +1,7 @@
 public import EventSourcing
 import JSON
 public import Postgres
+import Synchronization
 public import Telemetry
 public import Values
 
@@ -12,12 +13,12 @@ public final class PostgresLog: EventLog {
     private let committer: Committer
     private let encoder: CommitEncoder
     private let tails: StreamTails
-    private let epochs: Epochs
     private let unreadable: UnreadableFields
     /// Of what this node read and appended, and of the heads that other nodes moved.
     public let times = LatestTimes()
     private let configures: @Sendable (String) -> Bool
     private let isNews: @Sendable (NewEvent) -> Bool
+    private let refusedPoll = Mutex<(at: ContinuousClock.Instant, why: String)?>(nil)
     private let tell: AsyncStream<Recorded>.Continuation
     /// What this node appends and somebody on it wants to hear of at once, to be taken by one reader. It
     /// may miss some, and knows nothing of other nodes: the log has them all.
@@ -26,9 +27,28 @@ public final class PostgresLog: EventLog {
     /// For the sessions that read. Whatever is read often is looked up by a key; but a plan that was
     /// cached while a table was small would read it from end to end until somebody counts it again, and
     /// one for a realm that nobody has counted yet takes any index for as good as the key.
-    public static let session = """
-        set plan_cache_mode = force_generic_plan; set enable_seqscan = off; set jit = off
-        """
+    public static let session: Database.Session = { connection throws(Failure) in
+        try connection.run(
+            "set plan_cache_mode = force_generic_plan; set enable_seqscan = off; set jit = off")
+        do throws(Failure) {
+            try noteTimeline(connection)
+        } catch {
+            // Before the first migration there is nothing that could be lost: no schema, no function,
+            // or none of this role's.
+            guard ["3F000", "42883", "42501"].contains(error.code) else { throw error }
+        }
+    }
+
+    /// Every session notes which history the server is in, so that the epoch moves before anything is
+    /// read or appended. It waits for no standby, which may be nowhere after a failover, and keeps no
+    /// other session waiting for one: an epoch that is lost again is given to nobody else.
+    static func noteTimeline(_ connection: Connection) throws(Failure) {
+        try connection.run(
+            """
+            set local lock_timeout = '5s';
+            select set_config('synchronous_commit', 'local', true), urd.note_timeline()
+            """)
+    }
 
     public init(
         _ database: Database, keyring: Keyring, lanes: Int = 2, waiting: Int = 8192,
@@ -42,14 +62,15 @@ public final class PostgresLog: EventLog {
         self.database = database
         self.keyring = keyring
         self.hub = hub
-        epochs = Epochs { realm in keyring.forget(realm) }
         unreadable = UnreadableFields(metrics, log)
         encoder = CommitEncoder(keyring: keyring)
         tails = StreamTails(database, busy: .busy, unavailable: .unavailable, ask: StreamTail.read)
         committer = Committer(
             address: database.address, lanes: lanes, limits: Admission.Limits(waiting: waiting),
-            epochs: epochs,
-            keyring: keyring, hub: hub, metrics: CommitMetrics(metrics), log: log)
+            fence: database.fence, keyring: keyring, hub: hub, metrics: CommitMetrics(metrics),
+            log: log)
+        // Before anything is sealed for the other epoch: the keys may have gone with the lost tail.
+        hub.onRestart { keyring.forget($0) }
     }
 
     /// Answers whoever waits and lets the threads end.
@@ -60,6 +81,25 @@ public final class PostgresLog: EventLog {
 
     /// Commands that wait for their batch.
     public var waiting: Int { committer.waiting }
+
+    /// Sees to it that `commitFault` is known, until the task is cancelled.
+    public func tryCommits(every interval: Duration = .seconds(1)) async throws {
+        while !Task.isCancelled {
+            committer.tryCommits()
+            try await Task.sleep(for: interval)
+        }
+    }
+
+    /// Why nothing can be committed; nil where commits get through. For whoever runs Urd.
+    public var commitFault: String? { committer.fault }
+
+    /// Why the log could not be read a moment ago although there was a server; nil where it could.
+    public var readFault: String? {
+        refusedPoll.withLock { refused in
+            guard let refused, refused.at.duration(to: .now) < .seconds(5) else { return nil }
+            return refused.why
+        }
+    }
 
     /// How often a command is encoded, where others that fly with it may go on losing their keys.
     private static let attempts = 8
@@ -77,14 +117,15 @@ public final class PostgresLog: EventLog {
     }
 
     private func appendOnce(_ commit: Commit) async throws(LogFailure) -> AppendOutcome {
-        let epoch = commit.epoch == 0 ? epochs.of(commit.realm) : commit.epoch
+        let epoch = commit.epoch == 0 ? hub.epoch(of: commit.realm) : commit.epoch
         let encoded = try await encoder.encode(commit, epoch: epoch)
         let outcome = try await committer.append(encoded).get()
         if case .won(let positions) = outcome {
             if positions.count > 0 { times.note(commit.origin.at, in: commit.realm) }
             keyring.keep(encoded.fresh, in: commit.realm, from: encoded.generation)
             if commit.events.contains(where: { configures($0.name) }) {
-                hub.publishConfiguration(positions.last, of: commit.realm)
+                hub.publishConfiguration(
+                    Head(epoch: positions.epoch, position: positions.last), of: commit.realm)
             }
             for (index, event) in commit.events.enumerated() where isNews(event) {
                 tell.yield(encoded.recorded(index, of: commit, from: positions.first))
@@ -115,7 +156,7 @@ public final class PostgresLog: EventLog {
     ) async throws(LogFailure) -> [Recorded] {
         let tail = StreamTail(stream: stream, after: Int32(clamping: version))
         guard let page = try await tails.find(tail, in: realm) else { return [] }
-        if let epoch = page.epoch, !isStillIn(epoch, realm) { throw .fenced }
+        if let epoch = page.epoch, !hub.enter(epoch, of: realm) { throw .fenced }
         if let latest = page.rows.lazy.map(\.at).max() { times.note(latest, in: realm) }
         return try await open(page)
     }
@@ -130,7 +171,7 @@ public final class PostgresLog: EventLog {
             parameters.add(Int64(limit))
             return try EventPage(connection.execute(readingLog, parameters), realm)
         }
-        if let epoch = page.epoch { _ = isStillIn(epoch, realm) }
+        if let epoch = page.epoch { hub.enter(epoch, of: realm) }
         return try await open(page)
     }
 
@@ -146,7 +187,7 @@ public final class PostgresLog: EventLog {
             parameters.add(array)
             return try EventPage(connection.execute(readingPlaces, parameters), realm)
         }
-        if let epoch = page.epoch { _ = isStillIn(epoch, realm) }
+        if let epoch = page.epoch { hub.enter(epoch, of: realm) }
         return try await open(page)
     }
 
@@ -161,19 +202,17 @@ public final class PostgresLog: EventLog {
             }
             return Head(epoch: Int(rows.int32(0, 0)), position: rows.int64(0, 1))
         }
-        if head.epoch > 0 { _ = isStillIn(head.epoch, realm) }
+        if head.epoch > 0 {
+            hub.enter(head.epoch, of: realm)
+        } else if hub.epoch(of: realm) > 0 {
+            // The whole realm went with a lost tail.
+            hub.restart(realm)
+        }
         return head
     }
 
-    /// Notes the epoch that the database told. False: it is another than the one known so far.
-    private func isStillIn(_ epoch: Int, _ realm: RealmID) -> Bool {
-        if epochs.note(epoch, realm) { return true }
-        hub.restart(realm)
-        return false
-    }
-
     public func knownEpoch(of realm: RealmID) -> Int {
-        epochs.of(realm)
+        hub.epoch(of: realm)
     }
 
     public func latestTime(in realm: RealmID) -> Timestamp? {
@@ -184,7 +223,7 @@ public final class PostgresLog: EventLog {
     public func realms() async throws(LogFailure) -> [RealmID] {
         try await database.tryRun { connection throws(Failure) in
             let rows = try connection.execute(readingHeads)
-            return (0..<rows.count).filter { rows.int64($0, 1) > 0 }
+            return (0..<rows.count).filter { rows.int64($0, 2) > 0 }
                 .compactMap { RealmID(rows.text($0, 0)) }.sorted()
         }
     }
@@ -197,17 +236,39 @@ public final class PostgresLog: EventLog {
         }
     }
 
-    /// Once. Of those that moved, the time is read as well.
+    /// Once: how far the database is, in which epochs, and of which realms. Of those that moved, the time
+    /// is read as well.
     public func pollHeads() async {
-        let heads = try? await database.run { [hub, times] connection throws(Failure) in
-            let rows = try connection.execute(readingHeads)
-            let heads = (0..<rows.count).compactMap { row in
-                RealmID(rows.text(row, 0)).map { (realm: $0, position: rows.int64(row, 1)) }
+        let heads: [(realm: RealmID, head: Head)]
+        do {
+            heads = try await database.run { [hub, times] connection throws(Failure) in
+                let rows = try connection.execute(readingHeads)
+                let heads = (0..<rows.count).compactMap { row in
+                    RealmID(rows.text(row, 0)).map {
+                        (
+                            realm: $0,
+                            head: Head(epoch: Int(rows.int32(row, 1)), position: rows.int64(row, 2))
+                        )
+                    }
+                }
+                let moved = heads.filter { one in
+                    one.head.epoch != hub.epoch(of: one.realm)
+                        || one.head.position > hub.head(of: one.realm)
+                }
+                try times.note(
+                    moved.map { (realm: $0.realm, position: $0.head.position) }, connection)
+                return heads
             }
-            try times.note(heads.filter { hub.head(of: $0.realm) < $0.position }, connection)
-            return heads
+        } catch {
+            if let failure = error as? Failure, !failure.isConnectionLost {
+                refusedPoll.withLock {
+                    $0 = (at: ContinuousClock.now, why: failure.description)
+                }
+            }
+            return
         }
-        for head in heads ?? [] { hub.publish(head.position, of: head.realm) }
+        for one in heads { hub.publish(one.head, of: one.realm) }
+        hub.keepOnly(Set(heads.map(\.realm)))
     }
 
     /// Forgets the claims that are over.
@@ -271,7 +332,7 @@ private let readingHead = Statement(
     from urd.realm_log h where h.realm = $1
     """)
 private let readingHeads = Statement(
-    "heads", "select realm, position from urd.realm_log")
+    "heads", "select realm, epoch, position from urd.realm_log")
 private let findingOutcome = Statement(
     "command_outcome",
     """

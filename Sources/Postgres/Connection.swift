@@ -17,17 +17,32 @@ public struct Statement: Sendable {
 @safe public final class Connection {
     private let handle: OpaquePointer
     private var prepared: Set<String> = []
+    /// Which server this is, where it came through a fence.
+    public internal(set) var history: ServerHistory?
 
     /// Opens a connection. Servers that only read are refused, whatever the address says, unless
     /// `readOnly` allows them.
-    public init(_ address: String, application: String = "urd", readOnly: Bool = false)
-        throws(Failure)
-    {
+    public convenience init(
+        _ address: String, application: String = "urd", readOnly: Bool = false
+    ) throws(Failure) {
+        try self.init(address, application: application, readOnly: readOnly, only: nil)
+    }
+
+    /// - Parameters:
+    ///   - place: the one server of the address that is meant.
+    ///   - patience: seconds to wait for it; nil leaves them to the address.
+    init(
+        _ address: String, application: String, readOnly: Bool = false, only place: ServerPlace?,
+        patience: Int? = nil
+    ) throws(Failure) {
+        // A value that is empty sets nothing.
         let settings: [(String, String)] = [
             // What stands in the address wins over what stands before it.
             ("connect_timeout", "5"), ("tcp_user_timeout", "10000"), ("keepalives_idle", "10"),
             ("client_encoding", "UTF8"), ("fallback_application_name", application),
             ("dbname", address),
+            ("host", place?.host ?? ""), ("hostaddr", place?.hostaddr ?? ""),
+            ("port", place?.port ?? ""), ("connect_timeout", patience.map(String.init) ?? ""),
             ("target_session_attrs", readOnly ? "any" : "read-write"),
         ]
         let handle = unsafe withCStrings(settings.map(\.0)) { names in

@@ -45,27 +45,36 @@ public final class Database: Sendable {
         }
     }
 
+    /// What a new connection does before its first work.
+    public typealias Session = @Sendable (Connection) throws(Failure) -> Void
+
     public let address: String
+    /// What all connections of this process have in common: none is to a server that was left behind.
+    public let fence: PrimaryFence
     private let application: String
     private let limit: Int
     private let waiting = Monitor(Waiting())
 
     /// - Parameters:
-    ///   - session: what every connection runs before its first work.
+    ///   - fence: shared by all that this process connects with.
+    ///   - session: what every connection does before its first work.
     ///   - opened: looks at it then.
     public init(
         _ address: String, connections: Int = 4, limit: Int = 1024, application: String = "urd",
-        session: String = "", opened: @escaping Inspection = { _ throws(Failure) in },
+        fence: PrimaryFence = PrimaryFence(),
+        session: @escaping Session = { _ throws(Failure) in },
+        opened: @escaping Inspection = { _ throws(Failure) in },
         waited: @escaping WaitObserver = { _ in }
     ) {
         self.address = address
+        self.fence = fence
         self.application = application
         self.limit = limit
         for _ in 0..<max(1, connections) {
             Thread.start { [waiting] in
-                Self.serve(waiting, waited: waited) { () throws(Failure) in
-                    let connection = try Connection(address, application: application)
-                    if !session.isEmpty { try connection.run(session) }
+                Self.serve(waiting, fence, waited: waited) { () throws(Failure) in
+                    let connection = try fence.connect(address, application: application)
+                    try session(connection)
                     try opened(connection)
                     return connection
                 }
@@ -126,7 +135,7 @@ public final class Database: Sendable {
 
     /// The life of one thread: take work, have a live connection, do it.
     private static func serve(
-        _ waiting: Monitor<Waiting>, waited: @escaping WaitObserver,
+        _ waiting: Monitor<Waiting>, _ fence: PrimaryFence, waited: @escaping WaitObserver,
         _ open: () throws(Failure) -> Connection
     ) {
         var kept: Connection?
@@ -136,7 +145,7 @@ public final class Database: Sendable {
         }) {
             waited(ContinuousClock.now - work.queued)
             // A server that went away while nobody asked is noticed here, and not by the work.
-            if let old = kept, !old.isStillThere() { kept = nil }
+            if let old = kept, !old.isStillThere() || !fence.isCurrent(old) { kept = nil }
             let connection: Connection
             let started = ContinuousClock.now
             do throws(Failure) {

@@ -10,12 +10,22 @@ public struct Failure: Error, Sendable, CustomStringConvertible, CustomDebugStri
     /// Why no connection came to be, for whoever runs the server: in the words of libpq or of PostgreSQL,
     /// and without anything that could be a password.
     public let explanation: String?
+    /// Why a server is not to be used although it answers: another one has taken its place.
+    public let refusal: String?
     private let detail: String
 
-    init(code: String, detail: String, explanation: String? = nil) {
+    init(code: String, detail: String, explanation: String? = nil, refusal: String? = nil) {
         self.code = code
         self.detail = detail
         self.explanation = explanation
+        self.refusal = refusal
+    }
+
+    /// Another connection has shown a server that took this one's place.
+    public static let leftBehind = Failure.refused("the server was left behind by a failover")
+
+    static func refused(_ why: String) -> Failure {
+        Failure(code: "", detail: why, refusal: why)
     }
 
     static func connection(_ detail: String, explanation: String? = nil) -> Failure {
@@ -42,6 +52,7 @@ public struct Failure: Error, Sendable, CustomStringConvertible, CustomDebugStri
 
     public var description: String {
         if isDiskFull { return "the database's disk is full (\(code))" }
+        if let refusal { return refusal }
         return code.isEmpty ? "the database cannot be reached" : "the database answered \(code)"
     }
 

@@ -1,6 +1,7 @@
 import EventSourcing
 import EventStore
 import Identity
+import Postgres
 import Testing
 
 @testable import ReadModels
@@ -27,5 +28,30 @@ import Testing
             events.lastIndex { EventCatalogue.isConfiguration($0.type) })
         while hub.configuration(of: realm) == 0 { try await Task.sleep(for: .milliseconds(5)) }
         #expect(hub.configuration(of: realm) == Int64(last + 1))
+    }
+
+    @Test func `is known to be another log's, though its position is smaller`() async throws {
+        let world = try World()
+        let hub = CommitHub()
+        let realm = try #require(RealmID("one"))
+        let configurations = Configurations(world.pool, hub: hub)
+        var history = RandomHistory(seed: 2)
+        try world.append(history.events(300), in: "one")
+        await configurations.look()
+        let before = hub.configuration(of: realm)
+        #expect(before > 10)
+        // A standby that lost the tail takes the place of the primary.
+        try world.superuser.run(
+            """
+            update urd.configurations_1 set position = 7 where realm = 'one';
+            update urd.realm_log set epoch = epoch + 1 where realm = 'one'
+            """)
+        await configurations.look()
+        let after = hub.configuration(of: realm)
+        #expect(after != before)
+        // What changes now is far behind the tail that was lost, and is heard of.
+        try world.superuser.run("update urd.configurations_1 set position = 8 where realm = 'one'")
+        await configurations.look()
+        #expect(hub.configuration(of: realm) != after)
     }
 }

@@ -126,7 +126,7 @@ func numbered(_ numbers: [Int]) -> [Happening] {
         let follower = ProjectionFollower(world.pool, hub: hub, metrics: metrics)
         let running = Task { try await follower.run() }
         defer { running.cancel() }
-        hub.publish(3, of: try #require(RealmID("one")))
+        hub.publish(Head(epoch: 1, position: 3), of: try #require(RealmID("one")))
         try await eventually { try world.status("frail", "one")?.state == .halted }
         try await eventually {
             metrics.render().contains(#"urd_projection_halted_realms{projection="fragile"} 1"#)

@@ -42,7 +42,12 @@ public struct CheckpointFile: Sendable {
 
     /// Nil where there is no copy yet.
     public func read(_ realm: RealmID) throws(Failure) -> [UInt8]? {
-        let file = open(path(of: realm), O_RDONLY | O_CLOEXEC)
+        try Self.content(of: path(of: realm))
+    }
+
+    /// Nil where there is no such file.
+    static func content(of path: String) throws(Failure) -> [UInt8]? {
+        let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else {
             guard errno == ENOENT else { throw Failure(call: "open", code: errno) }
             return nil
@@ -65,15 +70,20 @@ public struct CheckpointFile: Sendable {
     /// Puts a note in place of the last one: afterwards, and after a crash at any instant, the file
     /// holds one of the two, whole.
     public func write(_ note: [UInt8], of realm: RealmID) throws(Failure) {
+        try Self.replace(path(of: realm), with: note)
+    }
+
+    /// The same for any file. Its directory is made where it is missing.
+    static func replace(_ path: String, with bytes: [UInt8]) throws(Failure) {
+        let directory = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
         if mkdir(directory, 0o700) != 0, errno != EEXIST {
             throw Failure(call: "mkdir", code: errno)
         }
-        let path = path(of: realm)
         let fresh = path + ".new"
         let file = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
         guard file >= 0 else { throw Failure(call: "open", code: errno) }
         do throws(Failure) {
-            try Self.write(note, to: file)
+            try write(bytes, to: file)
             guard fsync(file) == 0 else { throw Failure(call: "fsync", code: errno) }
         } catch {
             close(file)

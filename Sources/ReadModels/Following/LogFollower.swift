@@ -67,9 +67,10 @@ public struct EventCursor<Log: EventLog>: AsyncIteratorProtocol {
             while let event = waiting.popFirst() {
                 if follower.types?.contains(event.name) ?? true { return event }
             }
+            let restarts = follower.hub.restarts(of: follower.realm)
             if try await fetch(isolation: actor) { continue }
             if follower.endsAtHead { return nil }
-            await follower.hub.wait(past: next - 1, in: follower.realm)
+            await follower.hub.wait(past: next - 1, in: follower.realm, since: restarts)
         }
         return nil
     }

@@ -88,8 +88,11 @@ public final class ProjectionFollower: Sendable {
     private func walk(_ realm: RealmID, from start: Int64) async {
         var position = start
         var pause = Duration.milliseconds(20)
+        var restarts = hub.restarts(of: realm)
         while !Task.isCancelled {
-            await hub.wait(past: position, in: realm)
+            // A restored log may be shorter than what was walked of the lost one.
+            await hub.wait(past: position, in: realm, since: restarts)
+            restarts = hub.restarts(of: realm)
             switch await step(realm) {
             case .walked(let last, let first, let head):
                 pause = .milliseconds(20)

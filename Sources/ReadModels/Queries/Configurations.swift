@@ -15,18 +15,28 @@ public struct Configurations: Sendable {
     /// One cheap query, again and again, until the task is cancelled.
     public func poll(every interval: Duration = .milliseconds(100)) async throws {
         while !Task.isCancelled {
-            let found = try? await database.run { connection throws(Postgres.Failure) in
-                let rows = try connection.execute(reading)
-                return (0..<rows.count).map { (rows.text($0, 0), rows.int64($0, 1)) }
-            }
-            for (name, position) in found ?? [] {
-                guard let realm = RealmID(name) else { continue }
-                hub.publishConfiguration(position, of: realm)
-            }
+            await look()
             try await Task.sleep(for: interval)
         }
+    }
+
+    /// Tells the hub where the configurations last changed, in which epochs.
+    func look() async {
+        let found = try? await database.run { connection throws(Postgres.Failure) in
+            let rows = try connection.execute(reading)
+            return (0..<rows.count).compactMap { row in
+                RealmID(rows.text(row, 0)).map {
+                    ($0, Head(epoch: Int(rows.int32(row, 1)), position: rows.int64(row, 2)))
+                }
+            }
+        }
+        for (realm, at) in found ?? [] { hub.publishConfiguration(at, of: realm) }
     }
 }
 
 private let reading = Statement(
-    "configurations", "select c.realm, c.position from urd.configurations c")
+    "configurations",
+    """
+    select c.realm, h.epoch, c.position from urd.configurations c
+    join urd.realm_log h on h.realm = c.realm
+    """)

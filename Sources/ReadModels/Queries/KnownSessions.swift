@@ -37,7 +37,8 @@ final class KnownSessions: Sendable {
         guard let moved = LogMoves(of: realm, after: kept.position, over: connection) else {
             return .failure(.unavailable)
         }
-        hub.publishConfiguration(moved.configuration, of: realm)
+        hub.publishConfiguration(
+            Head(epoch: Int(moved.epoch), position: moved.configuration), of: realm)
         kept.follow(moved)
         var found: [UUID: Result<Sessions.Entry, ReadFailure>] = [:]
         var missing: [UUID] = []

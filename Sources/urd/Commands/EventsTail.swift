@@ -75,11 +75,19 @@ struct EventsTail: Subcommand {
         _ output: EventOutput, _ call: Invocation, _ store: Store
     ) async throws {
         var (next, left) = (start, limit)
+        let hub = store.log.hub
+        let restarts = hub.restarts(of: output.realm)
         while left > 0, next <= end {
             let page = try await store.log.events(from: next, limit: Self.page, in: output.realm)
+            // Positions of another epoch are others, though they have the same numbers.
+            guard hub.restarts(of: output.realm) == restarts else {
+                throw CommandFailure(
+                    "the database was restored or failed over, and may have lost its newest events",
+                    remedy: "Begin anew at a position that you know: --from.")
+            }
             if page.isEmpty {
                 guard end == .max else { return }
-                await store.log.hub.wait(past: next - 1, in: output.realm)
+                await hub.wait(past: next - 1, in: output.realm, since: restarts)
                 continue
             }
             // Positions are gap-free: a hole is never stepped over.

@@ -33,7 +33,8 @@ struct Serve: Subcommand {
         options.mailCarrier = try SMTPCarrier(settings, lines)
         try BreachedList.check(settings)
         if options.mailCarrier == nil { lines.warning("mailer.no_mail_server", [:]) }
-        let service = Service(store: try Store(settings, lines: lines), options: options)
+        let store = try Store(settings, lines: lines, isNode: true)
+        let service = Service(store: store, options: options)
         let serving = Task { try await service.run { _ in lines.notice("server.ready") } }
         let stopping = Task {
             for await _ in stops { serving.cancel() }

@@ -19,7 +19,7 @@ struct Verify: Subcommand {
             "from", "position", "From this position on; a checkpoint vouches for the rest"),
         Option.json,
     ]
-    static let settings = Store.settings + [Settings.checkpointDirectory]
+    static let settings = Store.settings
 
     func run(_ call: Invocation) async throws -> ExitCode {
         let from = try call.arguments.position("from") ?? 1

@@ -1,5 +1,6 @@
 import API
 import EventSourcing
+import EventStore
 import HTTP
 import HTTPClient
 import HTTPServer
@@ -47,7 +48,9 @@ struct DevelopmentRun: DevelopmentSteps {
         }
         let store = try Store(
             address: place.databaseURL, masterKeyFile: place.masterKeyFile, connections: 4,
-            lanes: 2, lines: lines)
+            lanes: 2, lines: lines,
+            fence: ServerRecord(directory: place.checkpointDirectory).fence(
+                isNode: true, log: lines))
         let issuers = DevelopmentIssuers(queries: try Models(store).queries, port: place.port)
         options.issuers = { () throws(LogFailure) in try await issuers.all() }
         try await Service(store: store, options: options).run { listening in

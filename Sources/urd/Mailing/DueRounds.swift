@@ -15,7 +15,8 @@ final class DueRounds: Sendable {
     init(_ kind: DueWork.Kind, of name: String, _ store: Store) {
         self.store = store
         queue = DueWork(kind, store.database)
-        leadership = Leadership(of: name, at: store.database.address)
+        leadership = Leadership(
+            of: name, at: store.database.address, fence: store.database.fence)
     }
 
     /// Whether this node still does it, to be looked at before what shall not happen twice.

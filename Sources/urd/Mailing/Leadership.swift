@@ -10,12 +10,17 @@ final class Leadership: Sendable {
     private let term: Duration
     private let last = Mutex<(at: ContinuousClock.Instant, isHeld: Bool)?>(nil)
 
-    init(of name: String, at address: String, term: Duration = .seconds(30)) {
+    init(
+        of name: String, at address: String, fence: PrimaryFence = PrimaryFence(),
+        term: Duration = .seconds(30)
+    ) {
         self.name = name
         self.term = term
         database = Database(
-            address, connections: 1, application: "urd \(name)",
-            session: "set idle_session_timeout = \(Int(term / .milliseconds(1)))")
+            address, connections: 1, application: "urd \(name)", fence: fence,
+            session: { connection throws(Postgres.Failure) in
+                try connection.run("set idle_session_timeout = \(Int(term / .milliseconds(1)))")
+            })
     }
 
     /// Whether nobody else can hold it yet, without asking. It is looked at before each thing that shall not

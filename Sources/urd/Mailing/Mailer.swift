@@ -32,7 +32,8 @@ final class Mailer: Sendable {
         self.composer = composer
         self.carrier = carrier
         queue = DueWork(.mails, store.database)
-        leadership = Leadership(of: "mailer", at: store.database.address)
+        leadership = Leadership(
+            of: "mailer", at: store.database.address, fence: store.database.fence)
         record = DeliveryRecord(store)
     }
 

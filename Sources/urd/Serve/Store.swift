@@ -23,23 +23,28 @@ struct Store: Sendable {
     /// The settings that it is made from.
     static let settings: [any AnySetting] = [
         Settings.databaseURL, Settings.databaseConnections, Settings.masterKeyFile,
-        Settings.queryQueue, Settings.commandQueue,
+        Settings.checkpointDirectory, Settings.queryQueue, Settings.commandQueue,
     ]
 
+    /// - Parameter isNode: keeps which servers it has met; a command only heeds what a node kept.
     init(
-        _ settings: Settings, lines: Log = .silent, lanes: Int = 2, previousKeys: [String] = []
+        _ settings: Settings, lines: Log = .silent, lanes: Int = 2, previousKeys: [String] = [],
+        isNode: Bool = false
     ) throws {
+        let record = settings[Settings.checkpointDirectory].map { ServerRecord(directory: $0) }
         try self.init(
             address: settings.require(Settings.databaseURL),
             masterKeyFile: settings.require(Settings.masterKeyFile),
             connections: settings[Settings.databaseConnections],
             queries: settings[Settings.queryQueue], commands: settings[Settings.commandQueue],
-            lanes: lanes, lines: lines, previousKeys: previousKeys)
+            lanes: lanes, lines: lines, previousKeys: previousKeys,
+            fence: record?.fence(isNode: isNode, log: lines) ?? PrimaryFence())
     }
 
     init(
         address: String, masterKeyFile: String, connections: Int = 2, queries: Int = 1024,
-        commands: Int = 4096, lanes: Int = 1, lines: Log = .silent, previousKeys: [String] = []
+        commands: Int = 4096, lanes: Int = 1, lines: Log = .silent, previousKeys: [String] = [],
+        fence: PrimaryFence = PrimaryFence()
     ) throws {
         let master = try Self.readMasterKey(masterKeyFile)
         let previous = try previousKeys.map { path throws(CommandFailure) in
@@ -53,11 +58,8 @@ struct Store: Sendable {
             "urd_pool_wait_seconds", help: "How long queries waited for a connection.",
             buckets: [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5])
         database = Database(
-            address, connections: connections, limit: queries, session: PostgresLog.session,
-            opened: clock.read
-        ) {
-            waits.observe($0)
-        }
+            address, connections: connections, limit: queries, fence: fence,
+            session: PostgresLog.session, opened: clock.read, waited: { waits.observe($0) })
         keyring = Keyring(database, master: master, previous: previous, log: lines)
         log = PostgresLog(
             database, keyring: keyring, lanes: lanes, waiting: commands, metrics: metrics,

@@ -6,10 +6,12 @@ import Values
 /// or wait for a lock, and block nobody else.
 struct Session: Sendable {
     private let database: Database
+    let address: String
     /// The server process behind it.
     let process: Int32
 
     init(_ address: String) async throws {
+        self.address = address
         database = Database(address, connections: 1, application: "test")
         process = try await database.run { connection throws(Failure) in
             try connection.run("set lock_timeout = '30s'")

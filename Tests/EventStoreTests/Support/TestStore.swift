@@ -23,11 +23,11 @@ struct TestStore {
     /// Another node on the same database.
     init(
         _ database: TestDatabase, master: MasterKey, lanes: Int = 2, waiting: Int = 8192,
-        log: Log = .silent
+        log: Log = .silent, fence: PrimaryFence = PrimaryFence()
     ) throws {
         self.database = database
         self.master = master
-        pool = Database(database.application, session: PostgresLog.session)
+        pool = Database(database.application, fence: fence, session: PostgresLog.session)
         keyring = Keyring(pool, master: master)
         self.log = PostgresLog(
             pool, keyring: keyring, lanes: lanes, waiting: waiting, metrics: metrics,

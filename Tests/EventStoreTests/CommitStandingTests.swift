@@ -1,0 +1,89 @@
+import PostgresTesting
+import Testing
+
+@testable import EventStore
+
+@Suite struct `Whether commits get through` {
+    private let start = ContinuousClock.now
+
+    private func after(_ seconds: Int) -> ContinuousClock.Instant { start + .seconds(seconds) }
+
+    @Test func `is not known before each lane has committed something`() {
+        var standing = CommitStanding(lanes: 1...2)
+        #expect(standing.fault(at: start) == "committer 1 has committed nothing yet")
+        #expect(standing.begin(at: start) == [1, 2])
+        #expect(standing.begin(at: start) == [])
+        standing.commit(lane: 1, at: start)
+        standing.endTrial(lane: 1)
+        #expect(standing.fault(at: start) == "committer 2 has committed nothing yet")
+        standing.commit(lane: 2, at: start)
+        standing.endTrial(lane: 2)
+        #expect(standing.fault(at: start) == nil)
+    }
+
+    @Test func `is tried by lanes that have committed nothing lately, and by no other`() {
+        var standing = CommitStanding(lanes: 1...2)
+        for lane in 1...2 { standing.commit(lane: lane, at: start) }
+        #expect(standing.begin(at: after(2)) == [])
+        standing.commit(lane: 2, at: after(2))
+        #expect(standing.begin(at: after(3)) == [1])
+        #expect(standing.begin(at: after(9)) == [2])
+    }
+
+    @Test func `is told by the first lane that fails, until that one commits`() {
+        var standing = CommitStanding(lanes: 1...2)
+        for lane in 1...2 { standing.commit(lane: lane, at: start) }
+        standing.fail(lane: 2, why: "too many connections")
+        standing.commit(lane: 1, at: after(1))
+        #expect(standing.fault(at: after(1)) == "committer 2: too many connections")
+        // It is tried again at once, and not only when it has been quiet for long.
+        #expect(standing.begin(at: after(1)) == [2])
+        standing.commit(lane: 2, at: after(1))
+        #expect(standing.fault(at: after(1)) == nil)
+    }
+
+    @Test func `is denied once a lane has waited for too long, and not while it is busy`() {
+        var standing = CommitStanding(lanes: 1...1)
+        standing.commit(lane: 1, at: start)
+        #expect(standing.begin(at: after(3)) == [1])
+        #expect(standing.fault(at: after(13)) == nil)
+        #expect(
+            standing.fault(at: after(14))
+                == "committer 1: no commit has got through for 11 s")
+        // Others' commits went on all the while: only the trial has not had its turn.
+        standing.commit(lane: 1, at: after(12))
+        #expect(standing.fault(at: after(14)) == nil)
+    }
+
+    @Test func `is found out by a commit through each lane`() async throws {
+        let store = try TestStore(lanes: 2)
+        defer { store.log.close() }
+        #expect(store.log.commitFault == "committer 1 has committed nothing yet")
+        let trying = Task { try await store.log.tryCommits(every: .milliseconds(10)) }
+        defer { trying.cancel() }
+        try await eventually("both lanes have committed") { store.log.commitFault == nil }
+        // It leaves nothing behind.
+        let session = try await Session(store.database.superuser)
+        #expect(
+            try await session.number(
+                "select count(*) from urd.event, urd.realm_log, urd.command") == 0)
+        #expect(try await session.number("select count(*) from urd.realm_log") == 0)
+    }
+
+    @Test func `is denied in PostgreSQL's words where a lane gets no connection`() async throws {
+        let cluster = try TestCluster()
+        let store = try TestStore(cluster.makeDatabase(), master: .generate(), lanes: 2)
+        defer { store.log.close() }
+        let trying = Task { try await store.log.tryCommits(every: .milliseconds(10)) }
+        defer { trying.cancel() }
+        try await eventually("both lanes have committed") { store.log.commitFault == nil }
+        let session = try await Session(store.database.superuser)
+        try await session.run("alter role urd_app connection limit 0")
+        try await session.breakCommitters()
+        try await eventually("the lanes say why") {
+            store.log.commitFault?.contains("too many connections for role") == true
+        }
+        try await session.run("alter role urd_app connection limit -1")
+        try await eventually("both lanes have committed") { store.log.commitFault == nil }
+    }
+}
