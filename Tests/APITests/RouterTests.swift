@@ -176,6 +176,24 @@ extension ProblemKind {
         #expect(body["components"]?["database"]?["ready"] == true)
     }
 
+    @Test func `stays ready with a part that an operator must look at`() async throws {
+        let sealer = ComponentState(
+            name: "sealer", isReady: true, detail: "halted", needsAttention: true)
+        let answer = await ask("/health/ready", [sealer])
+        #expect(answer.status == .ok)
+        let body = try JSON.parse(answer.body)
+        #expect(body["status"] == "ready")
+        #expect(body["attention"] == true)
+        #expect(body["components"]?["sealer"]?["attention"] == true)
+        let calm = try JSON.parse(
+            await ask("/health/ready", [ComponentState(name: "sealer", isReady: true)]).body)
+        #expect(calm["attention"] == false)
+        #expect(calm["components"]?["sealer"] == ["ready": true])
+        let broken = try JSON.parse(
+            await ask("/health/ready", [ComponentState(name: "sealer", isReady: false)]).body)
+        #expect(broken["attention"] == true)
+    }
+
     @Test func `renders its metrics`() async {
         let response = await ask("/metrics", [])
         #expect(response.headers["Content-Type"] == Metrics.contentType)

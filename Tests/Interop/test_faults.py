@@ -422,7 +422,10 @@ class Turned(unittest.TestCase):
             f"delete from urd.event where realm = 'demo' and position > {head - 3};"
             f" delete from urd.checkpoint where realm = 'demo' and size > {head - 3};"
             f" update urd.realm_log set position = {head - 3} where realm = 'demo'")
-        eventually(lambda: "sealer" in urd.ready()[1], "the sealer halts")
+        halted = eventually(lambda: urd.attention().get("sealer"), "the sealer halts")
+        self.assertIn("halted in demo", halted["detail"])
+        # An operator must look; but every node serves that log, and none of them any better.
+        self.assertEqual(urd.ready(), (200, {}))
         # The copy outside the database tells, although the one inside was taken back too.
         verified = urd.command("verify", "--json")
         self.assertEqual(verified.returncode, 1, verified.stdout)

@@ -55,6 +55,13 @@ class Urd:
         parts = json.loads(body)["components"]
         return status, {name: part for name, part in parts.items() if not part["ready"]}
 
+    def attention(self):
+        """The parts that an operator must look at, whether requests can be served or not."""
+        told = json.loads(self.private("/health/ready")[1])
+        parts = {name: part for name, part in told["components"].items() if "attention" in part}
+        assert told["attention"] == bool(parts), told
+        return parts
+
     def private(self, path):
         place = urllib.parse.urlsplit(self.values["URD_PRIVATE_URL"])
         connection = http.client.HTTPConnection(place.hostname, place.port, timeout=PATIENCE)

@@ -28,11 +28,17 @@ public struct ComponentState: Sendable, Equatable {
     public let isReady: Bool
     /// A short code or sentence for operators: `halted at 4711`. Never personal data.
     public let detail: String?
+    /// Whether an operator must look at it, though requests may be served all the while: no other node
+    /// would serve them any better.
+    public let needsAttention: Bool
 
-    public init(name: String, isReady: Bool, detail: String? = nil) {
+    public init(
+        name: String, isReady: Bool, detail: String? = nil, needsAttention: Bool = false
+    ) {
         self.name = name
         self.isReady = isReady
         self.detail = detail
+        self.needsAttention = needsAttention || !isReady
     }
 }
 
@@ -54,11 +60,12 @@ public enum HealthRoutes {
 
     private static let ready = Route<HealthContext>(
         .get, "/health/ready", id: "getReadiness", tag: "Health",
-        summary: "Whether requests can be served, and what stands in the way if not.",
+        summary: "Whether requests can be served, and what an operator must look at.",
         right: .nothing,
         answer: Answer(
             status: .ok, description: "They can; with 503 the same body says what cannot.",
-            content: .json(readiness, example: ["status": "ready", "components": [:]]))
+            content: .json(
+                readiness, example: ["status": "ready", "attention": false, "components": [:]]))
     ) { call throws(Problem) in
         let states = await call.context.components()
         let isReady = states.allSatisfy(\.isReady)
@@ -66,20 +73,29 @@ public enum HealthRoutes {
         for state in states {
             var component: JSONObject = ["ready": .bool(state.isReady)]
             if let detail = state.detail { component["detail"] = .string(detail) }
+            if state.needsAttention { component["attention"] = true }
             listed[state.name] = .object(component)
         }
         return .json(
             isReady ? .ok : .serviceUnavailable,
-            ["status": isReady ? "ready" : "not ready", "components": .object(listed)])
+            [
+                "status": isReady ? "ready" : "not ready",
+                "attention": .bool(states.contains(where: \.needsAttention)),
+                "components": .object(listed),
+            ])
     }
 
     private static let readiness = Schema.object(
         .required("status", .oneOf(["ready", "not ready"]), "Of all components together."),
         .required(
+            "attention", .boolean,
+            "Whether an operator must look at a component, though requests may be served."),
+        .required(
             "components",
             .map(
                 of: .object(
                     .required("ready", .boolean, "Whether this part can serve."),
+                    .optional("attention", .boolean, "True where an operator must look at it."),
                     .optional("detail", .text(0...1000), "What is the matter with it."))),
             "By name."))
 

@@ -25,7 +25,7 @@ struct LogAccept: Subcommand {
             "size", "size", "Up to which size checkpoints are given up, as the sealers say it"),
         Option.json,
     ]
-    static let settings = Store.settings + [Settings.checkpointDirectory]
+    static let settings = Store.settings
 
     func run(_ call: Invocation) async throws -> ExitCode {
         guard

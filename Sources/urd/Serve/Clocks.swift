@@ -59,9 +59,9 @@ extension Store {
             (realm: $0.realm, ahead: $0.at.microseconds(since: now))
         }
         // Whatever this machine's clock shows, decisions are made by the database's.
+        let words = Clocks.words(difference: clock.difference, latest: latest)
         return ComponentState(
-            name: "clock", isReady: true,
-            detail: Clocks.words(difference: clock.difference, latest: latest))
+            name: "clock", isReady: true, detail: words, needsAttention: words != nil)
     }
 
     /// Compares clocks until it is cancelled, and says so when they begin to differ and when they agree

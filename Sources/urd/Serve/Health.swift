@@ -35,8 +35,7 @@ final class Health: Sendable {
                         name: "database", isReady: false, detail: "it does not answer"), sealing,
                 ]
             }
-            return [ComponentState(name: "database", isReady: true)] + projections(status)
-                + [sealing, store.clockState]
+            return [database, commits] + projections(status) + [sealing, store.clockState]
         } catch {
             return [
                 ComponentState(name: "database", isReady: false, detail: "\(error)"), sealing,
@@ -91,12 +90,31 @@ final class Health: Sendable {
         }
     }
 
+    /// It answered just now; but what is asked all the time may be refused, behind a pooler of the wrong
+    /// kind.
+    private var database: ComponentState {
+        let fault = store.log.readFault
+        return ComponentState(name: "database", isReady: fault == nil, detail: fault)
+    }
+
+    /// Reads say nothing of writes: a standby that commits wait for may be frozen, a pooler may be of the
+    /// wrong kind, the server may take no more connections.
+    private var commits: ComponentState {
+        let fault = store.log.commitFault
+        return ComponentState(name: "commits", isReady: fault == nil, detail: fault)
+    }
+
+    /// A log that was altered is served by every node as it is, and by none any better: somebody must
+    /// look, and nobody is sent away.
     private var sealing: ComponentState {
         let halted = sealer.states.filter { $0.value.halt != nil }.min { $0.key < $1.key }
         guard let (realm, state) = halted, let halt = state.halt else {
             return ComponentState(name: "sealer", isReady: true)
         }
+        // Whose own realm's keys this node cannot open has the wrong master key: others may have it.
+        let isOurs = sealer.states[.system]?.halt == .otherMasterKey
         return ComponentState(
-            name: "sealer", isReady: false, detail: "halted in \(realm): \(halt.code)")
+            name: "sealer", isReady: !isOurs, detail: "halted in \(realm): \(halt.code)",
+            needsAttention: true)
     }
 }

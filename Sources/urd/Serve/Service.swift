@@ -66,6 +66,7 @@ struct Service: Sendable {
                 // What time it is on record has to be known before anything is decided.
                 await store.log.pollHeads()
                 group.addTask { try await store.log.pollHeads(every: .milliseconds(100)) }
+                group.addTask { try await store.log.tryCommits() }
                 group.addTask { try await store.watchClocks() }
                 group.addTask { try await sealer.run() }
                 group.addTask { try await models.run() }
@@ -89,6 +90,7 @@ struct Service: Sendable {
                 if let watchdog = Watchdog.configured() {
                     group.addTask { await watchdog.run() }
                 }
+                try await commitsGetThrough(within: .seconds(2))
                 try await ready(
                     Listening(
                         port: servers.open.port, privatePort: servers.inner?.port,
@@ -104,6 +106,14 @@ struct Service: Sendable {
             return
         }
         await stop(servers)
+    }
+
+    /// Whether they do is known a moment after the start: nobody is told before that there is a node.
+    private func commitsGetThrough(within patience: Duration) async throws {
+        let deadline = ContinuousClock.now + patience
+        while store.log.commitFault != nil, ContinuousClock.now < deadline {
+            try await Task.sleep(for: .milliseconds(5))
+        }
     }
 
     private struct Servers: Sendable {
