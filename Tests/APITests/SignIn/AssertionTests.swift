@@ -187,7 +187,7 @@ private struct Signer: Sendable {
     /// Whoever has the key hears what is wrong; nobody else does, of clients that there are as little as of others.
     @Test func `hears what is wanted, and as the holder of its key what is wrong`() async throws {
         let signer = try await Signer()
-        let stranger = try SigningKey.generate(.es256)
+        let stranger = try SigningKey.generate(.es256, id: signer.key.id)
         func sentence(_ assertion: String) async throws -> String {
             try await signer.send(assertion).json["error_description"]?.string ?? ""
         }

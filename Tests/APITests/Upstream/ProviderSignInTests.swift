@@ -153,7 +153,7 @@ import Values
     @Test func `is not signed in by a token that is not for this, or not good`() async throws {
         let (world, _, account) = try await world()
         try await world.link(account)
-        let stranger = try SigningKey.generate(.es256)
+        let stranger = try SigningKey.generate(.es256, id: provider.key?.id)
         let wrong: [JSONObject] = [
             ["nonce": "another"], ["aud": "somebody else"], ["aud": ["urd", "somebody else"]],
             ["iss": "https://evil.example"], ["exp": 1], ["azp": "somebody else"],
@@ -216,6 +216,7 @@ import Values
             try await world.post("/oidc/acme/logout", form: [("logout_token", token)]).status
         }
         let sid: JSONObject = ["sid": "s-1"]
+        let stranger = try SigningKey.generate(.es256, id: provider.key?.id)
         for bad in [
             provider.logoutToken(sid.merging(["nonce": "n"]) { $1 }),
             provider.logoutToken(sid.merging(["events": .null]) { $1 }),
@@ -223,6 +224,7 @@ import Values
             provider.logoutToken(["sub": .null]), provider.idToken(), "x",
             provider.logoutToken(sid.merging(["jti": .null]) { $1 }),
             provider.logoutToken(sid.merging(["exp": .null]) { $1 }),
+            provider.logoutToken(sid, by: stranger),
         ] {
             #expect(try await logOut(bad) == .badRequest)
         }

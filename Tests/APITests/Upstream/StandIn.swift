@@ -99,14 +99,14 @@ final class StandIn: Sendable {
         return (try? JWS.sign(JSON.object(merged).canonical(), by: key, type: type)) ?? ""
     }
 
-    func logoutToken(_ more: JSONObject) -> String {
+    func logoutToken(_ more: JSONObject, by other: SigningKey? = nil) -> String {
         idToken(
             "248289761001",
             ([
                 "events": [
                     "http://schemas.openid.net/event/backchannel-logout": [:]
                 ], "jti": .string(UUID.random().description),
-            ] as JSONObject).merging(more) { $1 }, type: "logout+jwt")
+            ] as JSONObject).merging(more) { $1 }, by: other, type: "logout+jwt")
     }
 
     /// Signs somebody in for who was sent here: the query that he is sent back with.
