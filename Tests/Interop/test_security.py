@@ -39,6 +39,35 @@ class Security(unittest.TestCase):
         self.assertEqual(table.returncode, 1)
         self.assertIn(f"{realm}: client assertions", table.stdout)
 
+    def test_names_stores_that_are_not_the_real_ones(self):
+        """The demo realm of the flagship profile has a store of its own keys."""
+        code, checks = self.doctor("--realm", "flagship")
+        self.assertEqual(self.verdicts(checks, "flagship")["App Attest"], "warning")
+        settings = "/api/admin/realms/flagship/settings"
+        status, answer, _ = self.urd.api.call(
+            "PATCH", settings, {"app_attest_environment": "development"})
+        self.assertEqual(status, 200, answer)
+        code, checks = self.doctor("--realm", "flagship")
+        self.assertEqual(code, 1)
+        self.assertEqual(self.verdicts(checks, "flagship")["App Attest"], "wrong")
+
+    def test_names_who_has_a_passkey_that_was_stored_with_its_private_half(self):
+        """As keys could be before only their public members were kept: {1: 2, -4: h'01'}."""
+        account = "00000000-0000-4000-8000-00000000ab01"
+        for passkey, key in (("01", "ogECI0EB"), ("02", "ogECIUEB")):
+            self.urd.sql(
+                "insert into urd.passkeys (realm, passkey, account, credential, enrolled, counter,"
+                f" version) values ('flagship', '00000000-0000-4000-8000-0000000000{passkey}',"
+                f" '{account}', 'key{passkey}', '{{\"public_key\": \"{key}\"}}', 0, 1)")
+        code, checks = self.doctor("--realm", "flagship")
+        found = [one for one in checks if one["check"] == "passkeys' private keys"]
+        self.assertEqual((code, [one["verdict"] for one in found]), (1, ["wrong"]))
+        self.assertIn(account, json.dumps(found))
+        self.urd.sql("delete from urd.passkeys where credential = 'key01'")
+        code, checks = self.doctor("--realm", "flagship")
+        self.assertEqual(
+            self.verdicts(checks, "flagship")["passkeys' private keys"], "fine")
+
     def test_knows_no_realm_that_is_not_there(self):
         code, checks = self.doctor("--realm", "nobody")
         self.assertEqual((code, checks[-1]["check"]), (1, "realm"))
