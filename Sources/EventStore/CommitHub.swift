@@ -47,6 +47,7 @@ public final class CommitHub: Sendable {
             let known = logs[realm]?.epoch ?? 0
             guard known != epoch else { return nil }
             guard known != 0 else {
+                for listener in listeners { listener(realm) }
                 logs[realm, default: Tracked()].epoch = epoch
                 return nil
             }
@@ -95,8 +96,8 @@ public final class CommitHub: Sendable {
         }
     }
 
-    /// Calls this with each realm that is about to begin anew, before anybody can learn of its new
-    /// epoch here. It is called under the hub's lock, and must not ask the hub.
+    /// Calls this with each realm whose epoch is about to be another one, or known for the first time,
+    /// before anybody can learn of it here. It is called under the hub's lock, and must not ask the hub.
     public func onRestart(_ listener: @escaping @Sendable (RealmID) -> Void) {
         state.withLock { $0.listeners.append(listener) }
     }

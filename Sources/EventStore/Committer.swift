@@ -12,8 +12,7 @@ final class Committer: Sendable {
 
     init(
         address: String, lanes: Int, limits: Admission.Limits, fence: PrimaryFence,
-        keyring: Keyring,
-        hub: CommitHub, metrics: CommitMetrics, log: Log
+        keyring: Keyring, hub: CommitHub, metrics: CommitMetrics, log: Log
     ) {
         admission = Monitor(Admission(limits))
         self.lanes = lanes
