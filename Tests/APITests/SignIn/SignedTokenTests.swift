@@ -151,7 +151,7 @@ private let issuer = "http://id.acme.example"
         let answer = try await world.signIn("es")
         let access = try #require(answer.json["access_token"]?.string)
         let real = try await read(answer, world)
-        let name = try #require(header(of: access)["kid"]?.string)
+        let name = try #require(try header(of: access)["kid"]?.string)
         let stranger = try SigningKey.generate(.es256, id: name)
         let forged = try real.signed(by: stranger)
         #expect(try await world.userInfo(forged).status == .unauthorized)
