@@ -215,7 +215,7 @@ extension Answered {
 
 extension SignInWorld {
     /// An invite that is good everywhere in the realm.
-    fileprivate func inviteForAll(
+    func inviteForAll(
         email: String? = nil
     ) async throws -> (id: UUID, code: String) {
         let code = try #require(mint.inviteCodes(1, of: .random()).first)
