@@ -12,6 +12,7 @@ declare
     v_noted_system bigint;
     v_noted_timeline text;
     v_step integer := 1;
+    v_realm text;
 begin
     if exists (
         select from urd.timeline t where t.system = v_system and t.timeline = v_timeline) then
@@ -32,6 +33,7 @@ begin
             - ('x' || v_noted_timeline)::bit(32)::integer);
     end if;
     update urd.timeline set system = v_system, timeline = v_timeline;
-    perform 1 from urd.realm_log h order by h.realm for no key update;
-    update urd.realm_log set epoch = epoch + v_step;
+    for v_realm in select h.realm from urd.realm_log h order by h.realm loop
+        update urd.realm_log set epoch = epoch + v_step where realm = v_realm;
+    end loop;
 end $$;
