@@ -60,8 +60,11 @@ enum AccountDeletionRoutes {
         let erasure = AccountErasure(
             commands: context.commands, queries: context.queries,
             destroyKey: context.destroyKey, newID: { call.newID() })
-        let outcome = try await reading { () throws(LogFailure) in
-            try await erasure.carryOut(account, in: write.realm, by: write.origin)
+        let outcome: AccountErasure.Outcome
+        do throws(LogFailure) {
+            outcome = try await erasure.carryOut(account, in: write.realm, by: write.origin)
+        } catch {
+            throw Problem(of: error)
         }
         // Somebody called it off in between.
         guard case .erased(let position, _) = outcome else { throw Problem(.contended) }
