@@ -16,7 +16,7 @@ import Testing
         _ = try await world.requestCode(["Email": "ann@example.org"])
         let event = try #require(
             try await world.log.events(from: 1, limit: .max, in: world.realm).last {
-                $0.open["mail"] != nil
+                $0.name == "otp.issued"
             })
         let (hub, named, mint) = (CommitHub(), Named(), world.mint)
         hub.publishConfiguration(Head(epoch: 1, position: 90), of: world.realm)

@@ -76,7 +76,7 @@ class Urd:
         """A command of urd with everything that dev.env says, and with settings of its own."""
         names = ("DATABASE_URL", "DATABASE_OWNER_URL", "MASTER_KEY_FILE", "CHECKPOINT_DIRECTORY")
         settings = {f"URD_{name}": self.values[f"URD_{name}"] for name in names}
-        return run(*words, **settings, **more)
+        return run(*words, **{**settings, **more})
 
     def sql(self, statement):
         """As the superuser, whom no trigger and no privilege stops."""
