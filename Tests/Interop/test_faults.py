@@ -334,21 +334,26 @@ class LostKeys(unittest.TestCase):
             " insert into urd.subject_key select * from public.kept_keys;"
             " drop table public.kept_keys")
 
+    def public_keys(self, host):
+        """As a node answers that was only just started."""
+        node = Server(urd.values)
+        self.addCleanup(node.close)
+        return node.ready().ask("/.well-known/jwks", headers={"Host": host})
+
     def test_they_are_counted_and_make_nothing_else_unreadable(self):
         status, account, _ = urd.api.call(
             "POST", urd.realm + "/accounts", {"email": f"{uuid.uuid4().hex[:12]}@example.org"})
         self.assertEqual(status, 201, account)
+        host = "demo.localhost:" + urd.values["URD_URL"].rsplit(":", 1)[1]
+        # A realm gets its private keys when they are asked for first.
+        self.assertEqual(self.public_keys(host)[0], 200)
         position = int(urd.sql(
             "select min(position) from urd.event where realm = 'demo'"
             f" and subject = '{account['id']}'"))
         # The person's, and the one that the realm's private keys are sealed under.
         self.lose(f"'{account['id']}', (select subject from urd.event where realm = 'demo'"
                   " and type = 'signing_key.published' limit 1)")
-        node = Server(urd.values)
-        self.addCleanup(node.close)
-        host = "demo.localhost:" + urd.values["URD_URL"].rsplit(":", 1)[1]
-        answer = node.ready().ask("/.well-known/jwks", headers={"Host": host})
-        self.assertEqual(answer[0], 200, answer)
+        self.assertEqual(self.public_keys(host)[0], 200)
         for path in ("/accounts", "/clients", "/audit-trail", "/events", f"/accounts/{account['id']}"):
             status, answer, _ = urd.api.call("GET", urd.realm + path)
             self.assertEqual(status, 200, (path, answer))
