@@ -334,7 +334,7 @@ class Secrets(Hostile):
         self.assertEqual(urd.api.call("GET", path)[1]["contacts"], [contact])
         with open(urd.values["URD_MASTER_KEY_FILE"]) as file:
             master = file.read().strip()
-        secrets = [made[1]["client_secret"], key["key"], key["key"].split("_")[-1], master,
+        secrets = [made[1]["client_secret"], key["key"], key["key"][-43:], master,
                    urd.key, urd.values["URD_CLIENT_SECRET"]]
         self.assert_nowhere([contact, agent, *secrets])
         subject = urd.sql(
