@@ -81,6 +81,9 @@ class Told(FrontDoorCase):
         self.assertIn(realm, found["keys"]["what"])
         node = self.serve(URD_MASTER_KEY_FILE=new)
         eventually(lambda: node.lines("sealer.halted"), "the sealer says so")
+        eventually(
+            lambda: "committed nothing yet" not in node.ask("/health/ready", private=True)[1],
+            "its committers have tried")
         status, body = node.ask("/health/ready", private=True)
         # The other realms are served, so the node stays in service; an operator must look.
         self.assertEqual((status, json.loads(body)["attention"]), (200, True), body)

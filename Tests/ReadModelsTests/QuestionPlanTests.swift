@@ -130,6 +130,8 @@ import Values
     }
 
     private func counted(_ world: World) throws -> (scans: Int64, rows: Int64) {
+        // What this connection has counted itself is told at once, and not in the middle of a question.
+        try world.superuser.run("select pg_stat_force_next_flush()")
         let rows = try world.superuser.executeOnce(
             """
             select sum(seq_scan)::bigint,
