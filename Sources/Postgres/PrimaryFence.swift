@@ -91,11 +91,12 @@ public final class PrimaryFence: Sendable {
         state.withLock { state in for one in kept { _ = state.note(one) } }
     }
 
-    /// Who knows of no failover yet asks every server of the address once, standbys too: one of them may
-    /// have been promoted, or follow one that was.
+    /// A process asks every server of the address once, at its start, standbys too: one of them may have
+    /// been promoted, or follow one that was, while this process did not run. What was kept of its last
+    /// run may be older than that.
     private func survey(_ address: String, _ places: [ServerPlace]) {
         turn.withLock { _ in
-            guard state.withLock({ $0.seen.isEmpty && !$0.isSurveyed }) else { return }
+            guard state.withLock({ !$0.isSurveyed }) else { return }
             let found = places.compactMap { place in
                 try? Connection(
                     address, application: "urd survey", readOnly: true, only: place, patience: 2
