@@ -2,8 +2,8 @@ import Synchronization
 
 /// How far a request is, for those who carry out what it asks for.
 ///
-/// Who is told that a request takes too long is told that nothing was used up. So nothing is begun
-/// after that. What is on record by then, or may be, is carried to its end: its answer is kept for the
+/// A caller that is told 503, because its request takes too long, is told that nothing was used up. So
+/// nothing is begun after that. What is on record by then, or may be, is carried to its end: its answer is kept for the
 /// caller, who comes again.
 public final class RequestScope: Sendable {
     /// Of the request that this task works for, if it does.

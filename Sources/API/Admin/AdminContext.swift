@@ -117,8 +117,8 @@ public struct AdminContext: RouteContext {
         return known
     }
 
-    /// Who shows a key that is not good may be somebody who tries keys, or a program that was forgotten:
-    /// either is on record in the system realm, some times an hour.
+    /// A refused admin key may be a guess, or belong to a program that was forgotten. Either is on record in
+    /// the system realm, a limited number of times an hour.
     private func record(
         _ reason: AdminRefusalReason, of key: UUID, in request: Request
     ) async throws(Problem) {

@@ -4,8 +4,8 @@ internal import Identity
 internal import Synchronization
 internal import Values
 
-/// What is enough on record of an hour, so that whoever goes on trying keys does not have the log asked
-/// each time.
+/// A cache of the streams whose hourly limit of refusals is reached: a caller that keeps trying admin keys
+/// causes no query of the log for each try.
 final class RefusedKeys: Sendable {
     private struct Full {
         var hour: Int64 = 0

@@ -83,8 +83,8 @@ extension Call<RealmContext> {
         return isRight ? .right(hash: hash) : .wrong(hash: hash)
     }
 
-    /// Whose turn it is where passphrases are worked on. Nothing is said of who has an account: a mail
-    /// address has its turns whether or not it is somebody's.
+    /// The place of this request in the queue for passphrase work. It allows no account enumeration: a mail
+    /// address is queued alike whether or not an account has it.
     func passphraseTurn(about target: UUID) -> PassphraseTurn {
         PassphraseTurn(
             source: Source(context.place.address).network,

@@ -18,8 +18,8 @@ public struct Places: Sendable {
     private let issuers: Issuers?
     private let leads: RevisionCache<RequestHost, Lead?>
 
-    /// `capacity`: how many hosts are kept, those that lead nowhere included. `issuers`: those that are told to
-    /// whoever calls by another name; nobody is told where a server has several tenants.
+    /// `capacity`: how many hosts are kept, those that lead nowhere included. `issuers`: what the refusal of a
+    /// request to an unknown host names; nil on a server with several tenants, which names none.
     public init(
         _ queries: any HostQueries, forwarding: Forwarding = Forwarding(), capacity: Int = 4096,
         issuers: Issuers? = nil

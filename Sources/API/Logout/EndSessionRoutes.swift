@@ -52,7 +52,7 @@ extension Call<RealmContext> {
         let place = try await placeAfterLogout(parameters, hint.clientID)
         let browser = try await browser()
         guard let id = hint.session, let session = try await ofHint(id, hint) else {
-            // Nobody is told of a logout while somebody is still signed in.
+            // The logout is not reported as done while the browser still has a session: its person is asked.
             return .seeOther(browser == nil ? place : Words.page("/logout", in: languages))
         }
         let asking = AskingClient(session: id, client: session.client)

@@ -89,7 +89,7 @@ public struct MailComposer: Sendable {
         }
         if order.isForTheOldAddress { return try await Person.before(event, from: events) }
         let known = try await events.stream(account, after: 0, in: event.realm)
-        // What proved that somebody reads another mailbox is mailed to none any more.
+        // A code or link of an earlier proof generation has ended: its mail is not sent any more.
         if let generation = order.generation,
             Account(folding: known).proofGeneration != generation
         {

@@ -5,10 +5,10 @@ import Synchronization
 /// Answers that came after their callers had been told 503, for callers who ask the same again.
 ///
 /// What a request has put on record when its caller is told that it takes too long is done all the
-/// same: its code or refresh token is used up. Whoever asks again with the very same request meant that
-/// one, and has its answer: within five minutes, and at this node alone. Whoever else knows the request
-/// could have sent it first. Requests that put nothing on record have used nothing up, and are carried
-/// out anew.
+/// same: its code or refresh token is used up. A client that sends the very same request again gets the
+/// answer of the first: within five minutes, and at this node alone. That gives nothing to a thief of the
+/// request, who could have sent it first. Requests that put nothing on record have used nothing up, and
+/// are carried out anew.
 final class LateAnswers: Sendable {
     typealias Answer = Result<Response, Problem>
     /// What tells a request from all others. Nil where it cannot come again.

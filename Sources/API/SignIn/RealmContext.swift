@@ -184,8 +184,8 @@ extension RealmContext {
             && client?.metadata.grantTypes.contains(where: \.isNative) == true
     }
 
-    /// One that is for another resource alone came to somebody who must not learn of its person here (RFC 9068
-    /// section 4). The realm's own apps read here what their person may do at the resources of their one
+    /// An access token for another resource alone is in the hands of a resource server that must not learn of
+    /// its person here (RFC 9068 section 4). The realm's own apps read here what their person may do at the resources of their one
     /// token: see decision 0160.
     private func requireForUs(_ token: PresentedToken) async throws(Problem) {
         if token.isFor(place.issuer) { return }

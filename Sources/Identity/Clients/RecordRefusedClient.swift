@@ -1,7 +1,7 @@
 public import EventSourcing
 public import Values
 
-/// Puts on record that somebody said to be a client and did not show it, once or several times.
+/// Puts on record that the authentication of a client failed, once or several times.
 public struct RecordRefusedClient: Command {
     /// The name that the session would have had.
     public var attempt: UUID

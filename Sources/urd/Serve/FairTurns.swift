@@ -1,8 +1,8 @@
 import API
 
-/// Who is worked for next where only a few are at once: start-time fair queueing, by source and by target. Who
-/// asks about something new, or from somewhere new, is served within a turn or two of each of the others,
-/// however many one of them has waiting.
+/// Start-time fair queueing, by source and by target, of work of which only a few pieces are done at once. A
+/// request from a new source, or about a new target, is served within a turn or two of each of the others,
+/// however many requests one of them has waiting.
 ///
 /// It does nothing itself: it says what is to be done.
 struct FairTurns {

@@ -3,10 +3,10 @@ internal import Identity
 import Synchronization
 internal import Values
 
-/// Failed authentications of clients on their way into the log, summed up, so that whoever tries secrets does not
-/// make it grow: of each client the first is recorded at once, and those of the ten minutes after it as one.
+/// Failed authentications of clients on their way into the log, summed up, so that guessing secrets does not make
+/// the log grow: of each client the first is recorded at once, and those of the ten minutes after it as one.
 ///
-/// Nothing is written before the answer: to be refused takes as long where there is no such client.
+/// Nothing is written before the answer: a refusal takes as long where there is no client of that name.
 final class RefusedClientSums: Sendable {
     struct Key: Hashable, Sendable {
         let realm: RealmID
