@@ -23,9 +23,9 @@ def tearDownModule():
 
 
 class Readme(unittest.TestCase):
-    def test_somebody_signs_in(self):
+    def test_the_sign_in(self):
         text = (ROOT / "README.md").read_text()
-        section = text.split("## Signing somebody in")[1].split("\n## ")[0]
+        section = text.split("## A sign-in")[1].split("\n## ")[0]
         blocks = re.findall(r"```sh\n(.*?)```", section, re.S)
         with tempfile.TemporaryDirectory() as folder:
             os.symlink(os.path.join(urd.folder, "data"), os.path.join(folder, ".dev"))
@@ -43,11 +43,11 @@ class Readme(unittest.TestCase):
                 self.assertIn('"refresh_token":"', tokens)
                 self.assertIn("urn:cocoar:otp", history)
 
-    def test_the_first_command_and_those_after_it(self):
+    def test_the_commands_of_administrators_and_analysts(self):
         text = (ROOT / "README.md").read_text()
-        section = text.split("## The first command")[1].split("\n## ")[0]
+        section = text.split("### Administrators")[1].split("### Service owners")[0]
         blocks = re.findall(r"```sh\n(.*?)```", section, re.S)
-        self.assertGreaterEqual(len(blocks), 2)
+        self.assertEqual(len(blocks), 3)
         with tempfile.TemporaryDirectory() as folder:
             os.symlink(os.path.join(urd.folder, "data"), os.path.join(folder, ".dev"))
             os.symlink(ROOT / ".build", os.path.join(folder, ".build"))
@@ -58,6 +58,7 @@ class Readme(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         first, rest = result.stdout.split("----", 1)
         self.assertIn('"client_secret":"', first)
+        self.assertIn("My app", rest)
         self.assertIn("client.registered", rest)
         self.assertIn("intact", rest)
 
@@ -65,7 +66,7 @@ class Readme(unittest.TestCase):
         text = (ROOT / "README.md").read_text()
         words = re.search(r"^urd (subject erase) \S+$", text, re.M)
         self.assertIsNotNone(words)
-        section = text.split("## Erasing somebody")[1].split("\n## ")[0]
+        section = text.split("## Erasing a person")[1].split("\n## ")[0]
         commands = re.findall(r"^urd ((?:client register|events tail)[^#\n]*)", section, re.M)
         self.assertEqual(len(commands), 2)
         for line in commands:
