@@ -22,6 +22,33 @@ struct RuleTests {
         #expect(Rules.imports(file(text, module: "Nowhere")).count == 1)
     }
 
+    private func rooms(_ texts: [String: String]) -> [SwiftFile] {
+        texts.sorted { $0.key < $1.key }.map {
+            SwiftFile(path: "Sources/API/\($0.key)", text: $0.value)
+        }
+    }
+
+    @Test func `a room that names a type of a room above it`() {
+        let files = rooms([
+            "Web/A.swift": "struct A {}\nlet b: B\nlet c = Table.b\n",
+            "Access/B.swift": "struct B { let a: A }\n", "Table.swift": "enum Table {}\n",
+            "Site/C.swift": "let b = B()\nlet d: [D]\n", "Voo/D.swift": "final class D {}\n",
+        ])
+        #expect(
+            RoomRules.violations(files).map { "\($0.path):\($0.line) \($0.type)" } == [
+                "Sources/API/Site/C.swift:2 D", "Sources/API/Web/A.swift:2 B",
+                "Sources/API/Web/A.swift:3 Table",
+            ])
+    }
+
+    @Test func `a type that two files declare belongs to no room`() {
+        let files = rooms([
+            "Web/A.swift": "let b: B\n", "Access/B.swift": "struct B {}\n",
+            "Site/B.swift": "struct B {}\n",
+        ])
+        #expect(RoomRules.violations(files).isEmpty)
+    }
+
     @Test(arguments: [
         "let a = try! b()", "let a = b as! C", "let a = b!", "a.b!.c()", "f()![0]", "a[0]! + 1",
         "var a: Int!", "print(a)", "debugPrint(a)", "fatalError(\"x\")", "let now = Date()",

@@ -23,7 +23,7 @@ struct SwiftFile {
 
     var lineCount: Int { text.split(separator: "\n", omittingEmptySubsequences: false).count - 1 }
 
-    /// "Sources/API/Routing/Route.swift" is of "API".
+    /// "Sources/API/Web/Route.swift" is of "API".
     var module: String {
         let parts = path.split(separator: "/")
         return parts.count > 2 ? String(parts[1]) : ""

@@ -12,6 +12,10 @@ struct HouseRules {
         expectNone(Repository.swift(in: "Sources").flatMap(Rules.imports))
     }
 
+    @Test func `each room of the adapter names only rooms below it`() {
+        expectNone(RoomRules.findings(Repository.swift(in: "Sources/API")))
+    }
+
     @Test func `nothing that is banned stands in the sources`() {
         expectNone(Repository.swift(in: "Sources").flatMap(Rules.bans))
     }

@@ -5,52 +5,6 @@ internal import JSON
 internal import Mail
 internal import Values
 
-/// What an account's events know of its person.
-struct KnownPerson {
-    let person: Person
-    let isConfirmed: Bool
-    let roles: GivenRoles
-    /// Its keys are destroyed.
-    let isErased: Bool
-    /// When what is known of the person was last changed.
-    let changedAt: Timestamp?
-
-    /// Nil where there is no account, or none any more.
-    init?(_ events: [Recorded]) {
-        var (person, isConfirmed, isErased) = (Person(), false, false)
-        var changedAt: Timestamp?
-        var roles = GivenRoles()
-        var isRegistered = false
-        for recorded in events {
-            switch AccountEvent(recorded) {
-            case .registered(_, let confirmed, _, let known):
-                (person, isConfirmed) = (known, confirmed)
-                isRegistered = true
-                changedAt = recorded.at
-                isErased = recorded.personal.isGone
-            case .personChanged(let known):
-                person = known
-                changedAt = recorded.at
-                isErased = recorded.personal.isGone
-            case .mailboxChanged(_, let confirmed, _, _): isConfirmed = confirmed
-            case .mailboxConfirmed, .mailboxMoved: isConfirmed = true
-            case .rolesChanged(let given): roles = given
-            case .deleted: return nil
-            case .disabled, .enabled, .stampRotated, .proofsEnded, .deletionScheduled,
-                .deletionCancelled,
-                .erased, nil:
-                break
-            }
-        }
-        guard isRegistered else { return nil }
-        self.person = person
-        self.isConfirmed = isConfirmed
-        self.roles = roles
-        self.isErased = isErased
-        self.changedAt = changedAt
-    }
-}
-
 extension AccountView {
     /// As people write it; `MailAddress` makes one form of it.
     static let email = Schema.text(

@@ -74,7 +74,7 @@ struct Onward: Sendable, Equatable {
     /// is not done in another.
     static func asAnother(_ target: String) -> String {
         guard target.utf8.starts(with: "/account/".utf8) else { return target }
-        return "\(OverviewRoutes.path)?done=\(AccountNote.otherPerson.rawValue)"
+        return "\(Place.accountPath)?done=\(AccountNote.otherPerson.rawValue)"
     }
 
     /// A page of the sign-in that keeps it in mind.

@@ -17,7 +17,7 @@ enum ConnectionRoutes {
         Parameter("state", in: .query, .text(0...512), "What the app wants to hear again."),
     ]
     private static let refusals: [ProblemKind] =
-        LoginRoutes.refusals + [.invalidRequest, .forbidden, .noSuchApp]
+        Page.refusals + [.invalidRequest, .forbidden, .noSuchApp]
 
     private static let start = Route<RealmContext>(
         .get, "/accounts/{konnector}/start", id: "startConnection", tag: "Flagship",

@@ -10,7 +10,7 @@ enum DevicePages {
     static let table: [Route<RealmContext>] = [exceeded, remove]
 
     static let path = "/settings/clients/limit-exceeded"
-    private static let refusals = LoginRoutes.refusals + [.forbidden]
+    private static let refusals = Page.refusals + [.forbidden]
 
     private static let exceeded = Route<RealmContext>(
         .get, PathTemplate(stringLiteral: path), id: "showDeviceLimit", tag: "Flagship",

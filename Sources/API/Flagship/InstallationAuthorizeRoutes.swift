@@ -11,7 +11,7 @@ enum InstallationAuthorizeRoutes {
     static let path = "/auth/authorize"
 
     private static let refusals: [ProblemKind] =
-        LoginRoutes.refusals + [.invalidRequest, .forbidden]
+        Page.refusals + [.invalidRequest, .forbidden]
 
     private static let show = Route<RealmContext>(
         .get, PathTemplate(stringLiteral: path), id: "authorizeInstallation", tag: "Flagship",

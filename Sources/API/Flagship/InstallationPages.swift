@@ -65,7 +65,7 @@ struct InstallationConsentPage {
                                     "alles sehen und ändern, was Ihnen gehört")
                             }
                         } else {
-                            ConsentRoutes.line(scope, isRemembered: false, say)
+                            ScopeItem.item(scope, isRemembered: false, say)
                         }
                     }
                 }

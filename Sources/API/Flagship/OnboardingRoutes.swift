@@ -10,7 +10,7 @@ internal import Values
 enum OnboardingRoutes {
     static let pageTable: [Route<RealmContext>] = [resend, show, set]
 
-    private static let refusals = LoginRoutes.refusals + [.noSuchRoute, .invalidRequest]
+    private static let refusals = Page.refusals + [.noSuchRoute, .invalidRequest]
 
     private static let resend = Route<RealmContext>(
         .post, "/auth/onboarding/resend", id: "resendOwnerInvitation", tag: "Flagship",

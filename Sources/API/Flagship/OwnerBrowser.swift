@@ -71,7 +71,7 @@ extension Call<RealmContext> {
 
     /// What a program is told that signed a browser in: where to go, with the cookie.
     func answerOfBrowser(
-        _ response: Response, to redirect: OwnerRedirect, trust: String? = nil
+        _ response: Response, to redirect: RealmRedirect, trust: String? = nil
     ) -> Response {
         var response = response
         if let trust {

@@ -63,7 +63,7 @@ enum OwnerEmailRoutes {
         .get, "/settings/email/confirm", id: "confirmOwnerMove", tag: "Flagship",
         summary: "Where the mailed link leads.", right: .nothing, dialect: .page,
         parameters: [Parameter("token", in: .query, .text(0...128), "What was mailed.")],
-        answer: .page, refusals: LoginRoutes.refusals
+        answer: .page, refusals: Page.refusals
     ) { call throws(Problem) in
         let visit = try await call.visit()
         let mint = call.context.mint

@@ -11,7 +11,7 @@ enum OwnerLinkRoutes {
     static let pageTable: [Route<RealmContext>] = [request, open, second]
 
     static let path: PathTemplate = "/auth/magic_link"
-    private static let refusals = LoginRoutes.refusals + [.noSuchRoute]
+    private static let refusals = Page.refusals + [.noSuchRoute]
 
     private static let request = Route<RealmContext>(
         .post, path, id: "requestOwnerLink", tag: "Flagship",
@@ -19,7 +19,7 @@ enum OwnerLinkRoutes {
         answer: .page, refusals: refusals
     ) { call throws(Problem) in
         try call.count(.ownerLink, target: Call<RealmContext>.wholeRealm)
-        let redirect = OwnerRedirect(
+        let redirect = RealmRedirect(
             call.looseMembers()["redirect"]?.string, call.context.place)
         let refusal = try await call.attempt(
             RequestOwnerLink(
@@ -154,7 +154,7 @@ extension Call<RealmContext> {
     /// The link of this code, while it is good. Looking uses nothing up.
     fileprivate func ownerLink(
         _ text: String?
-    ) async throws(Problem) -> (id: UUID, redirect: OwnerRedirect)? {
+    ) async throws(Problem) -> (id: UUID, redirect: RealmRedirect)? {
         guard let id = text.flatMap(context.mint.readMagicCode) else { return nil }
         let (owner, account) = try await ownersAccount()
         guard let owned = owner.account,
@@ -162,7 +162,7 @@ extension Call<RealmContext> {
                 MailedLink.self, MailedLink.stream(of: owned, .signIn)
             ).link(id, of: account, at: context.clock.now())
         else { return nil }
-        return (id, OwnerRedirect(link.returnPath?.text, context.place))
+        return (id, RealmRedirect(link.returnPath?.text, context.place))
     }
 }
 

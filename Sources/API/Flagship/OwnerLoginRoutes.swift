@@ -11,7 +11,7 @@ enum OwnerLoginRoutes {
     static let pageTable: [Route<RealmContext>] = [show, login, askSecond, second]
 
     private static let path: PathTemplate = "/auth/login"
-    private static let refusals = LoginRoutes.refusals + [.noSuchRoute, .invalidRequest]
+    private static let refusals = Page.refusals + [.noSuchRoute, .invalidRequest]
     private static let redirect = Parameter(
         "redirect", in: .query, .text(0...8192), "Where to go on to.")
 
@@ -21,7 +21,7 @@ enum OwnerLoginRoutes {
         parameters: [redirect], answer: .page, refusals: refusals
     ) { call throws(Problem) in
         let visit = try await call.visit()
-        let target = OwnerRedirect(call.text("redirect"), call.context.place)
+        let target = RealmRedirect(call.text("redirect"), call.context.place)
         let (owner, passphrase) = try await call.owner()
         if let browser = visit.browser, browser.subject == owner.account {
             return .seeOther(target.target)
@@ -64,7 +64,7 @@ enum OwnerLoginRoutes {
     ) { call throws(Problem) in
         let visit = try await call.submission()
         try call.count(.ownerSignIn, target: Call<RealmContext>.wholeRealm)
-        let target = OwnerRedirect(call.body["redirect"]?.string, call.context.place)
+        let target = RealmRedirect(call.body["redirect"]?.string, call.context.place)
         let rounds = try await call.owner().passphrase.derived?.rounds
         let hash = try await call.deviceHash(
             call.body.object ?? [:], rounds: rounds ?? OwnerPassphraseForm.usualRounds)
@@ -110,7 +110,7 @@ enum OwnerLoginRoutes {
     ) { call throws(Problem) in
         page(
             try await call.visit(), call.text("two-factor-token") ?? "",
-            OwnerRedirect(call.text("redirect"), call.context.place),
+            RealmRedirect(call.text("redirect"), call.context.place),
             isLong: call.text("long-run-session") == "true", isWrong: false)
     }
 
@@ -129,7 +129,7 @@ enum OwnerLoginRoutes {
     ) { call throws(Problem) in
         let visit = try await call.submission()
         try call.count(.ownerSignIn, target: Call<RealmContext>.wholeRealm)
-        let target = OwnerRedirect(call.body["redirect"]?.string, call.context.place)
+        let target = RealmRedirect(call.body["redirect"]?.string, call.context.place)
         let token = call.body["two-factor-token"]?.string ?? ""
         let (owner, passphrase) = try await call.owner()
         guard let kept = passphrase.hash, let code = call.readStepToken(token, kept, visit) else {
@@ -163,7 +163,7 @@ enum OwnerLoginRoutes {
     }
 
     private static func page(
-        _ visit: Visit, _ token: String, _ redirect: OwnerRedirect, isLong: Bool, isWrong: Bool
+        _ visit: Visit, _ token: String, _ redirect: RealmRedirect, isLong: Bool, isWrong: Bool
     ) -> Response {
         let say = visit.say
         var page = OwnerCodePage(visit: visit, action: "/auth/twofactor", isWrong: isWrong)
@@ -183,7 +183,7 @@ struct OwnerLoginPage {
     let visit: Visit
     let place: Place
     let rounds: Int64?
-    let redirect: OwnerRedirect
+    let redirect: RealmRedirect
     let providers: [Provider]
     var wrong: String?
 

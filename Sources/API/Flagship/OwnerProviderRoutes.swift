@@ -52,7 +52,7 @@ enum OwnerProviderRoutes {
         summary: "Sends somebody to the provider of this name.", right: .nothing, dialect: .page,
         parameters: [
             Parameter("redirect", in: .query, .text(0...4096), "The page to go on to.")
-        ], answer: .page, refusals: LoginRoutes.refusals + [.noSuchRoute]
+        ], answer: .page, refusals: Page.refusals + [.noSuchRoute]
     ) { call throws(Problem) in
         let slug = "franceconnect"
         guard try await call.provider(slug) != nil else { throw Problem(.noSuchRoute) }
@@ -67,11 +67,11 @@ enum OwnerProviderRoutes {
         parameters: [
             Parameter("code", in: .query, .text(0...128), "The delegated code."),
             Parameter("redirect", in: .query, .text(0...4096), "The page to go on to."),
-        ], answer: .page, refusals: LoginRoutes.refusals + [.noSuchRoute, .invalidRequest]
+        ], answer: .page, refusals: Page.refusals + [.noSuchRoute, .invalidRequest]
     ) { call throws(Problem) in
         let visit = try await call.visit()
         try call.count(.ownerSignIn, target: Call<RealmContext>.wholeRealm)
-        let place = OwnerRedirect(call.text("redirect"), call.context.place).target
+        let place = RealmRedirect(call.text("redirect"), call.context.place).target
         guard let code = call.text("code").flatMap(call.context.mint.readDelegatedCode),
             let terms = try await call.folded(DelegatedCode.self, code).terms,
             call.context.clock.now() < terms.expiresAt

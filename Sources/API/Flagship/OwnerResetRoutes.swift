@@ -11,7 +11,7 @@ enum OwnerResetRoutes {
 
     private static let path: PathTemplate = "/auth/passphrase_reset"
     private static let renewPath: PathTemplate = "/auth/passphrase_renew"
-    private static let refusals = LoginRoutes.refusals + [.noSuchRoute, .invalidRequest]
+    private static let refusals = Page.refusals + [.noSuchRoute, .invalidRequest]
     /// Apps that show the page in a frame of theirs say so; ours has no button to hide.
     private static let back = Parameter(
         "hideBackButton", in: .query, .text(0...20), "Heard, and of no matter.")

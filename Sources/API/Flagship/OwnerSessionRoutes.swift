@@ -76,7 +76,7 @@ enum OwnerSessionRoutes {
 
     private static let mayEnd = AppOrigins.question(
         "/auth/login", id: "mayEndOwnerSession", "DELETE, GET, HEAD, OPTIONS, POST",
-        dialect: .page, refusals: LoginRoutes.refusals)
+        dialect: .page, refusals: Page.refusals)
 
     private static let mayEndOthers = AppOrigins.question(
         "/auth/login/others", id: "mayEndOtherOwnerSessions", "DELETE, OPTIONS",
@@ -107,7 +107,7 @@ enum OwnerSessionRoutes {
         ], answer: .page, refusals: refusals
     ) { call throws(Problem) in
         let visit = try await call.visit()
-        let target = OwnerRedirect(call.text("redirect"), call.context.place)
+        let target = RealmRedirect(call.text("redirect"), call.context.place)
         guard visit.browser != nil else {
             return .seeOther("/auth/login?" + Form.encode([("redirect", target.text)]))
         }
@@ -126,7 +126,7 @@ enum OwnerSessionRoutes {
             ]), answer: .page, refusals: refusals
     ) { call throws(Problem) in
         let visit = try await call.submission()
-        let target = OwnerRedirect(call.body["redirect"]?.string, call.context.place)
+        let target = RealmRedirect(call.body["redirect"]?.string, call.context.place)
         let state = call.body["state"]?.string ?? ""
         let (owner, passphrase) = try await call.owner()
         guard let browser = visit.browser, browser.subject == owner.account else {
@@ -149,7 +149,7 @@ enum OwnerSessionRoutes {
     }
 
     private static func page(
-        _ call: Call<RealmContext>, _ visit: Visit, _ redirect: OwnerRedirect, _ state: String,
+        _ call: Call<RealmContext>, _ visit: Visit, _ redirect: RealmRedirect, _ state: String,
         wrong: String?
     ) async throws(Problem) -> Response {
         let say = visit.say

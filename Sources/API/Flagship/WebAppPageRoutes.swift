@@ -10,8 +10,6 @@ enum WebAppPageRoutes {
     /// At the app's own place.
     static let placeTable: [Route<RealmContext>] = [index]
 
-    static let indexPath = "/apps/index"
-
     private static let code = Parameter(
         "session_code", in: .query, .text(0...128), "What signs the browser in.")
 
@@ -20,7 +18,7 @@ enum WebAppPageRoutes {
         .get, "/apps/{slug}/start", id: "startWebApp", tag: "Flagship",
         summary: "Leads into a web app.", right: .nothing, dialect: .page,
         parameters: [Parameter("slug", in: .path, .text(1...128), "What it goes by."), code],
-        answer: .page, refusals: LoginRoutes.refusals + [.forbidden, .noSuchApp]
+        answer: .page, refusals: Page.refusals + [.forbidden, .noSuchApp]
     ) { call throws(Problem) in
         let app = try await call.webApp(try call.required("slug"), .app)
         let visit = try await call.visit()
@@ -43,10 +41,10 @@ enum WebAppPageRoutes {
     }
 
     private static let index = Route<RealmContext>(
-        .get, PathTemplate(stringLiteral: indexPath), id: "showWebApp", tag: "Flagship",
+        .get, PathTemplate(stringLiteral: WebAppPlace.indexPath), id: "showWebApp", tag: "Flagship",
         summary: "The first page of a web app.", right: .nothing, dialect: .page,
         parameters: [code], answer: .page,
-        refusals: LoginRoutes.refusals + [.forbidden, .noSuchApp]
+        refusals: Page.refusals + [.forbidden, .noSuchApp]
     ) { call throws(Problem) in
         guard let place = call.context.place.webApp, let app = try await call.webApp(place.id)
         else { throw Problem(.noSuchApp) }

@@ -1,0 +1,16 @@
+/// How strong a sign-in can be, in the words of `acr`.
+enum AuthenticationLevel {
+    static let single = "urn:modgud:acr:single"
+    static let multiple = "urn:modgud:acr:multi"
+
+    /// Those of a list that mean something here.
+    static func known(_ levels: [String]) -> [String] {
+        levels.filter { $0 == single || $0 == multiple }
+    }
+
+    /// A stronger sign-in is as good as a weaker one.
+    static func reaches(_ level: String?, oneOf levels: [String]) -> Bool {
+        guard let level else { return false }
+        return levels.contains(level) || level == multiple && levels.contains(single)
+    }
+}

@@ -1,0 +1,18 @@
+internal import Cryptography
+internal import Identity
+internal import Values
+
+/// The secret that a write would give to a client.
+struct ClientSecret: Sendable {
+    let text: String
+    let digest: SecretDigest
+
+    /// The digest is of the text as the client will send it.
+    init?(_ bytes: [UInt8]) {
+        text = Base64URL.encode(bytes)
+        guard bytes.count == 32, let digest = SecretDigest(SHA256.hash(Array(text.utf8))) else {
+            return nil
+        }
+        self.digest = digest
+    }
+}

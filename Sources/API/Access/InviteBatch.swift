@@ -1,0 +1,52 @@
+internal import Identity
+internal import Mail
+internal import Values
+
+/// Invites that one request makes.
+struct InviteBatch {
+    let invites: [(id: UUID, code: InviteCode)]
+
+    init(_ count: Int, of command: UUID, _ mint: TokenMint) {
+        invites = mint.inviteCodes(count, of: command).map { (mint.invite($0), $0) }
+    }
+
+    /// The address goes through the one form that all addresses go through.
+    func command(
+        app: UUID?, email: String?, _ field: String, days: Int64?, now: Timestamp,
+        _ mint: TokenMint
+    ) throws(Problem) -> CreateInvites {
+        var mailbox: UUID?
+        if let email {
+            guard let address = try? MailAddress(email) else {
+                throw Problem(.invalidField, "\(field) is no mail address.", field: field)
+            }
+            mailbox = mint.mailbox(address.text)
+        }
+        return CreateInvites(
+            invites: invites.map(\.id), app: app, mailbox: mailbox, days: days, now: now)
+    }
+}
+
+extension CreateInvites.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.noSuchRealm)
+        case .realmDisabled: Problem(.realmDisabled)
+        case .appNotFound: Problem(.noSuchApp)
+        // Of names that follow from a new id none is there before.
+        case .idTaken: Problem(.internalError)
+        case .invalid(let fault): Problem(of: fault)
+        }
+    }
+}
+
+extension RevokeInvite.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.noSuchRealm)
+        case .realmDisabled: Problem(.realmDisabled)
+        case .notFound: Problem(.noSuchInvite)
+        case .used: Problem(.inviteUsed)
+        }
+    }
+}

@@ -1,0 +1,93 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+extension Call<AdminContext> {
+    /// The write that this request asks for. With an `Idempotency-Key` the command's id follows
+    /// from who asks, in which realm, and the key; what is asked does not count, so that the same
+    /// key with another request is noticed and refused.
+    func write(in realm: RealmID) -> Write {
+        let now = context.time.now(in: realm)
+        let id: UUID
+        if let key = text("Idempotency-Key") {
+            id = Write.command(of: caller.actor, in: realm, key: key)
+        } else {
+            var random = SystemRandom()
+            id = .v7(at: now, using: &random)
+        }
+        let digest = Write.digest(of: request, body)
+        let origin = Origin(caller.actor, of: request, from: request.source, at: now)
+        return Write(realm: realm, command: id, digest: digest, origin: origin)
+    }
+
+    /// A new name for something that no repeat has to find again.
+    func newID() -> UUID {
+        var random = SystemRandom()
+        return .v7(at: context.now(), using: &random)
+    }
+
+    func run<C: Command>(
+        _ command: C, as write: Write
+    ) async throws(Problem) -> Done where C.Rejection: Refusal {
+        let result = try await context.commands.tried(
+            command, in: write.realm, id: write.command, digest: write.digest, by: write.origin)
+        switch result {
+        case .success(let dispatched): return Done(write: write, positions: dispatched.positions)
+        case .failure(let refusal): throw refusal.problem
+        }
+    }
+
+    /// The stream as the command left it, also when the command is repeated long after.
+    func state<State: StreamState>(
+        _ type: State.Type, of stream: UUID, after done: Done
+    ) async throws(Problem) -> Folded<State> {
+        try await state(
+            type, of: stream, in: done.write.realm,
+            upTo: done.positions.last > 0 ? done.positions.last : .max)
+    }
+
+    func state<State: StreamState>(
+        _ type: State.Type, of stream: UUID, in realm: RealmID, upTo position: Int64 = .max
+    ) async throws(Problem) -> Folded<State> {
+        let events = try await reading { () throws(LogFailure) in
+            try await context.commands.events.stream(stream, after: 0, in: realm)
+        }
+        var state = State()
+        var times: (first: Timestamp, last: Timestamp)?
+        for recorded in events where recorded.position <= position {
+            guard let event = State.Event(recorded) else { throw Problem(.logDamaged) }
+            state.apply(event)
+            times = (times?.first ?? recorded.at, recorded.at)
+        }
+        // Whoever asks knows that the stream is there.
+        guard let times else { throw Problem(.internalError) }
+        return Folded(state: state, createdAt: times.first, changedAt: times.last)
+    }
+
+    /// How this very write ended before, and in which stream; nil if it is a new one. For what is
+    /// looked up by a name that the write itself may have ended.
+    func earlier(_ write: Write) async throws(Problem) -> (done: Done, stream: UUID)? {
+        try await reading { () throws(LogFailure) in
+            let log = context.commands.events
+            switch try await log.outcome(of: write.command, digest: write.digest, in: write.realm) {
+            case .duplicate(let positions)?:
+                let events = try await log.events(
+                    from: positions.first, limit: 1, in: write.realm)
+                guard let first = events.first, first.command == write.command else { return nil }
+                return (Done(write: write, positions: positions), first.stream)
+            case .misused?: throw .misusedCommand
+            case .won?, .conflict?, .taken?, nil: return nil
+            }
+        }
+    }
+
+    func secret(_ purpose: String, of write: Write) async throws(Problem) -> [UInt8] {
+        do {
+            return try await context.deriveSecret(write.realm, write.command, purpose)
+        } catch {
+            throw Problem(.unavailable)
+        }
+    }
+}

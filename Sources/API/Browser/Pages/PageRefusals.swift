@@ -1,0 +1,4 @@
+extension Page {
+    /// What every page with a form may refuse.
+    static let refusals: [ProblemKind] = Place.refusals + [.foreignForm, .rateLimited]
+}

@@ -1,0 +1,140 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// Where the ceremonies of passkeys begin, and where one is enrolled. Signing in with it ends at the
+/// token endpoint.
+enum PasskeyRoutes {
+    static let table: [Route<RealmContext>] = [begin, beginEnrollment, enroll]
+
+    private static let refusals =
+        Place.refusals + [.nativeGrantsDisabled, .passkeyUnavailable, .rateLimited]
+
+    private static let begin = Route<RealmContext>(
+        .post, "/connect/passkey/begin", id: "beginPasskeySignIn", tag: "Passkeys",
+        summary: "Begins to sign somebody in with a passkey.",
+        detail: "Nothing is kept until the answer comes to the token endpoint.", right: .nothing,
+        dialect: .native,
+        body: .form(
+            .object(.optional("client_id", .text(1...255), "The client that will redeem it.")),
+            example: ["client_id": "phone"]),
+        answer: .ok(
+            "A challenge.", PasskeyOptions.begun, example: PasskeyOptions.exampleOfBegun),
+        refusals: refusals
+    ) { call throws(Problem) in
+        let name = call.body["client_id"]?.string
+        try call.count(.passkeyBegin, client: name)
+        let client = try await call.client(named: name)
+        let app = client?.metadata.appID
+        try await call.requireNativeGrants(app: app)
+        guard
+            let party = try await call.passkeyParty(
+                app: app, domain: client?.metadata.passkeyDomain)
+        else { throw Problem(.passkeyUnavailable) }
+        return call.begin(
+            Ceremony(kind: .signIn, client: name, account: nil, relyingParty: party.id)
+        ) { PasskeyOptions.request(challenge: $0, party) }
+    }
+
+    private static let beginEnrollment = Route<RealmContext>(
+        .post, "/connect/passkey/enroll/begin", id: "beginPasskeyEnrollment", tag: "Passkeys",
+        summary: "Begins to make a passkey for whoever is signed in.", right: .account,
+        dialect: .native,
+        answer: .ok(
+            "A challenge.", PasskeyOptions.begun,
+            example: [
+                "ceremonyId": "0193a0e7-5e0c-7000-9000-2f6b1c1d9a10",
+                "options": ["attestation": "none"],
+            ]),
+        refusals: refusals + [.reauthenticationRequired, .invalidEnrollment]
+    ) { call throws(Problem) in
+        let enrolling = try await call.enrolling()
+        try await call.requireNativeGrants(app: enrolling.session.app)
+        try call.count(.passkeyBegin, target: enrolling.account.description)
+        let party = try enrolling.requireParty()
+        if let limit = enrolling.session.isTooOld(at: call.context.clock.now(), party.settings) {
+            throw .signInTooOld(limit)
+        }
+        let existing = try await call.passkeys(of: enrolling.account)
+        guard existing.count < Passkey.mostPerAccount else {
+            throw Problem(.invalidEnrollment, "There are too many passkeys already.")
+        }
+        let user = try await call.user(enrolling.account)
+        return call.begin(enrolling.ceremony(party)) {
+            PasskeyOptions.creation(challenge: $0, party, user: user, existing: existing)
+        }
+    }
+
+    private static let enroll = Route<RealmContext>(
+        .post, "/connect/passkey/enroll", id: "enrollPasskey", tag: "Passkeys",
+        summary: "Ends the making of a passkey: it can be signed in with.",
+        detail: """
+            What is presented uses the ceremony up, whatever it is. The account's person is told \
+            by mail.
+            """, right: .account, dialect: .native,
+        body: Body(
+            schema: .object(
+                .optional("ceremonyId", .anything, "The ceremony."),
+                .optional(
+                    "attestation", .anything, "What `navigator.credentials.create` gave.")),
+            example: [
+                "ceremonyId": "0193a0e7-5e0c-7000-9000-2f6b1c1d9a10",
+                "attestation": ["type": "public-key"],
+            ], maximumBytes: 256 * 1024),
+        answer: .ok(
+            "It is enrolled.", .object(.required("Message", .text(1...200), "For people.")),
+            example: ["Message": "Passkey enrolled successfully."]),
+        refusals: refusals + [.invalidEnrollment, .reauthenticationRequired, .invalidToken]
+    ) { call throws(Problem) in
+        let enrolling = try await call.enrolling()
+        try await call.requireNativeGrants(app: enrolling.session.app)
+        guard let id = call.body["ceremonyId"]?.string.flatMap({ UUID($0) }),
+            let attestation = call.body["attestation"], !attestation.isNull
+        else { throw Problem(.invalidEnrollment, "Invalid enrollment request.") }
+        let party = try enrolling.requireParty()
+        let ceremony = enrolling.ceremony(party)
+        guard call.context.mint.isOurs(id, ceremony) else { throw .enrollmentExpired }
+        try await call.enroll(id, ceremony, attestation, enrolling, party)
+        return .native(.ok, ["Message": "Passkey enrolled successfully."])
+    }
+}
+
+extension Call<RealmContext> {
+    func begin(
+        _ ceremony: Ceremony, options: (_ challenge: [UInt8]) -> JSON
+    ) -> Response {
+        let id = context.mint.newID(of: ceremony, at: context.clock.now())
+        return .json(
+            .ok,
+            [
+                "ceremonyId": .string(id.description),
+                "options": options(context.mint.challenge(id, ceremony)),
+            ])
+    }
+
+    /// A name that nobody has is no fault yet: it redeems nothing.
+    func client(named name: String?) async throws(Problem) -> KnownClient? {
+        guard let name else { return nil }
+        return try await reading { () throws(LogFailure) in
+            try await context.queries.knownClient(name, in: context.place.realm)
+        }
+    }
+
+    func passkeys(of account: UUID) async throws(Problem) -> [PasskeyView] {
+        try await reading { () throws(LogFailure) in
+            try await context.queries.passkeys(of: account, in: context.place.realm)
+        }
+    }
+
+    /// How the authenticator shows whose passkey it has.
+    func user(_ account: UUID) async throws(Problem) -> JSON {
+        let claims = try await claims(of: account, ["email", "profile"])
+        let name = claims["email"] ?? .string(account.description)
+        return [
+            "id": .string(Base64URL.encode(PasskeyOptions.userHandle(of: account))),
+            "name": name, "displayName": claims["name"] ?? name,
+        ]
+    }
+}

@@ -1,0 +1,182 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import OneTimeCodes
+internal import QRCode
+internal import Values
+
+/// Where people put an authenticator app beside their mailbox, see to it, and take it away.
+enum TOTPRoutes {
+    static let table: [Route<RealmContext>] = [
+        begin, svg, png, finish, status, remove, renew,
+    ]
+
+    private static let begin = Route<RealmContext>(
+        .post, "/connect/totp/enroll/begin", id: "beginTOTPEnrollment", tag: "Two factors",
+        summary: "Gives the account a secret for an authenticator app.",
+        detail: "It asks for no code before the app has shown one; that has to be soon.",
+        right: .account, dialect: .native,
+        answer: .ok(
+            "What the app needs.",
+            .object(
+                .required("Secret", .text(32...32), "For who has no camera, in Base32."),
+                .required("OtpAuthUri", .text(1...1000), "What the picture says."),
+                .required("QrSvg", .text(1...200_000), "The picture."),
+                .required("ExpiresIn", .integer(1...3_600), "Seconds.")),
+            example: [
+                "Secret": "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP", "OtpAuthUri": "otpauth://totp/…",
+                "QrSvg": "<svg …", "ExpiresIn": 600,
+            ]),
+        refusals: Place.refusals + refusals
+    ) { call throws(Problem) in
+        let account = try call.accountToChange
+        try call.count(.twoFactor, target: account.description)
+        let totp = TOTP.generate()
+        try await call.change(
+            EnrollTOTP(
+                account: account, totp: call.newID(), secret: totp.kept,
+                now: call.context.clock.now()))
+        let uri = try await call.enrolmentURI(of: totp, for: account)
+        return .native(
+            .ok,
+            [
+                "Secret": .string(totp.text), "OtpAuthUri": .string(uri),
+                "QrSvg": .string(try QRCode.picture(of: uri).svg),
+                "ExpiresIn": .integer(EnrollTOTP.lifetime),
+            ])
+    }
+
+    private static let svg = Route<RealmContext>(
+        .get, "/connect/totp/enroll/qr.svg", id: "getTOTPPicture", tag: "Two factors",
+        summary: "The picture that the authenticator app reads, while it is to be enrolled.",
+        right: .account, dialect: .native,
+        answer: Answer(
+            status: .ok, description: "A QR code.", content: .text("image/svg+xml")),
+        refusals: Place.refusals + refusals
+    ) { call throws(Problem) in
+        .text(.ok, "image/svg+xml", try QRCode.picture(of: try await call.offeredURI()).svg)
+    }
+
+    private static let png = Route<RealmContext>(
+        .get, "/connect/totp/enroll/qr.png", id: "getTOTPPixels", tag: "Two factors",
+        summary: "The same in pixels.", right: .account, dialect: .native,
+        answer: Answer(status: .ok, description: "A QR code.", content: .bytes("image/png")),
+        refusals: Place.refusals + refusals
+    ) { call throws(Problem) in
+        var response = Response.bytes(
+            .ok, try QRCode.picture(of: try await call.offeredURI()).png())
+        response.headers["Content-Type"] = "image/png"
+        return response
+    }
+
+    private static let finish = Route<RealmContext>(
+        .post, "/connect/totp/enroll", id: "enrollTOTP", tag: "Two factors",
+        summary: "Takes the first code of the app; from now on signing in asks for one.",
+        right: .account, dialect: .native, body: code, answer: recoveryCodes,
+        refusals: Place.refusals + refusals
+    ) { call throws(Problem) in
+        let (account, typed) = try call.counted()
+        let codes = RecoveryCode.generateSet()
+        try await call.change(
+            ConfirmTOTP(
+                account: account, typed: typed,
+                recoveryCodes: try call.digests(of: codes, for: account), mail: call.newID(),
+                now: call.context.clock.now()))
+        return shown(codes)
+    }
+
+    private static let status = Route<RealmContext>(
+        .get, "/connect/totp", id: "getTOTP", tag: "Two factors",
+        summary: "Whether the account has an authenticator app.", right: .account,
+        dialect: .native,
+        answer: .ok(
+            "How it stands.",
+            .object(
+                .required("Enabled", .boolean, "Whether signing in asks for a code."),
+                .optional("EnrolledAt", Fields.time, "Since when."),
+                .required("RecoveryCodesLeft", .integer(0...100), "How many were not used.")),
+            example: ["Enabled": false, "RecoveryCodesLeft": 0]),
+        refusals: Place.refusals
+    ) { call throws(Problem) in
+        let factor = try await call.twoFactor(of: try call.accountOfCaller)
+        return .native(
+            .ok,
+            [
+                "Enabled": .bool(factor.enrolled != nil),
+                "EnrolledAt": factor.enrolledAt.map { .string($0.description) } ?? .null,
+                "RecoveryCodesLeft": .integer(Int64(factor.recoveryCodes.count)),
+            ])
+    }
+
+    private static let remove = Route<RealmContext>(
+        .delete, "/connect/totp", id: "removeTOTP", tag: "Two factors",
+        summary: "Takes the authenticator app away.",
+        detail: "For whoever has a code of it, or a recovery code.", right: .account,
+        dialect: .native, body: code,
+        answer: Answer(status: .noContent, description: "It is gone.", content: .nothing),
+        refusals: Place.refusals + refusals
+    ) { call throws(Problem) in
+        let (account, typed) = try call.counted()
+        try await call.prove(
+            RemoveTOTP(
+                account: account, typed: typed, mail: call.newID(),
+                now: call.context.clock.now()))
+        return Response(status: .noContent)
+    }
+
+    private static let renew = Route<RealmContext>(
+        .post, "/connect/totp/recovery-codes", id: "renewRecoveryCodes", tag: "Two factors",
+        summary: "Gives new recovery codes; those from before are worth nothing any more.",
+        right: .account, dialect: .native, body: code, answer: recoveryCodes,
+        refusals: Place.refusals + refusals
+    ) { call throws(Problem) in
+        let (account, typed) = try call.counted()
+        let codes = RecoveryCode.generateSet()
+        try await call.prove(
+            RenewRecoveryCodes(
+                account: account, typed: typed,
+                recoveryCodes: try call.digests(of: codes, for: account),
+                now: call.context.clock.now()))
+        return shown(codes)
+    }
+
+    private static let refusals: [ProblemKind] = [
+        .invalidEnrollment, .noTwoFactor, .rateLimited, .reauthenticationRequired,
+    ]
+
+    private static let code = Body(
+        schema: .object(
+            .required("Code", .text(0...128), "Of the app, or one that stands in for it.")),
+        example: ["Code": "123456"])
+
+    private static let recoveryCodes = Answer.ok(
+        "Shown this once. Each signs in once, in the place of a code of the app.",
+        .object(
+            .required(
+                "RecoveryCodes", .list(of: .text(14...14), 10...10), "To be written down.")),
+        example: [
+            "RecoveryCodes": .array((0..<10).map { .string("0123-4567-89A\($0)") })
+        ])
+
+    private static func shown(_ codes: [RecoveryCode]) -> Response {
+        .native(.ok, ["RecoveryCodes": .array(codes.map { .string($0.text) })])
+    }
+}
+
+extension TwoFactorRejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.unknownHost)
+        case .realmDisabled: Problem(.realmClosed)
+        // Its tokens are over: this one came a moment too late.
+        case .accountBlocked: Problem(.invalidToken)
+        case .enrolledAlready:
+            Problem(.invalidEnrollment, "An authenticator app is enrolled already.")
+        case .notEnrolled: Problem(.noTwoFactor)
+        case .notOffered:
+            Problem(.invalidEnrollment, "Enrollment session expired. Please try again.")
+        case .wrongCode: Problem(.invalidEnrollment, "The two-factor code is invalid.")
+        }
+    }
+}

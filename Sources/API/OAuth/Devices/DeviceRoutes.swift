@@ -1,0 +1,146 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// Devices without a keyboard, which somebody lets in from elsewhere (RFC 8628).
+enum DeviceRoutes {
+    static let table: [Route<RealmContext>] = [
+        request(path, id: "requestDevice"), request(longPath, id: "requestDeviceByLongName"),
+        verify, show, decide,
+    ]
+
+    static let path = "/connect/device"
+    /// The same by another name.
+    static let longPath = "/connect/deviceauthorization"
+
+    /// The page goes by a name beside the endpoints as well.
+    private static let verify = Route<RealmContext>(
+        .get, "/connect/verify", id: "verifyDevice", tag: "Pages",
+        summary: "Leads to where people type the code.", right: .nothing, dialect: .page,
+        parameters: [Parameter("user_code", in: .query, .text(0...64), "The code.")],
+        answer: Answer(
+            status: .seeOther, description: "To the page.", content: .nothing,
+            headers: [("Location", "Where to.")]), refusals: Place.refusals
+    ) { call throws(Problem) in
+        let code = call.text("user_code") ?? ""
+        return .seeOther(
+            code.isEmpty
+                ? WaitingDevice.page : "\(WaitingDevice.page)?\(Form.encode([("user_code", code)]))"
+        )
+    }
+
+    private static func request(_ path: String, id: String) -> Route<RealmContext> {
+        Route(
+            .post, PathTemplate(stringLiteral: path), id: id, tag: "OAuth",
+            summary: "Gives a device a code that somebody types elsewhere (RFC 8628).",
+            right: .client, dialect: .oauth,
+            body: .form(
+                .object(
+                    ClientCredentials.members + [
+                        .optional("scope", .text(1...2048), "What is asked for, by spaces."),
+                        .optional(
+                            "resource", .list(of: .text(1...2048), 0...8),
+                            "Where the tokens shall be good (RFC 8707)."),
+                    ]), example: ["client_id": "television", "scope": "openid"]),
+            answer: .ok(
+                "The codes.",
+                .object(
+                    .required("device_code", .text(1...255), "What the device asks with."),
+                    .required("user_code", .text(9...9), "What the person types."),
+                    .required("verification_uri", .text(1...2048), "Where."),
+                    .required(
+                        "verification_uri_complete", .text(1...2048),
+                        "The same with the code in it."),
+                    .required("expires_in", .integer(1...3600), "Seconds."),
+                    .required("interval", .integer(1...60), "Seconds between two questions.")),
+                example: [
+                    "device_code": "urd_dc_…", "user_code": "WDJB-MJHT",
+                    "verification_uri": "https://id.example.com/device",
+                    "verification_uri_complete":
+                        "https://id.example.com/device?user_code=WDJB-MJHT",
+                    "expires_in": 600, "interval": 5,
+                ]),
+            refusals: Place.refusals + [
+                .unauthorizedClient, .invalidScope, .invalidTarget, .rateLimited, .invalidProof,
+                .nonceNeeded,
+            ]
+        ) { call throws(Problem) in
+            let client = try call.presentClient
+            try call.count(.deviceCode, client: client.clientID)
+            let request = try call.grantRequest(of: client)
+            let (code, terms) = try await call.newDevice(request)
+            let address = call.context.place.issuer + WaitingDevice.page
+            return .json(
+                .ok,
+                [
+                    "device_code": .string(
+                        call.context.mint.deviceCode(call.context.mint.device(code))),
+                    "user_code": .string(code.text), "verification_uri": .string(address),
+                    "verification_uri_complete": .string("\(address)?user_code=\(code.text)"),
+                    "expires_in": .integer(terms.expiresAt.seconds - request.now.seconds),
+                    "interval": .integer(DevicePolls.interval),
+                ])
+        }
+    }
+
+    private static let show = Route<RealmContext>(
+        .get, "/api/account/device", id: "getWaitingDevice", tag: "Own account",
+        summary: "What a device asks for that shows a code.",
+        detail: "For apps that sign people in themselves: no other token lets a device in.",
+        right: .account, dialect: .native,
+        parameters: [
+            Parameter(
+                "user_code", in: .query, .text(1...64), required: true, "As it was typed.",
+                example: "WDJB-MJHT")
+        ],
+        answer: .ok("The device.", waiting, example: example), refusals: refusals
+    ) { call throws(Problem) in
+        let (account, _) = try call.signedIn
+        let device = try await call.waitingDevice(call.required("user_code"), for: account)
+        return .native(
+            .ok,
+            [
+                "ClientId": .string(device.terms.clientID),
+                "ClientName": device.client?.clientName.map { .string($0) } ?? .null,
+                "LogoUri": device.client?.logoURI.map { .string($0) } ?? .null,
+                "Scopes": .array(device.terms.scope.map { .string($0) }),
+                "ExpiresAt": .string(device.terms.expiresAt.description),
+            ])
+    }
+
+    private static let decide = Route<RealmContext>(
+        .post, "/api/account/device", id: "decideWaitingDevice", tag: "Own account",
+        summary: "Lets a device in, or sends it away.", right: .account, dialect: .native,
+        body: Body(
+            schema: .object(
+                .required("UserCode", .text(1...64), "As it was typed."),
+                .required("Approve", .boolean, "Whether it may act for one.")),
+            example: ["UserCode": "WDJB-MJHT", "Approve": true]),
+        answer: Answer(status: .noContent, description: "It is decided.", content: .nothing),
+        refusals: refusals
+    ) { call throws(Problem) in
+        let (account, session) = try call.signedIn
+        try await call.decideDevice(
+            call.body["UserCode"]?.string ?? "", isApproved: call.body["Approve"] == true,
+            by: account, factors: session.terms.factors,
+            signedInAt: session.terms.signedInAt)
+        return Response(status: .noContent)
+    }
+
+    private static let refusals =
+        Place.refusals + [.noSuchDevice, .rateLimited, .invalidToken]
+
+    private static let waiting = Schema.object(
+        .required("ClientId", .text(1...255), "The client."),
+        .optional("ClientName", .text(1...200), "Its name."),
+        .optional("LogoUri", .text(1...2000), "Its logo."),
+        .required("Scopes", .list(of: .text(1...128), 0...100), "What it asks for."),
+        .required("ExpiresAt", Fields.time, "Until when it waits."))
+
+    private static let example: JSON = [
+        "ClientId": "television", "ClientName": "Television", "Scopes": ["openid"],
+        "ExpiresAt": "2026-11-21T01:33:45Z",
+    ]
+}

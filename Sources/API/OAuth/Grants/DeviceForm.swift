@@ -1,0 +1,20 @@
+internal import Identity
+internal import JSON
+internal import Synchronization
+internal import Values
+
+extension GrantForm {
+    static let device = GrantForm([
+        .optional("device_code", .text(1...255), "The device's code (RFC 8628).")
+    ]) { call throws(Problem) -> DeviceGrant in
+        guard let text = call.body["device_code"]?.string else {
+            throw Problem(.invalidRequest, "device_code is required.")
+        }
+        guard let device = call.context.mint.readDeviceCode(text) else {
+            throw GrantRefusal.invalidDeviceCode.problem
+        }
+        let isInTime = call.context.polls.isInTime(
+            device, of: try call.presentClient.id, at: call.context.clock.passed())
+        return DeviceGrant(device: device, isTooSoon: !isInTime)
+    }
+}

@@ -1,0 +1,113 @@
+internal import EventSourcing
+internal import HTML
+internal import Identity
+internal import Values
+
+/// An app that may come to somebody's account: by sessions, however many, by what its person agreed to,
+/// or by both.
+struct ConnectedApp: Sendable, Equatable {
+    let clientID: String
+    let name: String
+    /// Nil: it has no session now, and asks nobody before it has the next one.
+    var lastUsedAt: Timestamp?
+    /// One, but where a client came after another one of its name.
+    var agreed: [GivenConsent]
+
+    func line(_ visit: Visit) -> HTML {
+        let say = visit.say
+        return HTML.element(.li) {
+            HTML.element(.div, .class("what")) {
+                HTML.element(.strong) { name }
+                if let lastUsedAt {
+                    HTML.element(.span, .class("soft small")) {
+                        say("Last used ", "Zuletzt benutzt ")
+                        say.moment(lastUsedAt)
+                    }
+                }
+                for given in agreed { Self.line(given, say) }
+            }
+            visit.form("/account/apps/end") {
+                Parts.hidden("client", clientID)
+                HTML.element(
+                    .button, .type("submit"), .class("second"),
+                    .label(say("Remove access: \(name)", "Zugriff entziehen: \(name)"))
+                ) { say("Remove access", "Zugriff entziehen") }
+            }
+        }
+    }
+
+    private static func line(_ given: GivenConsent, _ say: Words) -> HTML {
+        HTML {
+            HTML.element(.span, .class("soft small")) {
+                say("Allowed ", "Erlaubt ")
+                say.moment(given.at)
+                if !given.places.isEmpty {
+                    say("; led you to ", "; führte Sie zu ")
+                    given.places.map(\.place).joined(separator: ", ")
+                }
+                ":"
+            }
+            HTML.element(.ul, .class("scopes soft small")) {
+                for scope in given.agreed.scope {
+                    ScopeItem.item(scope, isRemembered: false, say)
+                }
+                for resource in given.agreed.resources {
+                    HTML.element(.li) {
+                        say("at ", "bei ")
+                        HTML.element(.code, .class("break")) { resource }
+                    }
+                }
+            }
+        }
+    }
+}
+
+extension Call<RealmContext> {
+    func openSessions(of account: UUID) async throws(Problem) -> [OpenSessionView] {
+        try await reading { () throws(LogFailure) in
+            try await context.queries.sessions(
+                of: account, in: context.place.realm, at: context.clock.now(), after: nil,
+                limit: 200)
+        }
+    }
+
+    func consents(of account: UUID) async throws(Problem) -> [ConsentView] {
+        try await reading { () throws(LogFailure) in
+            try await context.queries.consents(of: account, in: context.place.realm)
+        }
+    }
+
+    func connectedApps(of account: UUID) async throws(Problem) -> [ConnectedApp] {
+        let sessions = try await openSessions(of: account)
+        let consents = try await consents(of: account).map(\.given)
+        let names = try await names(
+            ofClients: sessions.map(\.terms.clientID) + consents.map(\.clientID))
+        var apps: [ConnectedApp] = []
+        func add(_ clientID: String, used: Timestamp? = nil) {
+            guard let known = apps.firstIndex(where: { $0.clientID == clientID }) else {
+                apps.append(
+                    ConnectedApp(
+                        clientID: clientID, name: names[clientID] ?? clientID, lastUsedAt: used,
+                        agreed: consents.filter { $0.clientID == clientID }))
+                return
+            }
+            apps[known].lastUsedAt = [apps[known].lastUsedAt, used].compactMap { $0 }.max()
+        }
+        for session in sessions { add(session.terms.clientID, used: session.lastUsedAt) }
+        for given in consents { add(given.clientID) }
+        return apps
+    }
+
+    func names(ofClients clientIDs: [String]) async throws(Problem) -> [String: String] {
+        var names: [String: String] = [:]
+        for clientID in clientIDs where names[clientID] == nil {
+            names[clientID] = try await name(ofClient: clientID)
+        }
+        return names
+    }
+
+    /// What people know it by. One that is gone has no other name left than its id.
+    private func name(ofClient clientID: String) async throws(Problem) -> String {
+        try await client(named: clientID)?.metadata.clientName ?? clientID
+    }
+}

@@ -1,0 +1,104 @@
+internal import EventSourcing
+internal import HTML
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// Where the link leads in the mail that tells of a deletion: whoever asked for it can change his mind,
+/// and whoever did not ask can undo what somebody did in his name. Only the button does it, and nobody is
+/// signed in by it.
+enum KeepRoutes {
+    static let table: [Route<RealmContext>] = [show, keep]
+
+    static let path = "/keep-account"
+
+    private static let show = Route<RealmContext>(
+        .get, PathTemplate(stringLiteral: path), id: "showKeepAccount", tag: "Pages",
+        summary: "Where the link leads by which a deletion is called off.", right: .nothing,
+        dialect: .page,
+        parameters: [Parameter("token", in: .query, .text(0...200), "What was mailed.")],
+        answer: .page, refusals: Place.refusals
+    ) { call throws(Problem) in
+        let visit = try await call.visit()
+        let token = call.text("token") ?? ""
+        guard let (link, account) = call.context.mint.readKeepToken(token),
+            try await call.folded(Account.self, account)
+                .canBeKept(by: link, at: call.context.clock.now())
+        else { return over(visit) }
+        let say = visit.say
+        return visit.page(say("Keep your account", "Konto behalten")) {
+            Page.card {
+                HTML.element(.h1) { say("Keep your account?", "Ihr Konto behalten?") }
+                HTML.element(.p) {
+                    say(
+                        "Then it is not deleted, and you can sign in as before. Devices that were signed out stay signed out.",
+                        "Dann wird es nicht gelöscht, und Sie können sich anmelden wie bisher. Abgemeldete Geräte bleiben abgemeldet."
+                    )
+                }
+                visit.form(path) {
+                    Parts.hidden("token", token)
+                    Parts.button(say("Keep my account", "Mein Konto behalten"))
+                }
+                HTML.element(.p, .class("hint")) {
+                    say(
+                        "If it shall be deleted, close this page.",
+                        "Soll es gelöscht werden, schließen Sie diese Seite.")
+                }
+            }
+        }
+    }
+
+    private static let keep = Route<RealmContext>(
+        .post, PathTemplate(stringLiteral: path), id: "keepAccount", tag: "Pages",
+        summary: "Calls off a deletion by the mailed link.", right: .nothing, dialect: .page,
+        body: .page([.optional("token", .text(0...200), "What was mailed.")]),
+        answer: .page, refusals: Page.refusals
+    ) { call throws(Problem) in
+        let visit = try await call.submission()
+        guard
+            let (link, account) = call.context.mint.readKeepToken(
+                call.body["token"]?.string ?? "")
+        else { return over(visit) }
+        try call.count(.emailVerification, target: account.description)
+        let refusal = try await call.attempt(
+            KeepAccount(account: account, link: link, now: call.context.clock.now()),
+            as: "user:\(account)")
+        switch refusal {
+        case nil:
+            return visit.notice(
+                visit.say("Your account stays", "Ihr Konto bleibt"),
+                visit.say(
+                    "It is not deleted. If you did not ask for that yourself, change how you sign in.",
+                    "Es wird nicht gelöscht. Haben Sie das nicht selbst verlangt, ändern Sie, wie Sie sich anmelden."
+                ), .ok, link: (visit.say("Sign in", "Anmelden"), "/login"))
+        case .linkOver?: return over(visit)
+        case let refusal?: throw refusal.problem
+        }
+    }
+
+    private static func over(_ visit: Visit) -> Response {
+        visit.notice(
+            visit.say("This link is over", "Dieser Link gilt nicht mehr"),
+            visit.say(
+                "The deletion was called off, it is done, or a newer mail tells of it.",
+                "Die Löschung wurde zurückgenommen, ist erfolgt, oder eine neuere E-Mail betrifft sie."
+            ),
+            .badRequest, link: (visit.say("Sign in", "Anmelden"), "/login"))
+    }
+}
+
+extension Call<RealmContext> {
+    /// What the link begins with in the mail that tells one of one's own deletion.
+    var keepBase: String { "\(context.place.links)\(KeepRoutes.path)?token=" }
+}
+
+extension KeepAccount.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.unknownHost)
+        case .realmDisabled: Problem(.realmClosed)
+        case .linkOver: Problem(.invalidRequest, "The link is over.")
+        }
+    }
+}

@@ -1,0 +1,183 @@
+internal import HTML
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// How one signs in: passkeys and the authenticator app.
+enum SecurityRoutes {
+    static let table: [Route<RealmContext>] = [show, begin, add, rename, remove]
+
+    private static let show = AccountRoute.show(
+        "/account/security", id: "showSecurity", "How one signs in."
+    ) { call, frame throws(Problem) in
+        try await page(call, frame)
+    }
+
+    /// What did not work, said where it was tried.
+    enum Wrong {
+        case passkey(String)
+        /// Another name for one of them.
+        case name(of: UUID, typed: String, String)
+        case authenticator(String)
+        case passphrase(String)
+    }
+
+    static func page(
+        _ call: Call<RealmContext>, _ frame: AccountFrame, wrong: Wrong? = nil
+    ) async throws(Problem) -> Response {
+        let say = frame.say
+        var passkeys: [(view: PasskeyView, name: String)] = []
+        for passkey in try await call.passkeys(of: frame.account) {
+            passkeys.append((passkey, try await call.name(of: passkey)))
+        }
+        let listed = passkeys
+        let factor = try await call.twoFactor(of: frame.account)
+        let passphrase = try await call.folded(
+            Passphrase.self, Passphrase.stream(of: frame.account))
+        let party = call.pageParty
+        let connections = try await call.connections(of: frame.account)
+        let email = try await call.claims(of: frame.account, ["email"])["email"]?.string
+        return frame.page(
+            .security, status: wrong == nil ? .ok : .badRequest,
+            script: party == nil ? nil : AssetRoutes.scriptPath,
+            leadsAway: !connections.isEmpty
+        ) {
+            Page.card {
+                HTML.element(.h1) { say("Security", "Sicherheit") }
+                AskingParts.signedIn(as: email ?? "", say)
+                if case .passkey(let wrong) = wrong { Parts.note(.bad, wrong) }
+                HTML.element(.h2) { "Passkeys" }
+                HTML.element(.p, .class("soft")) {
+                    say(
+                        "Sign in with your fingerprint, face or screen lock. A fake page or mail cannot steal it.",
+                        "Melden Sie sich mit Fingerabdruck, Gesicht oder Bildschirmsperre an. Eine gefälschte Seite oder E-Mail kann das nicht stehlen."
+                    )
+                }
+                HTML.element(.ul, .class("items")) {
+                    for passkey in listed { line(passkey.view, passkey.name, frame, wrong) }
+                }
+                if party != nil { enrol(frame) }
+            }
+            TOTPPageRoutes.card(factor, frame, wrong: wrong)
+            if call.context.place.settings.offers(.passphrase) || passphrase.hash != nil {
+                PassphraseRoutes.card(passphrase, frame, email, wrong: wrong)
+            }
+            if !connections.isEmpty { ProviderCard.html(connections, frame) }
+        }
+    }
+
+    // MARK: - Passkeys
+
+    private static let begin = Route<RealmContext>(
+        .post, "/account/passkeys/begin", id: "beginPasskeyOnPage", tag: "Pages",
+        summary: "Begins to make a passkey.", right: .nothing, dialect: .native,
+        body: .page([]),
+        answer: .ok("A challenge.", PasskeyOptions.begun, example: PasskeyOptions.exampleOfBegun),
+        refusals: Page.refusals + [
+            .passkeyUnavailable, .invalidEnrollment, .reauthenticationRequired,
+        ]
+    ) { call throws(Problem) in
+        guard let browser = try await call.submission().browser else {
+            throw Problem(.reauthenticationRequired)
+        }
+        guard AccountRoute.isRecent(browser, call) else {
+            throw Problem(.reauthenticationRequired)
+        }
+        guard let party = call.pageParty else { throw Problem(.passkeyUnavailable) }
+        try call.count(.passkeyBegin, target: browser.subject.description)
+        let existing = try await call.passkeys(of: browser.subject)
+        guard existing.count < Passkey.mostPerAccount else {
+            throw Problem(.invalidEnrollment, "There are too many passkeys already.")
+        }
+        let user = try await call.user(browser.subject)
+        return call.begin(ceremony(browser, party)) {
+            var options =
+                PasskeyOptions.creation(
+                    challenge: $0, party, user: user, existing: existing
+                ).object ?? [:]
+            // A page asks for no address first: the passkey has to say whose it is.
+            options["authenticatorSelection"] = [
+                "residentKey": "required", "requireResidentKey": true,
+                "userVerification": "required",
+            ]
+            return .object(options)
+        }
+    }
+
+    private static func ceremony(_ browser: SignedInBrowser, _ party: PasskeyParty) -> Ceremony {
+        Ceremony(
+            kind: .enrollment, client: "page \(browser.id)", account: browser.subject,
+            relyingParty: party.id)
+    }
+
+    private static let add = AccountRoute.change(
+        "/account/passkeys/add", id: "addPasskey", "Ends the making of a passkey.",
+        [
+            .optional("ceremony", .text(0...64), "The ceremony."),
+            .optional("attestation", .text(0...131_072), "What the browser gave, as JSON."),
+        ], from: .security
+    ) { call, frame throws(Problem) in
+        guard let party = call.pageParty else { throw Problem(.noSuchRoute) }
+        let ceremony = ceremony(frame.browser, party)
+        let attestation = call.body["attestation"]?.string.flatMap {
+            try? JSON.parse(Array($0.utf8))
+        }
+        if let id = call.body["ceremony"]?.string.flatMap({ UUID($0) }), let attestation,
+            call.context.mint.isOurs(id, ceremony)
+        {
+            let enrolling = Enrolling(
+                account: frame.account, client: nil,
+                session: call.signedIn(frame.browser),
+                party: party, page: "page \(frame.browser.id)")
+            do throws(Problem) {
+                try await call.enroll(id, ceremony, attestation, enrolling, party)
+                return .seeOther(.security, .passkeyAdded)
+            } catch {
+                guard error.kind == .invalidEnrollment else { throw error }
+            }
+        }
+        let wrong = frame.say(
+            "This passkey could not be added. Please try again.",
+            "Dieser Passkey ließ sich nicht hinzufügen. Bitte versuchen Sie es noch einmal.")
+        return try await page(call, frame, wrong: .passkey(wrong))
+    }
+
+    private static let rename = AccountRoute.change(
+        "/account/passkeys/rename", id: "renamePasskeyOnPage", "Names a passkey.",
+        [
+            .optional("passkey", .text(0...64), "The passkey."),
+            .optional("name", .text(0...400), "What its owner calls it."),
+        ], from: .security, isSensitive: false
+    ) { call, frame throws(Problem) in
+        guard let passkey = call.body["passkey"]?.string.flatMap({ UUID($0) }) else {
+            throw Problem(.noSuchPasskey)
+        }
+        let name = trimmed(call.body["name"]?.string ?? "")
+        let rejection = try await call.attempt(
+            RenamePasskey(passkey: passkey, account: frame.account, name: name),
+            for: frame.browser)
+        guard let rejection else { return .seeOther(.security, .passkeyRenamed) }
+        guard case .invalid = rejection else { throw rejection.problem }
+        let say = frame.say
+        let wrong =
+            name.isEmpty ? say("Enter a name.", "Geben Sie einen Namen ein.") : say.unfitName
+        return try await page(
+            call, frame, wrong: .name(of: passkey, typed: name, wrong))
+    }
+
+    private static let remove = AccountRoute.change(
+        "/account/passkeys/remove", id: "removePasskeyOnPage", "Removes a passkey.",
+        [.optional("passkey", .text(0...64), "The passkey.")], from: .security
+    ) { call, frame throws(Problem) in
+        guard let passkey = call.body["passkey"]?.string.flatMap({ UUID($0) }) else {
+            throw Problem(.noSuchPasskey)
+        }
+        try await call.carryOut(
+            DeletePasskey(
+                passkey: passkey, account: frame.account,
+                session: call.signedIn(frame.browser),
+                mail: call.newID(), now: call.context.clock.now()), for: frame.browser)
+        return .seeOther(.security, .passkeyRemoved)
+    }
+}

@@ -1,0 +1,220 @@
+internal import HTML
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import OneTimeCodes
+internal import QRCode
+internal import Values
+
+/// The authenticator app of somebody's own account.
+enum TOTPPageRoutes {
+    static let table: [Route<RealmContext>] = [begin, show, picture, confirm, change]
+
+    static let path = "/account/authenticator"
+
+    static func card(
+        _ factor: TwoFactor, _ frame: AccountFrame, wrong: SecurityRoutes.Wrong?
+    ) -> HTML {
+        let say = frame.say
+        var wrongCode: String?
+        if case .authenticator(let text) = wrong { wrongCode = text }
+        let said = wrongCode
+        return Page.card {
+            HTML.element(.h2) { say("Authenticator app", "Authenticator-App") }
+            HTML.element(.p, .class("soft")) {
+                say(
+                    "Asks for a code of an app on your phone after a code or link by mail.",
+                    "Fragt nach Code oder Link per E-Mail noch nach einem Code einer App auf Ihrem Telefon."
+                )
+            }
+            if factor.enrolled == nil {
+                frame.visit.form("\(path)/begin") {
+                    Parts.button(
+                        say("Set up an app", "App einrichten"), look: "second short")
+                }
+            } else {
+                HTML.element(.p) {
+                    HTML.element(.span, .class("badge")) { say("On", "An") }
+                    " "
+                    say(
+                        "\(factor.recoveryCodes.count) recovery codes left",
+                        "\(factor.recoveryCodes.count) Wiederherstellungscodes übrig")
+                }
+                HTML.element(.h3) { say("Change it", "Ändern") }
+                frame.visit.form("\(path)/change") {
+                    Field(
+                        name: "totp", label: say("Authenticator code", "Code der App"),
+                        autocomplete: "one-time-code", limit: 32,
+                        hint: say(
+                            "The code that the app shows now, or a recovery code.",
+                            "Der Code, den die App gerade zeigt, oder ein Wiederherstellungscode."
+                        ), wrong: said
+                    ).html
+                    HTML.element(.div, .class("pair")) {
+                        Parts.button(
+                            say("New recovery codes", "Neue Wiederherstellungscodes"),
+                            name: "what", value: "codes", look: "second")
+                        Parts.button(
+                            say("Remove the app", "App entfernen"), name: "what",
+                            value: "remove", look: "danger")
+                    }
+                }
+            }
+        }
+    }
+
+    private static let begin = AccountRoute.change(
+        "\(path)/begin", id: "beginAuthenticator", "Gives a secret for an authenticator app.",
+        from: .security
+    ) { call, frame throws(Problem) in
+        try call.count(.twoFactor, target: frame.account.description)
+        try await call.carryOut(
+            EnrollTOTP(
+                account: frame.account, totp: call.newID(), secret: TOTP.generate().kept,
+                now: call.context.clock.now()), for: frame.browser)
+        return .seeOther(path)
+    }
+
+    private static let show = AccountRoute.show(
+        path, id: "showAuthenticator", "Where an authenticator app is set up.", isSensitive: true
+    ) { call, frame throws(Problem) in
+        try await page(call, frame, isWrong: false)
+    }
+
+    private static func page(
+        _ call: Call<RealmContext>, _ frame: AccountFrame, isWrong: Bool
+    ) async throws(Problem) -> Response {
+        let say = frame.say
+        let offered: (uri: String, secret: String)
+        do throws(Problem) {
+            offered = try await call.offeredURI(for: frame.account)
+        } catch {
+            guard error.kind == .invalidEnrollment else { throw error }
+            return .seeOther(AccountFrame.Tab.security.rawValue)
+        }
+        return frame.page(
+            .security, say("Set up an app", "App einrichten"),
+            status: isWrong ? .badRequest : .ok
+        ) {
+            Page.card {
+                HTML.element(.h1) {
+                    say("Set up an authenticator app", "Authenticator-App einrichten")
+                }
+                HTML.element(.p) {
+                    say(
+                        "Scan this picture with the app, then enter the code that it shows.",
+                        "Scannen Sie dieses Bild mit der App und geben Sie dann den Code ein, den sie zeigt."
+                    )
+                }
+                HTML.element(
+                    .img, .class("qr"), .source("\(path)/qr.svg"),
+                    .alternative(
+                        say(
+                            "QR code for the authenticator app", "QR-Code für die Authenticator-App"
+                        )),
+                    .width(208), .height(208))
+                HTML.element(.p, .class("soft small")) {
+                    say("No camera? Type this: ", "Keine Kamera? Tippen Sie das ein: ")
+                    HTML.element(.code, .class("break")) { grouped(offered.secret) }
+                }
+                frame.visit.form("\(path)/confirm") {
+                    Field(
+                        name: "code", label: say("Code of the app", "Code der App"),
+                        autocomplete: "one-time-code", isCode: true, isFocused: true, limit: 12,
+                        wrong: isWrong
+                            ? say(
+                                "That is not the code that the app shows now.",
+                                "Das ist nicht der Code, den die App gerade zeigt.") : nil
+                    ).html
+                    Parts.button(say("Turn on", "Einschalten"))
+                }
+            }
+        }
+    }
+
+    private static func grouped(_ secret: String) -> String {
+        secret.enumerated().map { index, letter in
+            index > 0 && index % 4 == 0 ? " \(letter)" : "\(letter)"
+        }.joined()
+    }
+
+    private static let picture = AccountRoute.show(
+        "\(path)/qr.svg", id: "showAuthenticatorPicture", "The picture for the app.",
+        isSensitive: true
+    ) { call, frame throws(Problem) in
+        let offered = try await call.offeredURI(for: frame.account)
+        return .text(.ok, "image/svg+xml", try QRCode.picture(of: offered.uri).svg)
+    }
+
+    private static let confirm = AccountRoute.change(
+        "\(path)/confirm", id: "confirmAuthenticator", "Takes the first code of the app.",
+        [.optional("code", .text(0...64), "Of the app.")], from: .security
+    ) { call, frame throws(Problem) in
+        try call.count(.twoFactor, target: frame.account.description)
+        guard let typed = call.typedFactor(call.body["code"]?.string ?? "") else {
+            return try await page(call, frame, isWrong: true)
+        }
+        let codes = RecoveryCode.generateSet()
+        let rejection = try await call.attempt(
+            ConfirmTOTP(
+                account: frame.account, typed: typed,
+                recoveryCodes: try call.digests(of: codes, for: frame.account),
+                mail: call.newID(), now: call.context.clock.now()), for: frame.browser)
+        switch rejection {
+        case nil: return .seeOther(try RecoveryCodeRoutes.place(of: codes, call, frame))
+        case .wrongCode: return try await page(call, frame, isWrong: true)
+        // The same form once more: it is on, and nothing went wrong.
+        case .enrolledAlready: return .seeOther(RecoveryCodeRoutes.placeWithout)
+        case let rejection?: throw rejection.problem
+        }
+    }
+
+    private static let change = AccountRoute.change(
+        "\(path)/change", id: "changeAuthenticator",
+        "Takes the app away, or gives new recovery codes.",
+        [
+            .optional("totp", .text(0...128), "Of the app, or one that stands in for it."),
+            .optional("what", .text(0...20), "What to do."),
+        ], from: .security
+    ) { call, frame throws(Problem) in
+        try call.count(.twoFactor, target: frame.account.description)
+        let now = call.context.clock.now()
+        guard let typed = call.typedFactor(call.body["totp"]?.string ?? "") else {
+            return try await wrong(call, frame)
+        }
+        let codes = RecoveryCode.generateSet()
+        let outcome: TwoFactorOutcome
+        do throws(Problem) {
+            outcome =
+                call.body["what"]?.string == "codes"
+                ? try await call.prove(
+                    RenewRecoveryCodes(
+                        account: frame.account, typed: typed,
+                        recoveryCodes: try call.digests(of: codes, for: frame.account), now: now),
+                    by: frame.browser)
+                : try await call.prove(
+                    RemoveTOTP(
+                        account: frame.account, typed: typed, mail: call.newID(), now: now),
+                    by: frame.browser)
+        } catch {
+            guard [.invalidEnrollment, .noTwoFactor].contains(error.kind) else { throw error }
+            return try await wrong(call, frame)
+        }
+        guard case .success = outcome else { return try await wrong(call, frame) }
+        return call.body["what"]?.string == "codes"
+            ? .seeOther(try RecoveryCodeRoutes.place(of: codes, call, frame))
+            : .seeOther(.security, .appRemoved)
+    }
+
+    private static func wrong(
+        _ call: Call<RealmContext>, _ frame: AccountFrame
+    ) async throws(Problem) -> Response {
+        try await SecurityRoutes.page(
+            call, frame,
+            wrong: .authenticator(
+                frame.say(
+                    "That authenticator code is not valid, or there were too many tries: then wait a while.",
+                    "Dieser Code der Authenticator-App gilt nicht, oder es waren zu viele Versuche: Dann warten Sie eine Weile."
+                )))
+    }
+}

@@ -1,0 +1,110 @@
+internal import HTML
+internal import HTTP
+internal import Identity
+internal import JSON
+
+/// Where somebody says whether an application may have what it asks for.
+enum ConsentRoutes {
+    static let table: [Route<RealmContext>] = [show, decide]
+
+    private static let show = Route<RealmContext>(
+        .get, "/consent", id: "showConsent", tag: "Pages",
+        summary: "Asks whether an application may have what it asks for.", right: .nothing,
+        dialect: .page, parameters: Onward.parameters, answer: .page, refusals: Place.refusals
+    ) { call throws(Problem) in
+        let visit = try await call.visit()
+        let onward = Onward(call)
+        guard let browser = visit.browser else { return .seeOther(onward.link("/login")) }
+        guard let asked = try await call.applicationRequest(onward, for: browser) else {
+            return over(visit)
+        }
+        let claims = try await call.claims(of: browser.subject, ["email"])
+        return page(visit, onward, asked, claims["email"]?.string ?? "")
+    }
+
+    private static let decide = Route<RealmContext>(
+        .post, "/consent", id: "decideConsent", tag: "Pages", summary: "Takes the decision.",
+        right: .nothing, dialect: .page,
+        body: .page(
+            Onward.members + [.optional("decision", .text(0...20), "What was decided.")]),
+        answer: .page, refusals: Page.refusals
+    ) { call throws(Problem) in
+        let visit = try await call.submission()
+        let onward = Onward(call)
+        guard let browser = visit.browser else { return .seeOther(onward.link("/login")) }
+        guard let sealed = onward.sealed else { return over(visit) }
+        let decision = call.body["decision"]?.string
+        guard decision == "allow" || decision == "deny" else {
+            return .seeOther(onward.link("/consent"))
+        }
+        return try await NoApplicationRequests.current.decide(
+            sealed, allows: decision == "allow", as: browser, call)
+    }
+
+    private static func page(
+        _ visit: Visit, _ onward: Onward, _ asked: ApplicationRequest, _ email: String
+    ) -> Response {
+        let say = visit.say
+        let title = say(
+            "Allow \(asked.clientName)?", "\(asked.clientName) erlauben?")
+        return visit.page(title, leadsAway: true) {
+            Page.card {
+                LogoRoutes.picture(asked, onward)
+                HTML.element(.h1) {
+                    say(
+                        "\(asked.clientName) asks for access to your account",
+                        "\(asked.clientName) bittet um Zugriff auf Ihr Konto")
+                }
+                if let place = asked.leadsTo {
+                    AskingParts.unchecked(leadingTo: place, say)
+                }
+                AskingParts.signedIn(as: email, say)
+                HTML.element(.h2) { say("It would be able to", "Die App könnte dann") }
+                HTML.element(.ul, .class("scopes")) {
+                    for scope in asked.asks.scope {
+                        ScopeItem.item(
+                            scope, isRemembered: asked.remembered.scope.contains(scope), say)
+                    }
+                }
+                AskingParts.resources(asked.asks, remembered: asked.remembered, say)
+                visit.form("/consent") {
+                    onward.fields
+                    HTML.element(.div, .class("pair")) {
+                        Parts.button(
+                            say("Deny", "Ablehnen"), name: "decision", value: "deny",
+                            look: "second")
+                        Parts.button(say("Allow", "Erlauben"), name: "decision", value: "allow")
+                    }
+                }
+                HTML.element(.p, .class("hint")) {
+                    say(
+                        "You can take this back at any time in your account, under Devices.",
+                        "Sie können das jederzeit in Ihrem Konto unter „Geräte“ zurücknehmen."
+                    )
+                }
+                HTML.element(.div, .class("links")) {
+                    if let site = asked.site {
+                        Parts.link(say("Website", "Website"), to: site)
+                    }
+                    if let policy = asked.policy {
+                        Parts.link(say("Privacy", "Datenschutz"), to: policy)
+                    }
+                    if let terms = asked.terms {
+                        Parts.link(say("Terms", "Nutzungsbedingungen"), to: terms)
+                    }
+                    AskingParts.notYou(onward, say)
+                }
+            }
+        }
+    }
+
+    private static func over(_ visit: Visit) -> Response {
+        let say = visit.say
+        return visit.notice(
+            say("This request is over", "Diese Anfrage gilt nicht mehr"),
+            say(
+                "It was open for too long. Go back to the app and begin again.",
+                "Sie war zu lange offen. Gehen Sie zurück zur App und beginnen Sie noch einmal."),
+            .badRequest)
+    }
+}

@@ -1,0 +1,169 @@
+internal import EventSourcing
+internal import HTML
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// Where somebody types the code that a device shows, and says whether it may act for him (RFC 8628). A
+/// code that stands in the address is asked about as well: whoever made the address is nobody to trust.
+enum DevicePageRoutes {
+    static let table: [Route<RealmContext>] = [show, decide]
+
+    private static let path = PathTemplate(stringLiteral: WaitingDevice.page)
+    private static let typed = Member.optional("user_code", .text(0...64), "As it was typed.")
+
+    private static let show = Route<RealmContext>(
+        .get, path, id: "showDevice", tag: "Pages", summary: "Asks for a device's code.",
+        right: .nothing, dialect: .page,
+        parameters: [
+            Parameter("user_code", in: .query, .text(0...64), "The code."),
+            Parameter("done", in: .query, .text(0...10), "What was decided."),
+        ],
+        answer: .page, refusals: Page.refusals
+    ) { call throws(Problem) in
+        let visit = try await call.visit()
+        let code = call.text("user_code") ?? ""
+        guard let browser = visit.browser else {
+            return call.signInFirst(code.isEmpty ? WaitingDevice.page : place(of: code))
+        }
+        if let done = call.text("done") { return ended(visit, isAllowed: done == "allow") }
+        guard !code.isEmpty else { return ask(visit, isWrong: false) }
+        return try await confirm(call, visit, browser, code)
+    }
+
+    private static let decide = Route<RealmContext>(
+        .post, path, id: "decideDevice", tag: "Pages", summary: "Takes a code, or the decision.",
+        right: .nothing, dialect: .page,
+        body: .page([typed, .optional("decision", .text(0...20), "What was decided.")]),
+        answer: .page, refusals: Page.refusals + [.noSuchDevice, .invalidToken]
+    ) { call throws(Problem) in
+        let visit = try await call.submission()
+        guard let browser = visit.browser else { return call.signInFirst(WaitingDevice.page) }
+        let code = call.body["user_code"]?.string ?? ""
+        guard let decision = call.body["decision"]?.string,
+            decision == "allow" || decision == "deny"
+        else { return try await confirm(call, visit, browser, code) }
+        do throws(Problem) {
+            try await call.decideDevice(
+                code, isApproved: decision == "allow", by: browser.subject,
+                factors: browser.methods.compactMap(AuthenticationFactor.init),
+                signedInAt: browser.authenticatedAt)
+        } catch {
+            guard error.kind == .noSuchDevice else { throw error }
+            return ask(visit, isWrong: true)
+        }
+        return .seeOther("\(WaitingDevice.page)?done=\(decision)")
+    }
+
+    private static func confirm(
+        _ call: Call<RealmContext>, _ visit: Visit, _ browser: SignedInBrowser, _ code: String
+    ) async throws(Problem) -> Response {
+        let device: WaitingDevice
+        do throws(Problem) {
+            device = try await call.waitingDevice(code, for: browser.subject)
+        } catch {
+            guard error.kind == .noSuchDevice else { throw error }
+            return ask(visit, isWrong: true)
+        }
+        let email = try await call.claims(of: browser.subject, ["email"])["email"]?.string ?? ""
+        return page(visit, device, UserCode(typed: code)?.text ?? code, email)
+    }
+
+    private static func place(of code: String) -> String {
+        "\(WaitingDevice.page)?\(Form.encode([("user_code", code)]))"
+    }
+
+    private static func page(
+        _ visit: Visit, _ device: WaitingDevice, _ shown: String, _ email: String
+    ) -> Response {
+        let name = device.client?.clientName ?? device.terms.clientID
+        let say = visit.say
+        return visit.page(say("Connect a device", "Gerät verbinden")) {
+            Page.card {
+                HTML.element(.h1) {
+                    say("Connect \(name) to your account?", "\(name) mit Ihrem Konto verbinden?")
+                }
+                // Nobody but itself says who it is, as with one that leads people on.
+                if device.client?.isUnchecked ?? true {
+                    AskingParts.unchecked(leadingTo: nil, say)
+                }
+                AskingParts.signedIn(as: email, say)
+                HTML.element(.p) {
+                    say("The device must show ", "Das Gerät muss ")
+                    HTML.element(.strong) { shown }
+                    say(
+                        " now. Did somebody send you this code? Then say no.",
+                        " zeigen. Hat Ihnen jemand diesen Code geschickt? Dann lehnen Sie ab.")
+                }
+                HTML.element(.h2) { say("It would be able to", "Es könnte dann") }
+                HTML.element(.ul, .class("scopes")) {
+                    for scope in device.terms.scope {
+                        ScopeItem.item(scope, isRemembered: false, say)
+                    }
+                }
+                AskingParts.resources(Agreement(resources: device.terms.resources), say)
+                visit.form(WaitingDevice.page) {
+                    Parts.hidden("user_code", shown)
+                    HTML.element(.div, .class("pair")) {
+                        Parts.button(
+                            say("No", "Ablehnen"), name: "decision", value: "deny", look: "second")
+                        Parts.button(
+                            say("Connect", "Verbinden"), name: "decision", value: "allow")
+                    }
+                }
+                HTML.element(.div, .class("links")) {
+                    AskingParts.notYou(Onward(path: place(of: shown)), say)
+                }
+            }
+        }
+    }
+
+    private static func ask(_ visit: Visit, isWrong: Bool) -> Response {
+        let say = visit.say
+        return visit.page(
+            say("Connect a device", "Gerät verbinden"), status: isWrong ? .badRequest : .ok
+        ) {
+            Page.card {
+                HTML.element(.h1) { say("Connect a device", "Gerät verbinden") }
+                HTML.element(.p) {
+                    say(
+                        "Type the code that the device shows.",
+                        "Geben Sie den Code ein, den das Gerät zeigt.")
+                }
+                visit.form(WaitingDevice.page) {
+                    Field(
+                        name: "user_code", label: say("Code of the device", "Code des Geräts"),
+                        autocomplete: "off", isFocused: true, limit: 20,
+                        wrong: isWrong
+                            ? say(
+                                "No device waits under this code, or not any more.",
+                                "Unter diesem Code wartet kein Gerät, oder nicht mehr.") : nil
+                    ).html
+                    Parts.button(say("Continue", "Weiter"))
+                }
+            }
+        }
+    }
+
+    private static func ended(_ visit: Visit, isAllowed: Bool) -> Response {
+        let say = visit.say
+        return visit.page(say("Done", "Fertig")) {
+            Page.card {
+                HTML.element(.h1) {
+                    isAllowed
+                        ? say("The device is connected", "Das Gerät ist verbunden")
+                        : say("The device was sent away", "Das Gerät wurde abgewiesen")
+                }
+                HTML.element(.p) {
+                    say(
+                        "You can close this page. Your devices are in your account.",
+                        "Sie können diese Seite schließen. Ihre Geräte stehen in Ihrem Konto.")
+                }
+                Parts.link(
+                    say("See your devices", "Ihre Geräte ansehen"), to: "/account/sessions",
+                    look: "button second")
+            }
+        }
+    }
+}

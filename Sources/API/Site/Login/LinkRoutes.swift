@@ -1,0 +1,148 @@
+internal import EventSourcing
+internal import HTML
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// Where a mailed link leads. Programs that look for harm in mails open links as well: so the page
+/// says whom it signs in, and only its button does it.
+enum LinkRoutes {
+    static let table: [Route<RealmContext>] = [show, redeem]
+
+    private static let path: PathTemplate = "/magic-login"
+    private static let parameters = [
+        Parameter("userId", in: .query, .text(0...64), "Whose it is."),
+        Parameter("token", in: .query, .text(0...128), "What was mailed."),
+    ]
+
+    private static let show = Route<RealmContext>(
+        .get, path, id: "showMagicLink", tag: "Pages", summary: "The page of a mailed link.",
+        right: .nothing, dialect: .page,
+        parameters: parameters + [
+            Parameter("redirect", in: .query, .text(0...4096), "Not followed from here.")
+        ], answer: .page, refusals: Place.refusals
+    ) { call throws(Problem) in
+        let visit = try await call.visit()
+        let (user, token) = (call.text("userId") ?? "", call.text("token") ?? "")
+        guard let link = try await call.link(user, token) else { return over(visit) }
+        return try await page(call, visit, link, user, token, isWrong: false)
+    }
+
+    private static let redeem = Route<RealmContext>(
+        .post, path, id: "loginByLink", tag: "Pages", summary: "Signs in by a mailed link.",
+        right: .nothing, dialect: .page, parameters: parameters,
+        body: .page([
+            .optional("userId", .text(0...64), "Whose it is."),
+            .optional("token", .text(0...128), "What was mailed."),
+            .optional("totp", .text(0...128), "Of the authenticator app, or one instead."),
+        ]), answer: .page, refusals: Page.refusals
+    ) { call throws(Problem) in
+        let visit = try await call.submission()
+        let (user, token) =
+            (call.body["userId"]?.string ?? "", call.body["token"]?.string ?? "")
+        try call.count(.emailOTPVerify, target: user)
+        guard let link = try await call.link(user, token) else {
+            try await call.record(user, token, visit)
+            return over(visit)
+        }
+        let second = call.body["totp"]?.string.flatMap(call.typedFactor)
+        // Being shown uses it up: what is still missing is asked for before.
+        if second == nil, try await call.twoFactor(of: link.account).enrolled != nil {
+            return try await page(call, visit, link, user, token, isWrong: true)
+        }
+        var onward = Onward()
+        onward.path = link.returnPath
+        let end = try await call.signIn(
+            MagicLinkGrant(account: link.account, digest: link.digest, second: second),
+            by: .link, visit, to: onward)
+        guard case .signedIn(let response) = end else { return over(visit) }
+        return response
+    }
+
+    private static func page(
+        _ call: Call<RealmContext>, _ visit: Visit, _ link: IssuedLink, _ user: String,
+        _ token: String, isWrong: Bool
+    ) async throws(Problem) -> Response {
+        let say = visit.say
+        let needsCode = try await call.twoFactor(of: link.account).enrolled != nil
+        return visit.page(
+            say("Sign in", "Anmelden"), status: isWrong ? .badRequest : .ok, leadsAway: true
+        ) {
+            Page.card {
+                HTML.element(.h1) { say("Sign in", "Anmelden") }
+                HTML.element(.p) {
+                    say("This link signs you in as ", "Dieser Link meldet Sie an als ")
+                    HTML.element(.strong, .class("break")) {
+                        Parts.address(link.person.email ?? "")
+                    }
+                    "."
+                }
+                visit.form("\(path)?\(Form.encode([("userId", user), ("token", token)]))") {
+                    Parts.hidden("userId", user)
+                    Parts.hidden("token", token)
+                    if needsCode { CodePage.secondField(visit, isWrong).html }
+                    Parts.button(say("Sign in", "Anmelden"))
+                }
+                HTML.element(.p, .class("hint")) {
+                    say(
+                        "Is that not you, or did you not ask for it? Then close this page.",
+                        "Sind Sie das nicht, oder haben Sie nicht darum gebeten? Dann schließen Sie diese Seite."
+                    )
+                }
+            }
+        }
+    }
+
+    private static func over(_ visit: Visit) -> Response {
+        let say = visit.say
+        return visit.notice(
+            say("This link does not work any more", "Dieser Link gilt nicht mehr"),
+            say(
+                "It was used, it is too old, or a newer one was mailed.",
+                "Er wurde benutzt, ist zu alt, oder es kam ein neuerer."), .badRequest,
+            link: (say("Sign in", "Anmelden"), "/login"))
+    }
+}
+
+extension Call<RealmContext> {
+    /// One that is not good goes to the decision too, which puts it on record.
+    fileprivate func record(
+        _ user: String, _ token: String, _ visit: Visit
+    ) async throws(Problem) {
+        guard let id = UUID(user), let digest = context.mint.digest(ofMagicToken: token) else {
+            return
+        }
+        _ = try await signIn(
+            MagicLinkGrant(account: id, digest: digest), by: .link, visit, to: Onward())
+    }
+
+    /// The link that a token belongs to, while it can be redeemed. Looking uses nothing up.
+    func link(_ user: String, _ token: String) async throws(Problem) -> IssuedLink? {
+        guard let id = UUID(user), let digest = context.mint.digest(ofMagicToken: token),
+            case let account = try await folded(Account.self, id), let mailbox = account.mailbox,
+            let link = try await folded(Mailbox.self, mailbox).link, link.account == id,
+            link.digest == digest, link.isLive(of: account, at: context.clock.now())
+        else { return nil }
+        return link
+    }
+
+    /// What a stream amounts to, from the log itself.
+    func folded<State: StreamState>(
+        _ type: State.Type, _ stream: UUID
+    ) async throws(Problem) -> State {
+        let recorded = try await reading { () throws(LogFailure) in
+            try await context.commands.events.stream(stream, after: 0, in: context.place.realm)
+        }
+        var state = State()
+        // Somebody may name a stream of another kind.
+        guard State.Event.catalogue.contains(where: { $0.name == recorded.first?.name }) else {
+            return state
+        }
+        for event in recorded {
+            guard let event = State.Event(event) else { throw Problem(.logDamaged) }
+            state.apply(event)
+        }
+        return state
+    }
+}

@@ -1,0 +1,203 @@
+internal import HTML
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// Where people sign in with a browser.
+enum LoginRoutes {
+    static let table: [Route<RealmContext>] = [show, choose, codePage, code]
+
+    private static let show = Route<RealmContext>(
+        .get, "/login", id: "showLogin", tag: "Pages", summary: "The page to sign in on.",
+        right: .nothing, dialect: .page, parameters: Onward.parameters + [CodeAddress.parameter],
+        answer: .page, refusals: Place.refusals
+    ) { call throws(Problem) in
+        let visit = try await call.visit()
+        let onward = Onward(call)
+        let asked = try await call.applicationRequest(onward, for: visit.browser)
+        if onward.isReached(by: visit, asked) { return .seeOther(onward.target) }
+        var page = LoginPage(call, visit, onward)
+        page.asked = asked
+        if let browser = visit.browser, onward != Onward(), !onward.asOther {
+            page.signedInAs = try await call.claims(of: browser.subject, ["email"])["email"]?.string
+        }
+        let known = asked?.asksForAnother == true ? nil : page.signedInAs
+        page.settled = call.codeAddress(visit, at: .settled)
+        page.email = asked?.hint ?? known ?? page.settled?.email ?? ""
+        page.providers = try await call.providers()
+        if let asked = page.asked, asked.needsMore {
+            page.stepUp = .wholeLogin
+            if asked.mayStepUp, let browser = visit.browser,
+                try await call.stepUpSession(of: browser) != nil
+            {
+                page.stepUp = .open
+            }
+        }
+        return page.response()
+    }
+
+    private static let choose = Route<RealmContext>(
+        .post, "/login", id: "beginLogin", tag: "Pages",
+        summary: "Has a code or a link mailed.", right: .nothing, dialect: .page,
+        parameters: Onward.parameters,
+        body: .page(
+            Onward.members + [
+                .optional("email", .text(0...320), "The mail address."),
+                .optional("passphrase", .text(0...1024), "The passphrase, if by that."),
+                .optional("by", .text(0...20), "How to sign in."),
+                CodeAddress.member,
+            ]), answer: .page, refusals: Page.refusals
+    ) { call throws(Problem) in
+        if call.chosenMethod == .passphrase, let response = try await call.onwardIfSentAgain() {
+            return response
+        }
+        let visit = try await call.submission()
+        let onward = Onward(call)
+        var page = LoginPage(call, visit, onward)
+        page.email = trimmed(call.body["email"]?.string ?? "")
+        guard let address = call.typedAddress() else {
+            page.wrongEmail = visit.say.wholeAddress
+            return page.response(.badRequest)
+        }
+        let method = call.chosenMethod
+        guard call.context.place.settings.offers(method) else { throw Problem(.noSuchRoute) }
+        // How long that takes is the same whoever it is.
+        if method == .passphrase { return try await PassphraseLogin.begin(call, page, address) }
+        async let pause: Void = call.context.hesitate()
+        switch method {
+        case .code, .passkey, .passphrase, .sessionCode, .ownerPassphrase, .ownerLink,
+            .provider:
+            if let early = call.tooSoon(for: address, visit) {
+                return .seeOther(try call.place(of: early, visit, onward))
+            }
+            try await call.beginCode(address)
+            await pause
+            return .seeOther(try call.place(of: call.sent(to: address, visit), visit, onward))
+        case .link:
+            try await call.mailLink(address, onward)
+            await pause
+            return CodePage.linkMailed(visit, onward, address)
+        }
+    }
+
+    private static let codePage = Route<RealmContext>(
+        .get, "/login/code", id: "showCodePage", tag: "Pages",
+        summary: "Where the code is typed that was mailed.", right: .nothing, dialect: .page,
+        parameters: Onward.parameters + [CodeAddress.parameter], answer: .page,
+        refusals: Place.refusals
+    ) { call throws(Problem) in
+        let visit = try await call.visit()
+        let onward = Onward(call)
+        guard let address = call.codeAddress(visit) else {
+            return .seeOther(onward.link("/login"))
+        }
+        let asked = try await call.applicationRequest(onward, for: visit.browser)
+        if onward.isReached(by: visit, asked) { return .seeOther(onward.target) }
+        return try CodePage(call, visit, onward, address).response()
+    }
+
+    private static let code = Route<RealmContext>(
+        .post, "/login/code", id: "loginByCode", tag: "Pages",
+        summary: "Takes the code that was mailed, and a second factor where there is one.",
+        right: .nothing, dialect: .page,
+        parameters: Onward.parameters + [CodeAddress.parameter],
+        body: .page(
+            Onward.members + [
+                .optional("email", .text(0...320), "The mail address."),
+                .optional("code", .text(0...64), "The code that was mailed."),
+                .optional("totp", .text(0...128), "Of the authenticator app, or one instead."),
+            ]),
+        answer: .page, refusals: Page.refusals
+    ) { call throws(Problem) in
+        if let response = try await call.onwardIfSentAgain() { return response }
+        let visit = try await call.submission()
+        let onward = Onward(call)
+        guard let address = call.typedAddress() else { return .seeOther(onward.link("/login")) }
+        let typed = (call.body["code"]?.string ?? "").filter { $0 != " " }
+        let mint = call.context.mint
+        let mailbox = mint.mailbox(address)
+        try call.count(.emailOTPVerify, target: mailbox.description)
+        guard let digest = mint.digest(ofCode: typed, for: mailbox) else {
+            throw Problem(.internalError)
+        }
+        async let pause: Void = call.context.hesitate()
+        let second = call.body["totp"]?.string.flatMap(call.typedFactor)
+        let asked = call.codeAddress(visit)
+        var grant = OTPGrant(
+            mailbox: mailbox, digest: digest, account: call.newID(), second: second)
+        // What this browser said when it asked, if it asked for this address.
+        if let asked, asked.email == address {
+            grant.joiner = JoinerNames(
+                firstName: asked.newcomer?.firstName, lastName: asked.newcomer?.lastName)
+        }
+        let end = try await call.signIn(grant, by: .code, visit, to: onward)
+        var shown = asked ?? CodeAddress(email: address)
+        (shown.email, shown.isTooSoon, shown.isAnother) = (address, false, false)
+        var page = try CodePage(call, visit, onward, shown)
+        switch end {
+        case .signedIn(let response): return response
+        case .refused(.secondFactorRequired):
+            page.step = .second(code: typed, isWrong: false)
+            return page.response()
+        case .refused(.invalidSecondFactor):
+            page.step = .second(code: typed, isWrong: true)
+        case .refused:
+            shown.wrong += 1
+            page = try CodePage(call, visit, onward, shown)
+            page.step = .code(isWrong: true)
+        }
+        // Of what was wrong its time tells nothing either.
+        await pause
+        return page.response(.badRequest)
+    }
+}
+
+extension Onward {
+    /// Whether somebody is signed in already, and nothing asks him to do it once more. Whoever is sent to
+    /// the login for more than that has been told why.
+    fileprivate func isReached(by visit: Visit, _ asked: ApplicationRequest?) -> Bool {
+        guard visit.browser != nil, !asOther else { return false }
+        return self == Onward() || asked?.needsNoSignIn == true
+    }
+}
+
+extension Call<RealmContext> {
+    /// How somebody wants to sign in. The Enter key presses the first button, which is for a passphrase:
+    /// without one a code or a link is what was meant.
+    fileprivate var chosenMethod: BrowserMethod {
+        let method = body["by"]?.string.flatMap(BrowserMethod.init) ?? .code
+        guard method == .passphrase, body["passphrase"]?.string?.isEmpty ?? true else {
+            return method
+        }
+        let settings = context.place.settings
+        return [.code, .link].first { settings.offers($0) } ?? method
+    }
+
+    /// Whoever has no account yet gets one by it where the realm asks for nothing else.
+    fileprivate func beginCode(_ address: String) async throws(Problem) {
+        try count(.nativeOTP, target: context.mint.mailbox(address).description)
+        let settings = context.place.settings
+        let asksForNothing =
+            settings[SettingCatalogue.registrationFirstName] != .required
+            && settings[SettingCatalogue.registrationLastName] != .required
+        try await mailCode(
+            .signIn, Person(email: address, language: readersLanguage), mayJoin: asksForNothing)
+    }
+
+    fileprivate func mailLink(_ address: String, _ onward: Onward) async throws(Problem) {
+        let mailbox = context.mint.mailbox(address)
+        try count(.magicLink, target: mailbox.description)
+        let link = newID()
+        guard let digest = context.mint.digest(ofMagicToken: context.mint.magicToken(link)) else {
+            throw Problem(.internalError)
+        }
+        var command = RequestMagicLink(
+            app: context.place.app, mailbox: mailbox,
+            person: Person(email: address, language: readersLanguage), link: link,
+            digest: digest, base: context.place.links, returnPath: ReturnPath(onward.target),
+            mail: newID(), now: context.clock.now())
+        command.isForPage = true
+        _ = try await ask(command, as: "anonymous")
+    }
+}

@@ -1,0 +1,94 @@
+internal import HTML
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// Signing in on a page by a passphrase, and by a second factor after it.
+enum PassphraseLogin {
+    static let table: [Route<RealmContext>] = [second]
+
+    /// Seconds to find the telephone.
+    private static let patience: Int64 = 300
+
+    /// What the form of the sign-in page leads to.
+    static func begin(
+        _ call: Call<RealmContext>, _ page: LoginPage, _ address: String
+    ) async throws(Problem) -> Response {
+        let mailbox = call.context.mint.mailbox(address)
+        try call.count(.passphrase, target: mailbox.description)
+        let comparison = try await call.compare(
+            call.body["passphrase"]?.string ?? "", for: mailbox)
+        let end = try await call.signIn(
+            PassphraseProof(mailbox: mailbox, comparison: comparison, mail: call.newID()),
+            by: .passphrase, page.visit, to: page.onward)
+        switch end {
+        case .signedIn(let response): return response
+        case .refused(.secondFactorRequired):
+            guard case .right(let hash) = comparison else { throw Problem(.internalError) }
+            let ticket = call.context.mint.secondStepTicket(
+                mailbox, hash, form: page.visit.formName,
+                until: call.context.clock.now().adding(seconds: patience))
+            return secondPage(page.visit, page.onward, address, ticket, isWrong: false)
+        // During its lock the right one is told nothing else: who guesses would learn that it is right.
+        case .refused:
+            var page = page
+            page.wrongPassphrase = page.visit.say(
+                "That address and passphrase do not fit together, or there were too many tries: then wait a while.",
+                "Adresse und Passphrase passen nicht zusammen, oder es waren zu viele Versuche: Dann warten Sie eine Weile."
+            )
+            page.forgotten = try call.place(
+                of: CodeAddress(email: address, page: .forgotten), page.visit, page.onward)
+            return page.response(.badRequest)
+        }
+    }
+
+    private static let second = Route<RealmContext>(
+        .post, "/login/second", id: "loginBySecondFactor", tag: "Pages",
+        summary: "Takes the second factor after a passphrase.", right: .nothing, dialect: .page,
+        parameters: Onward.parameters,
+        body: .page(
+            Onward.members + [
+                .optional("email", .text(0...320), "The mail address."),
+                .optional("ticket", .text(0...200), "That the passphrase was right."),
+                .optional("totp", .text(0...128), "Of the authenticator app, or one instead."),
+            ]), answer: .page, refusals: Page.refusals
+    ) { call throws(Problem) in
+        if let response = try await call.onwardIfSentAgain() { return response }
+        let visit = try await call.submission()
+        let onward = Onward(call)
+        let ticket = call.body["ticket"]?.string ?? ""
+        guard let address = call.typedAddress() else { return .seeOther(onward.link("/login")) }
+        let mailbox = call.context.mint.mailbox(address)
+        try call.count(.passphrase, target: mailbox.description)
+        guard let hash = try await call.passphraseHash(of: mailbox),
+            call.context.mint.isTicket(
+                ticket, mailbox, hash, form: visit.formName, at: call.context.clock.now())
+        else { return .seeOther(onward.link("/login")) }
+        guard let typed = call.body["totp"]?.string.flatMap(call.typedFactor) else {
+            return secondPage(visit, onward, address, ticket, isWrong: true)
+        }
+        let end = try await call.signIn(
+            PassphraseProof(mailbox: mailbox, comparison: .right(hash: hash), second: typed),
+            by: .passphrase, visit, to: onward)
+        switch end {
+        case .signedIn(let response): return response
+        case .refused(.invalidSecondFactor):
+            return secondPage(visit, onward, address, ticket, isWrong: true)
+        case .refused: return .seeOther(onward.link("/login"))
+        }
+    }
+
+    private static func secondPage(
+        _ visit: Visit, _ onward: Onward, _ address: String, _ ticket: String, isWrong: Bool
+    ) -> Response {
+        CodePage.secondFactor(
+            visit, isWrong, isWrong ? .badRequest : .ok, action: onward.link("/login/second"),
+            leadsAway: onward.sealed != nil
+        ) {
+            onward.fields
+            Parts.hidden("email", address)
+            Parts.hidden("ticket", ticket)
+        }
+    }
+}

@@ -1,0 +1,216 @@
+internal import HTML
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import OneTimeCodes
+internal import Values
+
+/// Where people join, as far as the realm lets them. What proves that they may is a code by mail, so
+/// that nobody learns here who has an account already.
+enum RegisterRoutes {
+    static let table: [Route<RealmContext>] = [show, begin]
+
+    private static let show = Route<RealmContext>(
+        .get, "/register", id: "showRegistration", tag: "Pages", summary: "The page to join on.",
+        right: .nothing, dialect: .page, parameters: Onward.parameters, answer: .page,
+        refusals: Place.refusals
+    ) { call throws(Problem) in
+        let visit = try await call.visit()
+        return try RegisterPage(call, visit).response()
+    }
+
+    private static let begin = Route<RealmContext>(
+        .post, "/register", id: "beginRegistration", tag: "Pages",
+        summary: "Has a code mailed to whoever wants to join.", right: .nothing, dialect: .page,
+        parameters: Onward.parameters,
+        body: .page(
+            Onward.members + [
+                .optional("email", .text(0...320), "The mail address."),
+                .optional("first_name", .text(0...400), "The first name."),
+                .optional("last_name", .text(0...400), "The last name."),
+                .optional("invite", .text(0...100), "The invite code."),
+                CodeAddress.member,
+            ]), answer: .page, refusals: Page.refusals
+    ) { call throws(Problem) in
+        let visit = try await call.submission()
+        var page = try RegisterPage(call, visit)
+        page.read(call)
+        let typed = call.typedAddress()
+        page.look(at: typed)
+        guard let address = typed, page.isWhole else { return page.response(.badRequest) }
+        async let pause: Void = call.context.hesitate()
+        if let early = call.tooSoon(for: address, visit) {
+            return .seeOther(try call.place(of: early, visit, page.onward))
+        }
+        try call.count(.nativeOTP, target: call.context.mint.mailbox(address).description)
+        let person = Person(
+            email: address, firstName: page.firstName, lastName: page.lastName,
+            language: call.readersLanguage)
+        do throws(Problem) {
+            try await call.mailCode(
+                page.posture == .explicitEndpoint ? .registration : .signIn, person,
+                invite: InviteCode(typed: page.invite), mayJoin: true)
+        } catch {
+            guard error.kind == .invalidField, let field = error.field,
+                let input = RegisterPage.Input(rawValue: field)
+            else { throw error }
+            page.faults[input] = .unfit
+            return page.response(.badRequest)
+        }
+        await pause
+        var sent = call.sent(to: address, visit)
+        sent.newcomer = page.newcomer
+        return .seeOther(try call.place(of: sent, visit, page.onward))
+    }
+}
+
+struct RegisterPage {
+    /// Its fields, in their order.
+    enum Input: String, CaseIterable {
+        case email
+        case firstName = "first_name"
+        case lastName = "last_name"
+        case invite
+    }
+
+    enum Fault { case missing, unfit }
+
+    let visit: Visit
+    let onward: Onward
+    let posture: RegistrationPosture
+    private let firstDemand: FieldDemand
+    private let lastDemand: FieldDemand
+    private var email = ""
+    private(set) var firstName: String?
+    private(set) var lastName: String?
+    private(set) var invite = ""
+    var faults: [Input: Fault] = [:]
+
+    /// Throws where nobody joins on a page.
+    init(_ call: Call<RealmContext>, _ visit: Visit) throws(Problem) {
+        let settings = call.context.place.settings
+        posture = settings[SettingCatalogue.registration]
+        guard posture.hasPage, settings.offers(.code) else { throw Problem(.noSuchRoute) }
+        firstDemand = settings[SettingCatalogue.registrationFirstName]
+        lastDemand = settings[SettingCatalogue.registrationLastName]
+        self.visit = visit
+        onward = Onward(call)
+    }
+
+    mutating func read(_ call: Call<RealmContext>) {
+        func text(_ name: String) -> String? {
+            call.body[name]?.string.map(trimmed).flatMap { $0.isEmpty ? nil : $0 }
+        }
+        email = text("email") ?? ""
+        firstName = firstDemand == .off ? nil : text("first_name")
+        lastName = lastDemand == .off ? nil : text("last_name")
+        invite = posture == .inviteCode ? text("invite") ?? "" : ""
+    }
+
+    /// Finds what is missing or cannot be right, all of it at once.
+    mutating func look(at address: String?) {
+        if address == nil { faults[.email] = email.isEmpty ? .missing : .unfit }
+        let names = [
+            (Input.firstName, firstName, firstDemand), (.lastName, lastName, lastDemand),
+        ]
+        for (input, name, demand) in names {
+            guard let name else {
+                if demand == .required { faults[input] = .missing }
+                continue
+            }
+            if !Person.canBeCalled(name) { faults[input] = .unfit }
+        }
+        if posture == .inviteCode, InviteCode(typed: invite) == nil {
+            faults[.invite] = invite.isEmpty ? .missing : .unfit
+        }
+    }
+
+    var newcomer: CodeAddress.Newcomer {
+        .init(
+            firstName: firstName, lastName: lastName, invite: invite.isEmpty ? nil : invite)
+    }
+
+    /// Whether all is there that is asked for.
+    var isWhole: Bool { faults.isEmpty }
+
+    private func said(of input: Input) -> String? {
+        let say = visit.say
+        switch (input, faults[input]) {
+        case (_, nil): return nil
+        case (.email, _): return say.wholeAddress
+        case (.firstName, .missing):
+            return say("Enter your first name.", "Geben Sie Ihren Vornamen ein.")
+        case (.lastName, .missing):
+            return say("Enter your last name.", "Geben Sie Ihren Nachnamen ein.")
+        case (.firstName, .unfit), (.lastName, .unfit): return say.unfitName
+        case (.invite, .missing):
+            return say("Enter your invite code.", "Geben Sie Ihren Einladungscode ein.")
+        case (.invite, .unfit):
+            return say(
+                "That is no invite code. Please compare it with your invitation.",
+                "Das ist kein Einladungscode. Bitte vergleichen Sie ihn mit Ihrer Einladung.")
+        }
+    }
+
+    /// With what is wrong with it, and with the focus where it is the first of which that is to be said.
+    private func looked(at input: Input, _ field: Field) -> HTML {
+        var field = field
+        field.wrong = said(of: input)
+        field.yieldsFocus = input != (Input.allCases.first { faults[$0] != nil } ?? .email)
+        return field.html
+    }
+
+    func response(_ status: Status = .ok) -> Response {
+        let say = visit.say
+        return visit.page(
+            say("Create an account", "Konto anlegen"), status: status,
+            leadsAway: onward.sealed != nil
+        ) {
+            Page.card {
+                HTML.element(.h1) { say("Create an account", "Konto anlegen") }
+                visit.form(onward.link("/register")) {
+                    onward.fields
+                    looked(
+                        at: .email,
+                        Field(
+                            name: "email", label: say("E-mail address", "E-Mail-Adresse"),
+                            type: "email", value: email, autocomplete: "email", isFocused: true))
+                    name(.firstName, say("First name", "Vorname"), firstName, firstDemand)
+                    name(.lastName, say("Last name", "Nachname"), lastName, lastDemand)
+                    if posture == .inviteCode {
+                        looked(
+                            at: .invite,
+                            Field(
+                                name: "invite", label: say("Invite code", "Einladungscode"),
+                                value: invite, limit: 40,
+                                hint: say(
+                                    "It stands in your invitation.",
+                                    "Er steht in Ihrer Einladung.")))
+                    }
+                    Parts.button(say("Continue", "Weiter"))
+                }
+                HTML.element(.p, .class("links")) {
+                    HTML.element(.span, .class("soft")) {
+                        say("Have an account?", "Schon ein Konto?")
+                    }
+                    Parts.link(say("Sign in", "Anmelden"), to: onward.link("/login"))
+                }
+            }
+        }
+    }
+
+    private func name(
+        _ input: Input, _ label: String, _ value: String?, _ demand: FieldDemand
+    ) -> HTML? {
+        guard demand != .off else { return nil }
+        return looked(
+            at: input,
+            Field(
+                name: input.rawValue,
+                label: demand == .required
+                    ? label : label + visit.say(" (optional)", " (freiwillig)"),
+                value: value ?? "",
+                autocomplete: input == .firstName ? "given-name" : "family-name",
+                isRequired: demand == .required, limit: 100))
+    }
+}

@@ -1,0 +1,213 @@
+internal import Cryptography
+internal import EventSourcing
+internal import HTML
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// Somebody who does not know his passphrase, and has the mailbox.
+enum ResetRoutes {
+    static let table: [Route<RealmContext>] = [show, request, choose, set, wellKnown]
+
+    static let path = CodeAddress.Page.forgotten.rawValue
+    private static let resetPath: PathTemplate = "/passphrase/reset"
+
+    /// Where password managers lead people who want another one (W3C: A Well-Known URL for Changing
+    /// Passwords).
+    private static let wellKnown = Route<RealmContext>(
+        .get, "/.well-known/change-password", id: "changePassword", tag: "Pages",
+        summary: "Leads to where a passphrase is changed.", right: .nothing, dialect: .page,
+        answer: .page, refusals: Place.refusals
+    ) { call throws(Problem) in
+        let settings = call.context.place.settings
+        if settings[SettingCatalogue.profile] == .flagship {
+            return .found("/auth/passphrase_reset")
+        }
+        guard settings.offers(.passphrase) else { throw Problem(.noSuchRoute) }
+        return .found("/account/security")
+    }
+
+    private static let show = Route<RealmContext>(
+        .get, PathTemplate(stringLiteral: path), id: "showReset", tag: "Pages",
+        summary: "The page of somebody who forgot his passphrase.", right: .nothing,
+        dialect: .page, parameters: Onward.parameters + [CodeAddress.parameter], answer: .page,
+        refusals: Place.refusals
+    ) { call throws(Problem) in
+        try call.requirePassphrases()
+        let visit = try await call.visit()
+        let typed = call.codeAddress(visit, at: .forgotten)?.email
+        return page(visit, Onward(call), typed ?? "", wrong: nil)
+    }
+
+    private static let request = Route<RealmContext>(
+        .post, PathTemplate(stringLiteral: path), id: "requestReset", tag: "Pages",
+        summary: "Mails a link by which another passphrase is set.", right: .nothing,
+        dialect: .page, parameters: Onward.parameters,
+        body: .page(Onward.members + [.optional("email", .text(0...320), "The mail address.")]),
+        answer: .page, refusals: Page.refusals
+    ) { call throws(Problem) in
+        let visit = try await call.submission()
+        let onward = Onward(call)
+        try call.requirePassphrases()
+        guard let address = call.typedAddress() else {
+            return page(
+                visit, onward, trimmed(call.body["email"]?.string ?? ""),
+                wrong: visit.say.wholeAddress)
+        }
+        async let pause: Void = call.context.hesitate()
+        let mailbox = call.context.mint.mailbox(address)
+        try call.count(.passwordReset, target: mailbox.description)
+        var command = RequestPassphraseReset(
+            app: call.context.place.app, mailbox: mailbox, link: call.newID(),
+            base: "\(call.context.place.links)/passphrase/reset?token=",
+            now: call.context.clock.now())
+        command.returnPath = ReturnPath(onward.link("/login"))
+        // Whatever comes of it is not said.
+        _ = try await call.ask(command, as: "anonymous")
+        await pause
+        return CodePage.linkMailed(visit, onward, address)
+    }
+
+    private static func page(
+        _ visit: Visit, _ onward: Onward, _ email: String, wrong: String?
+    ) -> Response {
+        let say = visit.say
+        return visit.page(
+            say("Forgotten?", "Vergessen?"), status: wrong == nil ? .ok : .badRequest
+        ) {
+            Page.card {
+                HTML.element(.h1) { say("Forgotten your passphrase?", "Passphrase vergessen?") }
+                HTML.element(.p) {
+                    say(
+                        "We mail you a link by which you choose another one. All devices are signed out then.",
+                        "Wir senden Ihnen einen Link, mit dem Sie eine neue wählen. Alle Geräte werden dann abgemeldet."
+                    )
+                }
+                visit.form(onward.link(path)) {
+                    onward.fields
+                    Field(
+                        name: "email", label: say("E-mail address", "E-Mail-Adresse"),
+                        type: "email", value: email, autocomplete: "email", isFocused: true,
+                        wrong: wrong
+                    ).html
+                    Parts.button(say("Mail me the link", "Link senden"))
+                }
+                HTML.element(.div, .class("links")) {
+                    Parts.link(say("Sign in", "Anmelden"), to: onward.link("/login"))
+                }
+            }
+        }
+    }
+
+    private static let choose = Route<RealmContext>(
+        .get, resetPath, id: "showNewPassphrase", tag: "Pages",
+        summary: "Where the link leads by which another passphrase is set.", right: .nothing,
+        dialect: .page,
+        parameters: [Parameter("token", in: .query, .text(0...200), "What was mailed.")],
+        answer: .page, refusals: Place.refusals
+    ) { call throws(Problem) in
+        try call.requirePassphrases()
+        let visit = try await call.visit()
+        let token = call.text("token") ?? ""
+        guard let (_, email) = try await call.resetLink(token) else { return over(visit) }
+        return choice(visit, token, email, wrong: nil)
+    }
+
+    private static let set = Route<RealmContext>(
+        .post, resetPath, id: "resetPassphrase", tag: "Pages",
+        summary: "Sets another passphrase by the mailed link.", right: .nothing, dialect: .page,
+        parameters: [Parameter("token", in: .query, .text(0...200), "What was mailed.")],
+        body: .page([
+            .optional("token", .text(0...200), "What was mailed."),
+            .optional("passphrase", .text(0...1024), "What was typed."),
+        ]), answer: .page, refusals: Page.refusals
+    ) { call throws(Problem) in
+        let visit = try await call.submission()
+        try call.requirePassphrases()
+        let token = call.body["token"]?.string ?? ""
+        guard let (link, email) = try await call.resetLink(token) else { return over(visit) }
+        let account = link.account
+        try call.count(.twoFactor, target: account.description)
+        let hash: String
+        switch try await call.hash(ofNew: call.body["passphrase"]?.string ?? "", of: account) {
+        case .failure(let fault):
+            return choice(visit, token, email, wrong: fault.said(visit.say))
+        case .success(let made): hash = made
+        }
+        let refusal = try await call.attempt(
+            ResetPassphrase(
+                account: account, link: link.id, passphrase: .typed(hash: hash),
+                mail: call.newID(), now: call.context.clock.now()), as: "anonymous")
+        switch refusal {
+        // He signs in with what he chose, and goes on with what he was sent here for.
+        case nil: return .seeOther(try call.login(of: email, visit, link.returnPath))
+        case .linkOver?: return over(visit)
+        case let refusal?: throw refusal.problem
+        }
+    }
+
+    private static func choice(
+        _ visit: Visit, _ token: String, _ email: String?, wrong: String?
+    ) -> Response {
+        let say = visit.say
+        return visit.page(
+            say("New passphrase", "Neue Passphrase"), status: wrong == nil ? .ok : .badRequest
+        ) {
+            Page.card {
+                HTML.element(.h1) { say("Choose a passphrase", "Passphrase wählen") }
+                // What is wrong is shown at this address, which can be opened again.
+                visit.form("\(resetPath)?\(Form.encode([("token", token)]))") {
+                    Parts.hidden("token", token)
+                    Parts.userName(email, say)
+                    Field(
+                        name: "passphrase", label: say("New passphrase", "Neue Passphrase"),
+                        type: "password", autocomplete: "new-password", isFocused: true,
+                        limit: Field.passphraseLimit,
+                        hint: say(
+                            "At least \(PassphraseRule.length.lowerBound) characters.",
+                            "Mindestens \(PassphraseRule.length.lowerBound) Zeichen."),
+                        wrong: wrong
+                    ).html
+                    Parts.button(say("Set passphrase", "Passphrase setzen"))
+                }
+            }
+        }
+    }
+
+    private static func over(_ visit: Visit) -> Response {
+        visit.notice(
+            visit.say("This link is over", "Dieser Link gilt nicht mehr"),
+            visit.say(
+                "It was used, it is too old, or a newer one was mailed.",
+                "Er wurde benutzt, ist zu alt, oder es kam ein neuerer."), .badRequest,
+            link: (visit.say("Forgotten?", "Vergessen?"), path))
+    }
+}
+
+extension Call<RealmContext> {
+    /// The login, which says that there is another passphrase.
+    fileprivate func login(
+        of email: String?, _ visit: Visit, _ next: ReturnPath?
+    ) throws(Problem) -> String {
+        var settled = CodeAddress(email: email ?? "", page: .settled)
+        settled.hasNewPassphrase = true
+        let login = next?.text ?? "/login"
+        let sealed = Form.encode([("to", try seal(settled, visit))])
+        return login + (login.contains("?") ? "&" : "?") + sealed
+    }
+
+    fileprivate func requirePassphrases() throws(Problem) {
+        guard context.place.settings.offers(.passphrase) else { throw Problem(.noSuchRoute) }
+    }
+}
+
+extension RequestPassphraseReset.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.unknownHost)
+        case .realmDisabled: Problem(.realmClosed)
+        case .notOffered: Problem(.noSuchRoute)
+        }
+    }
+}

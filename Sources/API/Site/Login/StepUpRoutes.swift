@@ -1,0 +1,86 @@
+internal import EventSourcing
+internal import HTML
+internal import HTTP
+internal import Identity
+internal import JSON
+internal import Values
+
+/// Showing one more factor, for an application that asks for a stronger sign-in than somebody has.
+enum StepUpRoutes {
+    static let table: [Route<RealmContext>] = [stepUp]
+
+    static let path = "/login/step-up"
+
+    private static let stepUp = Route<RealmContext>(
+        .post, PathTemplate(stringLiteral: path), id: "stepUpLogin", tag: "Pages",
+        summary: "Takes a second factor of somebody who is signed in.", right: .nothing,
+        dialect: .page, parameters: Onward.parameters,
+        body: .page(
+            Onward.members + [
+                .optional("totp", .text(0...128), "Of the authenticator app, or one instead.")
+            ]), answer: .page, refusals: Page.refusals
+    ) { call throws(Problem) in
+        let visit = try await call.submission()
+        let onward = Onward(call)
+        let asked = try await call.applicationRequest(onward, for: visit.browser)
+        guard let browser = visit.browser, asked?.mayStepUp == true,
+            let view = try await call.stepUpSession(of: browser)
+        else { return .seeOther(onward.link("/login")) }
+        try call.count(.twoFactor, target: browser.subject.description)
+        if let typed = call.body["totp"]?.string.flatMap(call.typedFactor) {
+            let end = try await call.signIn(
+                StepUp(account: browser.subject, session: browser.id, second: typed),
+                by: view.terms.method, visit, to: onward)
+            if case .signedIn(let response) = end { return response }
+        }
+        var page = LoginPage(call, visit, onward)
+        page.asked = asked
+        page.stepUp = .wrong
+        return page.response(.badRequest)
+    }
+}
+
+extension Call<RealmContext> {
+    /// The browser's session, where one more factor makes it a strong one: there is a factor to show, and
+    /// it was not opened long ago.
+    func stepUpSession(of browser: SignedInBrowser) async throws(Problem) -> BrowserSessionView? {
+        guard try await twoFactor(of: browser.subject).enrolled != nil else { return nil }
+        let view = try await reading { () throws(LogFailure) in
+            try await context.queries.browserSession(browser.id, in: context.place.realm)
+        }
+        guard let view,
+            SignedIn(client: nil, app: nil, at: view.terms.openedAt)
+                .isTooOld(at: context.clock.now(), context.place.settings) == nil
+        else { return nil }
+        return view
+    }
+}
+
+/// What the login page says where an application asks for more than one factor.
+enum StepUpForm: Equatable {
+    /// A second factor is all that is missing.
+    case open
+    case wrong
+    /// Somebody has to sign in anew, more strongly than before.
+    case wholeLogin
+
+    func html(_ visit: Visit, _ onward: Onward) -> HTML {
+        let say = visit.say
+        return HTML {
+            HTML.element(.p) {
+                say(
+                    "This app asks for a stronger sign-in: with a passkey, or with a code of your authenticator app.",
+                    "Diese App verlangt eine stärkere Anmeldung: mit einem Passkey oder einem Code Ihrer Authenticator-App."
+                )
+            }
+            if self != .wholeLogin {
+                visit.form(onward.link(StepUpRoutes.path)) {
+                    onward.fields
+                    CodePage.secondField(visit, self == .wrong).html
+                    Parts.button(say("Continue", "Weiter"))
+                }
+                HTML.element(.p, .class("or")) { say("or", "oder") }
+            }
+        }
+    }
+}

@@ -1,0 +1,261 @@
+internal import EventSourcing
+internal import HTTP
+internal import Identity
+internal import JOSE
+internal import JSON
+internal import Values
+
+/// Signing in by what an OpenID provider says.
+enum ProviderRoutes {
+    static let table: [Route<RealmContext>] = [logout]
+    static let pageTable: [Route<RealmContext>] = [
+        start, returned("/oidc/redirect", id: "returnFromProvider"),
+        returned("/oidc/redirect/{provider}", id: "returnFromNamedProvider"), second,
+        connect, disconnect,
+    ]
+
+    private static let refusals = Page.refusals + [.noSuchRoute, .invalidRequest]
+
+    static func start(_ provider: Provider, _ onward: Onward) -> String {
+        let link = onward.link("/oidc/start")
+        let pair = Form.encode([("provider", provider.slug)])
+        return link + (link.utf8.contains(0x3F) ? "&" : "?") + pair
+    }
+
+    private static let start = Route<RealmContext>(
+        .get, "/oidc/start", id: "startAtProvider", tag: "Pages",
+        summary: "Sends somebody to an OpenID provider.", right: .nothing, dialect: .page,
+        parameters: Onward.parameters + [
+            Parameter("provider", in: .query, .text(0...40), "Which one; the first, if none."),
+            Parameter("redirect", in: .query, .text(0...4096), "The page to go on to."),
+        ], answer: .page, refusals: refusals
+    ) { call throws(Problem) in
+        try call.count(.provider)
+        let known = try await call.providers()
+        let slug = call.text("provider")
+        guard let provider = slug.map({ slug in known.first { $0.slug == slug } }) ?? known.first
+        else { throw Problem(.noSuchRoute) }
+        let isFlagship = call.context.place.settings[SettingCatalogue.profile] == .flagship
+        let place =
+            isFlagship && call.text("redirect") != nil
+            ? RealmRedirect(call.text("redirect"), call.context.place).target : nil
+        return try await call.begin(provider, to: Onward(call), place: place)
+    }
+
+    private static func returned(_ path: PathTemplate, id: String) -> Route<RealmContext> {
+        let named = path.description.hasSuffix("}")
+        return Route(
+            .get, path, id: id, tag: "Pages", summary: "Where a provider sends somebody back to.",
+            right: .nothing, dialect: .page,
+            parameters: (named
+                ? [Parameter("provider", in: .path, .text(1...40), "Which one.")] : [])
+                + ["code", "state", "iss", "error", "error_description", "session_state"].map {
+                    Parameter($0, in: .query, .text(0...8_192), "Of the provider's answer.")
+                }, answer: .page, refusals: refusals
+        ) { call throws(Problem) in
+            let visit = try await call.visit()
+            var response = try await answer(call, visit)
+            // It was for this once, whatever came of it.
+            response.headers.append("Set-Cookie", PageCookie.upstream.removal)
+            return response
+        }
+    }
+
+    private static func answer(
+        _ call: Call<RealmContext>, _ visit: Visit
+    ) async throws(Problem) -> Response {
+        try call.count(.provider)
+        guard let pending = call.pendingUpstream(),
+            call.text("provider").map({ $0 == pending.provider }) ?? true,
+            let provider = try await call.provider(pending.provider),
+            provider.issuer.utf8.elementsEqual(pending.issuer.utf8),
+            let person = await call.person(of: pending, provider)
+        else { return call.upstreamFailed(visit) }
+        let mint = call.context.mint
+        let identity = mint.identity(person.subject, at: provider.issuer)
+        if let links = pending.links {
+            guard let browser = visit.browser, browser.id == links,
+                AccountRoute.isRecent(browser, call)
+            else { return call.upstreamFailed(visit) }
+            let rejection = try await call.attempt(
+                LinkIdentity(
+                    identity: identity,
+                    place: mint.accountIdentity(browser.subject, at: provider.slug),
+                    account: browser.subject, provider: provider.slug, subject: person.subject,
+                    mail: call.newID()), for: browser)
+            switch rejection {
+            case nil: return .seeOther(.security, .providerConnected)
+            case .linkedElsewhere?:
+                return visit.notice(
+                    visit.say("Connected elsewhere", "Anderswo verbunden"),
+                    visit.say(
+                        "It signs in to another account here.",
+                        "Damit wird hier ein anderes Konto angemeldet."), .badRequest,
+                    link: (visit.say("Back", "Zurück"), "/account/security"))
+            case let rejection?: throw rejection.problem
+            }
+        }
+        return try await call.signIn(
+            identity, person.session.map { mint.upstreamSession($0, at: provider.issuer) },
+            provider.slug, attempt: pending.id, visit, to: pending.place ?? pending.onward.target)
+    }
+
+    private static let second = Route<RealmContext>(
+        .post, "/oidc/twofactor", id: "loginByProviderAndSecondFactor", tag: "Pages",
+        summary: "Takes the second factor after a provider's word.", right: .nothing,
+        dialect: .page,
+        body: .page([
+            .optional("ticket", .text(0...4096), "Whom the provider named."),
+            .optional("totp", .text(0...128), "Of the authenticator app, or one instead."),
+            .optional("two-factor-passcode", .text(0...64), "Of the mail."),
+        ]), answer: .page, refusals: refusals
+    ) { call throws(Problem) in
+        let visit = try await call.submission()
+        let mint = call.context.mint
+        guard let json = mint.unseal(call.body["ticket"]?.string ?? "", for: .upstreamStep),
+            let step = UpstreamStep(json), step.form == visit.formName,
+            call.context.clock.now() < step.until
+        else { return call.upstreamFailed(visit) }
+        let (account, _, next) = try await call.nextCode(for: step.identity)
+        guard let account else { return call.upstreamFailed(visit) }
+        try call.count(.twoFactor, target: account.description)
+        let second = call.body["totp"]?.string.flatMap(call.typedFactor)
+        var typed: TypedMailedCode?
+        if let code = step.code {
+            let digits = trimmed(call.body["two-factor-passcode"]?.string ?? "")
+            guard
+                let digest = mint.digest(
+                    ofMailedCode: digits, in: MailedCode.stream(of: account, .secondFactor))
+            else { throw Problem(.internalError) }
+            typed = TypedMailedCode(id: code, digest: digest)
+        } else if second == nil {
+            return try call.secondPage(visit, step, isWrong: true)
+        }
+        let end = try await call.signIn(
+            ProviderProof(
+                identity: step.identity, upstream: step.upstream, provider: step.provider,
+                sessionName: nil, second: second, typed: typed, next: next), by: .provider, visit,
+            to: Onward(), place: step.place)
+        switch end {
+        case .signedIn(let response): return response
+        case .refused(.invalidSecondFactor): return try call.secondPage(visit, step, isWrong: true)
+        case .refused: return call.upstreamFailed(visit)
+        }
+    }
+
+    private static let connect = AccountRoute.change(
+        "/account/providers/connect", id: "connectProvider",
+        "Lets what a provider says sign in to one's account.",
+        [.optional("provider", .text(0...40), "Which one.")], from: .security
+    ) { call, frame throws(Problem) in
+        guard let provider = try await call.provider(call.body["provider"]?.string ?? "") else {
+            throw Problem(.noSuchRoute)
+        }
+        return try await call.begin(
+            provider, to: Onward(), place: nil, links: frame.browser.id)
+    }
+
+    private static let disconnect = AccountRoute.change(
+        "/account/providers/disconnect", id: "disconnectProvider",
+        "Lets what a provider says sign in to one's account no more.",
+        [.optional("provider", .text(0...40), "Which one.")], from: .security
+    ) { call, frame throws(Problem) in
+        let slug = call.body["provider"]?.string ?? ""
+        let rejection = try await call.attempt(
+            UnlinkIdentity(
+                place: call.context.mint.accountIdentity(frame.account, at: slug),
+                account: frame.account, provider: slug), for: frame.browser)
+        switch rejection {
+        case nil, .notLinked?: return .seeOther(.security, .providerDisconnected)
+        case let rejection?: throw rejection.problem
+        }
+    }
+
+    private static let logout = Route<RealmContext>(
+        .post, "/oidc/{context}/logout", id: "logOutByProvider", tag: "OAuth",
+        summary: "Hears from a provider that somebody is logged out there.",
+        detail: """
+            OpenID Connect Back-Channel Logout. The context is any text: the token says whose it is. \
+            With `sid` all ends that this session at the provider opened, else all of the account.
+            """,
+        right: .nothing, dialect: .oauth,
+        parameters: [Parameter("context", in: .path, .text(1...64), "Any text.", example: "acme")],
+        body: .form(
+            .object(.optional("logout_token", .text(0...16_384), "What the provider signed.")),
+            example: ["logout_token": "eyJ…"]),
+        answer: Answer(status: .ok, description: "It is over here as well.", content: .nothing),
+        refusals: Place.refusals + [.invalidRequest, .rateLimited]
+    ) { call throws(Problem) in
+        try call.count(.provider)
+        let refused = Problem(.invalidRequest, "The logout token is not valid.")
+        guard let (provider, token) = try await call.loggedOut() else { throw refused }
+        let mint = call.context.mint
+        var whom = LogOutByProvider.Whom.nobody
+        if let session = token.session {
+            whom = .session(mint.upstreamSession(session, at: provider.issuer))
+        } else if let subject = token.subject,
+            let account = try await call.folded(
+                ProviderIdentity.self, mint.identity(subject, at: provider.issuer)
+            ).account
+        {
+            whom = .account(account)
+        }
+        let used = UsedLogoutToken(
+            issuer: provider.issuer, id: token.id, until: token.expiresAt)
+        let rejection = try await call.attempt(
+            LogOutByProvider(used, whom), as: "provider:\(provider.slug)")
+        if let rejection { throw rejection.problem }
+        return Response(status: .ok)
+    }
+}
+
+extension Call<RealmContext> {
+    /// Who is logged out where, as a provider of ours says.
+    fileprivate func loggedOut() async throws(Problem) -> (
+        provider: Provider, token: LogoutToken
+    )? {
+        let token = body["logout_token"]?.string ?? ""
+        guard let issuer = try? SignedStatement.claimedIssuer(in: token) else { return nil }
+        for provider in try await providers() where provider.issuer.utf8.elementsEqual(issuer.utf8)
+        {
+            guard let metadata = await context.upstream.metadata(of: provider.issuer),
+                let found = await context.upstream.checkLogout(
+                    token, of: provider, metadata, at: context.clock.now())
+            else { continue }
+            return (provider, found)
+        }
+        return nil
+    }
+}
+
+extension LinkIdentity.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.noSuchRealm)
+        case .realmDisabled: Problem(.realmDisabled)
+        case .providerNotFound: Problem(.noSuchProvider)
+        case .accountNotFound: Problem(.noSuchAccount)
+        case .linkedElsewhere: Problem(.identityTaken)
+        }
+    }
+}
+
+extension UnlinkIdentity.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.noSuchRealm)
+        case .realmDisabled: Problem(.realmDisabled)
+        case .notLinked: Problem(.noSuchProvider)
+        }
+    }
+}
+
+extension LogOutByProvider.Rejection: Refusal {
+    var problem: Problem {
+        switch self {
+        case .realmNotFound: Problem(.unknownHost)
+        case .realmDisabled: Problem(.realmClosed)
+        case .used: Problem(.invalidRequest, "The logout token was used before.")
+        }
+    }
+}

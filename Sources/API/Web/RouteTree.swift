@@ -1,0 +1,109 @@
+internal import HTTP
+
+/// Finds the routes of a path by its segments. What stands in the table literally goes before a
+/// parameter.
+struct RouteTree<Entry: Outlined & Sendable>: Sendable {
+    private struct Node {
+        var literals: [String: Int] = [:]
+        var parameter: Int?
+        var routes: [Method: Entry] = [:]
+    }
+
+    /// What stands at one path.
+    final class Match: Sendable {
+        let template: PathTemplate
+        /// What the routes of this path speak: one path speaks one.
+        let dialect: Dialect
+        /// As one path speaks one dialect, it is for scripts or it is not.
+        let isForScripts: Bool
+        /// The path's own segments, percent-encoded as they came, where the template has holes.
+        let holes: [String]
+        private let routes: [(method: Method, entry: Entry)]
+
+        init(_ any: Outline, routes: [Method: Entry], holes: [String]) {
+            template = any.path
+            dialect = any.dialect
+            isForScripts = any.isForScripts
+            self.holes = holes
+            self.routes = routes.map { ($0, $1) }
+        }
+
+        func route(for method: Method) -> Entry? {
+            self[method] ?? (method == .head ? self[.get] : nil)
+        }
+
+        private subscript(method: Method) -> Entry? { routes.first { $0.method == method }?.entry }
+
+        /// The value of the header `Allow`.
+        var allow: String {
+            var names = Set(routes.map(\.method.rawValue))
+            if self[.get] != nil { names.insert(Method.head.rawValue) }
+            names.insert(Method.options.rawValue)
+            return names.sorted().joined(separator: ", ")
+        }
+    }
+
+    private var nodes = [Node()]
+    /// The places without holes, by their paths: most requests are for one of them.
+    private var fixed: [String: Match] = [:]
+
+    init(_ table: [Entry]) {
+        for route in table { insert(route) }
+        for route in table where route.outline.path.parameters.isEmpty {
+            let path = route.outline.path.description
+            fixed[path] = walk(path)
+        }
+    }
+
+    private mutating func insert(_ route: Entry) {
+        let outline = route.outline
+        var index = 0
+        for segment in outline.path.segments {
+            let known =
+                switch segment {
+                case .literal(let text): nodes[index].literals[text]
+                case .parameter: nodes[index].parameter
+                }
+            let next = known ?? nodes.count
+            if known == nil { nodes.append(Node()) }
+            switch segment {
+            case .literal(let text): nodes[index].literals[text] = next
+            case .parameter: nodes[index].parameter = next
+            }
+            index = next
+        }
+        precondition(
+            nodes[index].routes[outline.method] == nil, "A route stands in the table once.")
+        precondition(
+            nodes[index].routes.values.allSatisfy { $0.outline.path == outline.path },
+            "Routes of one path name its parameters alike.")
+        precondition(
+            nodes[index].routes.values.allSatisfy { $0.outline.dialect == outline.dialect },
+            "Routes of one path speak one dialect.")
+        precondition(
+            nodes[index].routes.values.allSatisfy {
+                $0.outline.isForScripts == outline.isForScripts
+            }, "Routes of one path are all for scripts, or none is.")
+        nodes[index].routes[outline.method] = route
+    }
+
+    func find(_ path: String) -> Match? { fixed[path] ?? walk(path) }
+
+    private func walk(_ path: String) -> Match? {
+        guard path.utf8.first == UInt8(ascii: "/") else { return nil }
+        var index = 0
+        var holes: [String] = []
+        for segment in PathTemplate.split(path) {
+            if let next = nodes[index].literals[segment] {
+                index = next
+            } else if let next = nodes[index].parameter, !segment.isEmpty {
+                holes.append(segment)
+                index = next
+            } else {
+                return nil
+            }
+        }
+        guard let any = nodes[index].routes.first?.value.outline else { return nil }
+        return Match(any, routes: nodes[index].routes, holes: holes)
+    }
+}

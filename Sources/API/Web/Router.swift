@@ -1,0 +1,215 @@
+internal import EventSourcing
+public import HTTP
+internal import JSON
+public import Telemetry
+
+/// Answers requests from tables of routes: finds the route, lets the caller in, checks the
+/// parameters and the body, and gives every answer the headers, the metric and the log line that
+/// all of them have.
+public struct Router: Sendable {
+    /// Routes that share a context, and where that comes from.
+    public struct Table: Sendable {
+        let endpoints: [Endpoint]
+
+        /// One context for all requests.
+        public init<Context>(_ routes: [Route<Context>], context: Context) {
+            self.init(routes) { _ throws(Problem) in context }
+        }
+
+        /// A context for each request, made when its route is found: whom it is for may depend on
+        /// its host.
+        public init<Context>(
+            _ routes: [Route<Context>],
+            context: @escaping @Sendable (Request) async throws(Problem) -> Context
+        ) {
+            self.init(routes, context: context, shelf: { _ in nil })
+        }
+
+        init<Context>(
+            _ routes: [Route<Context>],
+            context: @escaping @Sendable (Request) async throws(Problem) -> Context,
+            shelf: @escaping @Sendable (Request) -> Shelf?
+        ) {
+            endpoints = routes.map { Endpoint($0, context: context, shelf: shelf) }
+        }
+    }
+
+    private let tree: RouteTree<Endpoint>
+    /// What is the same for all: so few that comparing takes less than looking up.
+    private let shared: [(path: String, place: RouteTree<Endpoint>.Match, endpoint: Endpoint)]
+    private let log: Log
+    private let seconds: RouteSeconds
+    /// Whose first page it is, where that depends on the host.
+    private let lead: @Sendable (Request) async -> Request
+    /// How a page about nothing looks.
+    private let look: @Sendable (Request) async -> PageLook?
+
+    /// `name` tells the metrics of several routers apart: it begins their names.
+    public init(
+        _ tables: [Table], log: Log, metrics: Metrics, name: String = "urd_http",
+        lead: @escaping @Sendable (Request) async -> Request = { $0 },
+        look: @escaping @Sendable (Request) async -> PageLook? = { _ in nil }
+    ) {
+        self.lead = lead
+        self.look = look
+        let endpoints = tables.flatMap(\.endpoints)
+        precondition(
+            Set(endpoints.map(\.outline.id)).count == endpoints.count,
+            "An operation's name stands for one route.")
+        let tree = RouteTree(endpoints)
+        self.tree = tree
+        shared = endpoints.filter(\.outline.isSameForAll).compactMap { endpoint in
+            let path = endpoint.outline.path.description
+            return tree.find(path).map { (path, $0, endpoint) }
+        }
+        self.log = log
+        seconds = RouteSeconds(
+            metrics.histogram(
+                "\(name)_request_seconds", help: "How long requests took, by route.",
+                labels: ["route", "method", "status"], maximumSeries: (endpoints.count + 2) * 8))
+    }
+
+    public init<Context>(
+        _ routes: [Route<Context>], context: Context, log: Log, metrics: Metrics,
+        name: String = "urd_http"
+    ) {
+        self.init([Table(routes, context: context)], log: log, metrics: metrics, name: name)
+    }
+
+    /// The answer, where it was made before for somebody else and still holds: there is nothing to wait for.
+    public func ready(for request: Request) -> Response? {
+        guard let (place, shelf) = shelf(for: request) else { return nil }
+        let start = ContinuousClock.now
+        guard let response = shelf[request.path] else { return nil }
+        report(request, place, response, ContinuousClock.now - start)
+        return response
+    }
+
+    private func shelf(for request: Request) -> (RouteTree<Endpoint>.Match, Shelf)? {
+        guard request.method == .get, request.query == nil,
+            let known = shared.first(where: { $0.path == request.path }),
+            let shelf = known.endpoint.shelf(request)
+        else { return nil }
+        return (known.place, shelf)
+    }
+
+    public func respond(to request: Request) async -> Response {
+        if let ready = ready(for: request) { return ready }
+        let start = ContinuousClock.now
+        let request = request.path == "/" ? await lead(request) : request
+        let place = tree.find(request.path)
+        let shelf = shelf(for: request)?.1
+        let response = await RequestScope.$current.withValue(RequestScope()) {
+            await giveUp { await make(request, at: place) }
+        }
+        if response.status == .ok { shelf?.put(response, at: request.path) }
+        report(request, place, response, ContinuousClock.now - start)
+        return response
+    }
+
+    /// Has all that works for a request know when its caller is told that it takes too long.
+    private func giveUp(_ work: () async -> Response) async -> Response {
+        let scope = RequestScope.current
+        return await withTaskCancellationHandler {
+            await work()
+        } onCancel: {
+            scope?.leave()
+        }
+    }
+
+    private func make(_ request: Request, at place: RouteTree<Endpoint>.Match?) async -> Response {
+        let dialect = place?.dialect ?? (request.isOfSomebodyWhoReads ? .page : .plain)
+        var response: Response
+        do {
+            response = try await answer(request, at: place)
+        } catch {
+            var problem = error
+            if dialect == .page, problem.look == nil { problem.look = await look(request) }
+            response = problem.response(to: request, in: dialect)
+        }
+        finish(&response, to: request, at: place, in: dialect)
+        return response
+    }
+
+    /// What a request is told in our place that is not answered now, and why. Nil: the server's own words
+    /// will do.
+    public func unanswered(_ request: Request, because detail: String) -> Response? {
+        guard let place = tree.find(request.path), place.dialect != .plain else { return nil }
+        var response = Problem(.busy, detail).response(to: request, in: place.dialect)
+        finish(&response, to: request, at: place, in: place.dialect)
+        return response
+    }
+
+    private func finish(
+        _ response: inout Response, to request: Request, at place: RouteTree<Endpoint>.Match?,
+        in dialect: Dialect
+    ) {
+        harden(&response, request, dialect)
+        if place?.isForScripts == true { OtherOrigins.mayRead(&response) }
+    }
+
+    private func answer(
+        _ request: Request, at place: RouteTree<Endpoint>.Match?
+    ) async throws(Problem) -> Response {
+        guard let place else { throw Problem(.noSuchRoute) }
+        guard let route = place.route(for: request.method) else {
+            if request.method == .options {
+                var response = Response(status: .noContent, headers: Headers(), body: [])
+                response.headers["Allow"] = place.allow
+                if place.isForScripts { OtherOrigins.mayAsk(&response, place.allow) }
+                return response
+            }
+            var problem = Problem(.methodNotAllowed, "This path knows \(place.allow).")
+            problem.headers.append(("Allow", place.allow))
+            throw problem
+        }
+        return try await route.answer(request, place.holes)
+    }
+
+    /// A page says itself what it needs; nothing else is shown at all.
+    private static let cautions: Headers = [
+        "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+        "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+        "X-Frame-Options": "DENY", "Cross-Origin-Resource-Policy": "same-origin",
+    ]
+
+    private func harden(_ response: inout Response, _ request: Request, _ dialect: Dialect) {
+        response.headers.fill(from: Self.cautions)
+        let isAPI = request.path == "/api" || request.path.utf8.starts(with: "/api/".utf8)
+        if isAPI || dialect != .plain && response.headers["Cache-Control"] == nil {
+            response.headers["Cache-Control"] = "no-store"
+            // RFC 6749 section 5.1 asks for both.
+            if dialect == .oauth { response.headers["Pragma"] = "no-cache" }
+        }
+        // Clients without a browser keep their tokens themselves.
+        let isOfBrowsers = request.path == MagicLoginRoutes.path
+        if dialect == .oauth || dialect == .native, !isOfBrowsers {
+            response.headers.removeAll("Set-Cookie")
+        }
+    }
+
+    /// A template stands for the path: it has no names of tenants in it, and there are only so many.
+    private func report(
+        _ request: Request, _ place: RouteTree<Endpoint>.Match?, _ response: Response,
+        _ duration: Duration
+    ) {
+        let route = place?.template.description ?? "unmatched"
+        seconds.of(route, request.method, response.status).observe(duration)
+        let (whole, parts) = duration.components
+        let microseconds = whole &* 1_000_000 &+ parts / 1_000_000_000_000
+        log.forRequest(request.id).info(
+            "http.request",
+            [
+                "route": .string(route), "method": .string(request.method.rawValue),
+                "status": .integer(Int64(response.status.code)),
+                "microseconds": .integer(microseconds),
+            ])
+    }
+}
+
+extension Request {
+    /// A browser in front of somebody: at a path that nothing knows it gets a page about it.
+    var isOfSomebodyWhoReads: Bool {
+        method == .get && headers["Accept"].map { $0.lowercased().contains("text/html") } == true
+    }
+}
