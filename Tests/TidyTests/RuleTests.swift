@@ -22,6 +22,18 @@ struct RuleTests {
         #expect(Rules.imports(file(text, module: "Nowhere")).count == 1)
     }
 
+    @Test(arguments: [
+        "if request.path == Routes.path {}", "guard request.path != \"/\" else {}",
+        "let a = request.path.utf8.starts(with: b)", "let a = paths.contains(request.path)",
+        "if request.path.hasPrefix(a) {}",
+    ])
+    func `a request whose path is compared`(line: String) {
+        let file = SwiftFile(path: "Sources/API/OAuth/Sample.swift", text: "let a = 1\n\(line)\n")
+        #expect(Rules.paths(file).map(\.line) == [2])
+        let routing = SwiftFile(path: "Sources/API/Web/Sample.swift", text: "\(line)\n")
+        #expect(Rules.paths(routing).isEmpty)
+    }
+
     private func rooms(_ texts: [String: String]) -> [SwiftFile] {
         texts.sorted { $0.key < $1.key }.map {
             SwiftFile(path: "Sources/API/\($0.key)", text: $0.value)

@@ -137,6 +137,23 @@ enum Rules {
         }
     }
 
+    // MARK: - Paths
+
+    private static let askedPath = Pattern(
+        #"request\.path\s*[=!]=|request\.path\.(?:utf8\.)?(?:starts|has|contains|drop)|\(request\.path\)\s*(?:\{|&&|\|\|)"#
+            + #"|contains\(request\.path\)|switch request\.path"#)
+
+    /// Which route was called is known by its traits: a path that is renamed must not lose a property.
+    static func paths(_ file: SwiftFile) -> [Finding] {
+        guard file.module == "API", !file.path.hasPrefix("Sources/API/Web/") else { return [] }
+        return lines(of: file).compactMap { number, line in
+            guard askedPath.isFound(in: line) else { return nil }
+            return Finding(
+                path: file.path, line: number, what: "compares a request's path",
+                remedy: "Give the route a trait, and ask for that")
+        }
+    }
+
     // MARK: - Sizes
 
     static let longestFile = 400

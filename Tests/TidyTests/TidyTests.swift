@@ -12,6 +12,10 @@ struct HouseRules {
         expectNone(Repository.swift(in: "Sources").flatMap(Rules.imports))
     }
 
+    @Test func `no property of a route hangs on its path's text`() {
+        expectNone(Repository.swift(in: "Sources/API").flatMap(Rules.paths))
+    }
+
     @Test func `each room of the adapter names only rooms below it`() {
         expectNone(RoomRules.findings(Repository.swift(in: "Sources/API")))
     }

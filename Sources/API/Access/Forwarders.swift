@@ -7,18 +7,13 @@ internal import JSON
 extension RealmContext {
     static var forwardedHeader: String { "Modgud-Forwarded-For" }
 
-    /// Where people begin to sign in without showing a client: there such a client must say it.
-    private static let beginnings = [
-        "/api/account/native/otp/request", "/api/account/native/register",
-        "/api/account/magic-link/request", "/connect/passkey/begin",
-    ]
-
     /// Nil where the request comes from where it seems to.
-    func forwardedAddress(of request: Request) async throws(Problem) -> String? {
+    func forwardedAddress(
+        of request: Request, at traits: RouteTraits
+    ) async throws(Problem) -> String? {
         let lines = request.headers.all(Self.forwardedHeader)
-        let isBeginning = Self.beginnings.contains(request.path)
         if lines.isEmpty {
-            guard isBeginning, request.headers["Authorization"] != nil,
+            guard traits.contains(.needsForwardedAddress), request.headers["Authorization"] != nil,
                 try await isForwarder(request)
             else { return nil }
             throw Problem(.forwardedAddressRequired)

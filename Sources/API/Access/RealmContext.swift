@@ -107,13 +107,13 @@ public final class RealmContext: RouteContext {
     }
 
     public func admit(
-        _ request: Request, to right: Right, realm: RealmID?, client: ClientCredentials?
+        _ request: Request, to route: Outline, realm: RealmID?, client: ClientCredentials?
     ) async throws(Problem) -> Caller {
-        switch right {
+        switch route.right {
         case .nothing: return .nobody
         case .client:
             do throws(RefusedClaim) {
-                return .client(try await authenticate(client, for: request))
+                return .client(try await authenticate(client, for: request, at: route.traits))
             } catch {
                 guard error.problem.kind == .invalidClient else { throw error.problem }
                 // A client's own rate is for the client alone: nobody else can use it up.
@@ -122,16 +122,16 @@ public final class RealmContext: RouteContext {
                 throw error.problem
             }
         case .bearer:
-            let token = try await bearer(of: request)
+            let token = try await bearer(of: request, at: route.traits)
             try await requireForUs(token)
             return try holder(of: token)
         case .account:
-            let token = try await bearer(of: request)
+            let token = try await bearer(of: request, at: route.traits)
             let caller = try holder(of: token)
             try await requireOwnApp(token)
             return caller
         case .service:
-            let token = try await bearer(of: request)
+            let token = try await bearer(of: request, at: route.traits)
             guard token.isFor(place.issuer) else { throw Problem(.invalidToken) }
             guard token.session.terms.account == nil else { throw Problem(.forbidden) }
             return .service(token.session, scope: token.scope)
@@ -198,9 +198,11 @@ extension RealmContext {
     }
 
     /// The access token of a request (RFC 6750), in the header and nowhere else.
-    private func bearer(of request: Request) async throws(Problem) -> PresentedToken {
+    private func bearer(
+        of request: Request, at traits: RouteTraits
+    ) async throws(Problem) -> PresentedToken {
         let lines = request.headers.all("Authorization")
-        let tokens = formTokens(of: request)
+        let tokens = traits.contains(.takesTokenInForm) ? formTokens(of: request) : []
         // RFC 6750 section 2: whoever shows two may mean either.
         guard tokens.count <= 1, tokens.isEmpty || lines.isEmpty else {
             throw Problem(.invalidRequest, "The access token is shown more than once.")
@@ -223,8 +225,7 @@ extension RealmContext {
 
     /// OpenID Connect Core section 5.3.1: user info alone takes a token in a form, byte for byte.
     private func formTokens(of request: Request) -> [String] {
-        guard request.path == TokenRoutes.userInfoPath, request.method == .post,
-            let pairs = Form.parse(request.body)
+        guard request.method == .post, let pairs = Form.parse(request.body)
         else { return [] }
         return pairs.filter { $0.name == "access_token" }.map(\.value)
     }

@@ -30,8 +30,8 @@ public struct RealmContexts: Sendable {
 
     /// Routes that every realm has, and the answers that are ready at its hosts.
     public func table(_ routes: [Route<RealmContext>]) -> Router.Table {
-        Router.Table(routes) { request throws(Problem) in
-            try await context(of: request)
+        Router.Table(routes) { request, route throws(Problem) in
+            try await context(of: request, at: route)
         } shelf: {
             shelf(of: $0)
         }
@@ -39,9 +39,9 @@ public struct RealmContexts: Sendable {
 
     /// The same where the realm has this profile; elsewhere there is nothing.
     public func context(
-        of request: Request, profile: RealmProfile
+        of request: Request, at route: Outline, profile: RealmProfile
     ) async throws(Problem) -> RealmContext {
-        let context = try await context(of: request)
+        let context = try await context(of: request, at: route)
         guard context.place.settings[SettingCatalogue.profile] == profile else {
             throw Problem(.noSuchRoute)
         }
@@ -58,7 +58,7 @@ public struct RealmContexts: Sendable {
     /// The first page of a web app's place has a name of its own, and somebody who reads comes to the own
     /// account: everybody else's is the welcome.
     public func led(_ request: Request) async -> Request {
-        guard request.path == "/", let place = try? await places.place(of: request),
+        guard let place = try? await places.place(of: request),
             let first = place.webApp != nil
                 ? WebAppPlace.indexPath : request.isOfSomebodyWhoReads ? place.home : nil
         else { return request }
@@ -69,13 +69,17 @@ public struct RealmContexts: Sendable {
 
     /// Whatever else the realm has is not at a web app's place, where its scripts could reach for it:
     /// nothing is, but what pages are drawn with.
-    public func context(of request: Request) async throws(Problem) -> RealmContext {
+    public func context(
+        of request: Request, at route: Outline
+    ) async throws(Problem) -> RealmContext {
         let place = try await places.place(of: request)
-        guard place.webApp == nil || request.path.utf8.starts(with: "/assets/".utf8) else {
+        guard place.webApp == nil || route.traits.contains(.servedAtWebApps) else {
             throw Problem(.noSuchRoute)
         }
         let context = try await context(at: place)
-        guard let address = try await context.forwardedAddress(of: request) else { return context }
+        guard let address = try await context.forwardedAddress(of: request, at: route.traits) else {
+            return context
+        }
         var forwarded = place
         forwarded.address = address
         return try await self.context(at: forwarded)

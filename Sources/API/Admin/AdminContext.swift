@@ -63,13 +63,13 @@ public struct AdminContext: RouteContext {
     /// given before anything is looked up, so it says nothing about other people's realms. Only
     /// keys of all realms ever see 404 for a realm.
     public func admit(
-        _ request: Request, to right: Right, realm: RealmID?, client: ClientCredentials?
+        _ request: Request, to route: Outline, realm: RealmID?, client: ClientCredentials?
     ) async throws(Problem) -> Admin {
-        if right == .nothing { return .nobody }
+        if route.right == .nothing { return .nobody }
         if let name = `operator` { return .operator(name) }
         let key = try await authenticated(request)
         do throws(Problem) {
-            try require(right, of: key, realm)
+            try require(route.right, of: key, realm)
         } catch {
             try await record(.outOfScope, of: key.id, in: request)
             throw error

@@ -34,7 +34,8 @@ enum AssetRoutes {
         parameters: [
             Parameter("colour", in: .path, .text(1...16), "Six hexadecimal digits.")
         ],
-        answer: Answer(status: .ok, description: "A sheet.", content: .text("text/css"))
+        answer: Answer(status: .ok, description: "A sheet.", content: .text("text/css")),
+        traits: .servedAtWebApps
     ) { call throws(Problem) in
         let text = try call.required("colour")
         // Each has one name.
@@ -64,7 +65,8 @@ enum AssetRoutes {
         Route<RealmContext>(
             .get, PathTemplate(stringLiteral: path), id: id, tag: "Pages", summary: summary,
             right: .nothing, dialect: .page,
-            answer: Answer(status: .ok, description: "The file.", content: .text(type))
+            answer: Answer(status: .ok, description: "The file.", content: .text(type)),
+            traits: .servedAtWebApps
         ) { _ throws(Problem) in kept(.text(.ok, type, text)) }
     }
 

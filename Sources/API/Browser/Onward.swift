@@ -39,7 +39,7 @@ struct Onward: Sendable, Equatable {
 
     static let longest = 8192
     /// Where the pages stand that somebody may come back to.
-    private static let pages = [
+    static let pages = [
         "/account", "/device", "/consent", "/auth/authorize", "/apps", "/settings/clients",
     ]
 

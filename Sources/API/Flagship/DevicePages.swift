@@ -19,7 +19,7 @@ enum DevicePages {
         parameters: [
             Parameter("session_code", in: .query, .text(0...128), "What signs him in."),
             Parameter("redirect", in: .query, .text(0...2048), "Where to go on to."),
-        ], answer: .page, refusals: refusals
+        ], answer: .page, refusals: refusals, traits: .isReturnTarget
     ) { call throws(Problem) in
         let visit = try await call.visit()
         let redirect = call.text("redirect")

@@ -20,7 +20,7 @@ enum InstallationAuthorizeRoutes {
         parameters: (InstallationAuthorization.names + ["session_code"]).map {
             Parameter(
                 $0, in: .query, .text(0...InstallationAuthorization.longest), "Of the request.")
-        }, answer: .page, refusals: refusals
+        }, answer: .page, refusals: refusals, traits: .isReturnTarget
     ) { call throws(Problem) in
         let asked = try await call.installationAuthorization { call.text($0) }
         let visit = try await call.visit()

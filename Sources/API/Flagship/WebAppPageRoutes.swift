@@ -18,7 +18,7 @@ enum WebAppPageRoutes {
         .get, "/apps/{slug}/start", id: "startWebApp", tag: "Flagship",
         summary: "Leads into a web app.", right: .nothing, dialect: .page,
         parameters: [Parameter("slug", in: .path, .text(1...128), "What it goes by."), code],
-        answer: .page, refusals: Page.refusals + [.forbidden, .noSuchApp]
+        answer: .page, refusals: Page.refusals + [.forbidden, .noSuchApp], traits: .isReturnTarget
     ) { call throws(Problem) in
         let app = try await call.webApp(try call.required("slug"), .app)
         let visit = try await call.visit()

@@ -24,7 +24,8 @@ enum MagicLinkRoutes {
                     "Where the link leads on to: a path. Anything else is left out.",
                     example: "/basket")),
             example: ["Email": "a@example.org"]),
-        answer: NativeRoutes.uniform(mailed), refusals: Place.refusals + [.rateLimited]
+        answer: NativeRoutes.uniform(mailed), refusals: Place.refusals + [.rateLimited],
+        traits: .needsForwardedAddress
     ) { call throws(Problem) in
         async let pause: Void = call.context.hesitate()
         let address = call.given("Email").flatMap { try? MailAddress($0).text }

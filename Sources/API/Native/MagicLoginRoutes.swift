@@ -8,10 +8,8 @@ internal import Values
 enum MagicLoginRoutes {
     static let table: [Route<RealmContext>] = [login]
 
-    static let path = "/api/account/magic-link/login"
-
     private static let login = Route<RealmContext>(
-        .post, PathTemplate(stringLiteral: path), id: "loginByMagicLink", tag: "Native sign-in",
+        .post, "/api/account/magic-link/login", id: "loginByMagicLink", tag: "Native sign-in",
         summary: "Signs a browser in by a mailed link.",
         detail: """
             The session is a cookie. Where a second factor is owed nothing is used up: the same is \
@@ -32,7 +30,7 @@ enum MagicLoginRoutes {
                 .optional("MfaMethods", .list(of: .text(1...20), 1...4), "Which ones will do."),
                 .optional("ReturnUrl", .text(1...2048), "Where the link leads on to.")),
             example: ["RequiresMfa": false, "ReturnUrl": "/account"]),
-        refusals: Place.refusals + [.invalidLink, .foreignForm, .rateLimited]
+        refusals: Place.refusals + [.invalidLink, .foreignForm, .rateLimited], traits: .setsCookies
     ) { call throws(Problem) in
         try await call.loginByLink()
     }

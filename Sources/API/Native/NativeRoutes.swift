@@ -21,7 +21,8 @@ enum NativeRoutes {
         summary: "Has a one-time code mailed.",
         detail: "The answer is the same whether there is an account or not.", right: .nothing,
         dialect: .native, body: Body(schema: .object(person), example: ["Email": "a@example.org"]),
-        answer: uniform(mailed), refusals: Place.refusals + [.nativeGrantsDisabled, .rateLimited]
+        answer: uniform(mailed), refusals: Place.refusals + [.nativeGrantsDisabled, .rateLimited],
+        traits: .needsForwardedAddress
     ) { call throws(Problem) in
         try await call.requestCode(.signIn, answer: mailed)
     }
@@ -33,7 +34,8 @@ enum NativeRoutes {
         right: .nothing, dialect: .native,
         body: Body(schema: .object(person), example: ["Email": "a@example.org"]),
         answer: uniform(available),
-        refusals: Place.refusals + [.nativeGrantsDisabled, .rateLimited]
+        refusals: Place.refusals + [.nativeGrantsDisabled, .rateLimited],
+        traits: .needsForwardedAddress
     ) { call throws(Problem) in
         try await call.requestCode(.registration, answer: available)
     }

@@ -7,21 +7,8 @@ internal import Values
 enum TokenRoutes {
     static let table: [Route<RealmContext>] = [token, introspect, revoke]
 
-    static let tokenPath = "/connect/token"
-    private static let introspectionPath = "/connect/introspect"
-    static let userInfoPath = "/connect/userinfo"
-
-    /// Whether what was known of a client a moment ago is enough to begin with: what is done there makes
-    /// sure of it.
-    static func asksAgain(_ path: String) -> Bool { grants(path) || path == introspectionPath }
-
-    /// Where what is granted uses up in the same breath what the client shows itself by.
-    static func grants(_ path: String) -> Bool {
-        path == tokenPath || path == VooRoutes.tokenPath || path == VooRoutes.capitalTokenPath
-    }
-
     static let token = Route<RealmContext>(
-        .post, PathTemplate(stringLiteral: tokenPath), id: "getToken", tag: "OAuth",
+        .post, PathTemplate(stringLiteral: Place.tokenPath), id: "getToken", tag: "OAuth",
         summary: "Gives a client tokens for what it shows (RFC 6749).", right: .client,
         dialect: .oauth,
         body: .form(
@@ -42,7 +29,7 @@ enum TokenRoutes {
             .unsupportedGrantType, .unauthorizedClient, .invalidGrant, .invalidScope,
             .invalidTarget, .invalidRequest, .rateLimited, .invalidProof, .nonceNeeded,
             .authorizationPending, .slowDown, .expiredDeviceCode, .deviceDenied, .mfaRequired,
-        ], isForScripts: true
+        ], traits: [.forScripts, .acceptsCachedClient, .consumesAssertion]
     ) { call throws(Problem) in
         let client = try call.presentClient
         // Devices of one client ask again and again, each at its own pace.
@@ -52,7 +39,7 @@ enum TokenRoutes {
     }
 
     private static let introspect = Route<RealmContext>(
-        .post, PathTemplate(stringLiteral: introspectionPath), id: "introspectToken", tag: "OAuth",
+        .post, "/connect/introspect", id: "introspectToken", tag: "OAuth",
         summary: "Says whether a token is good, and for what (RFC 7662).",
         detail: """
             For clients that can keep a secret. A refresh token is active for its own client alone.
@@ -62,7 +49,7 @@ enum TokenRoutes {
             "What is known of it.",
             introspection,
             example: ["active": false]),
-        refusals: Place.refusals + [.invalidRequest]
+        refusals: Place.refusals + [.invalidRequest], traits: .acceptsCachedClient
     ) { call throws(Problem) in
         let client = try call.presentClient
         guard client.proof != .none else { throw Problem(.invalidClient) }
@@ -76,7 +63,7 @@ enum TokenRoutes {
         detail: "A client ends its own tokens only; of others it hears nothing.", right: .client,
         dialect: .oauth, body: .form(tokenForm, example: exampleForm),
         answer: Answer(status: .ok, description: "It is over.", content: .nothing),
-        refusals: Place.refusals + [.invalidRequest], isForScripts: true
+        refusals: Place.refusals + [.invalidRequest], traits: .forScripts
     ) { call throws(Problem) in
         let client = try call.presentClient
         guard let text = call.body["token"]?.string else { throw Problem(.invalidRequest) }

@@ -22,7 +22,7 @@ enum UserInfoRoutes {
         _ method: Method, id: String, body: Body?
     ) -> Route<RealmContext> {
         Route(
-            method, PathTemplate(stringLiteral: TokenRoutes.userInfoPath), id: id, tag: "OAuth",
+            method, "/connect/userinfo", id: id, tag: "OAuth",
             summary: "Says who is signed in (OpenID Connect Core 5.3).",
             detail: "Signed, as a JWT, for clients that were registered so.", right: .bearer,
             dialect: .oauth, body: body,
@@ -30,7 +30,7 @@ enum UserInfoRoutes {
                 "As much as the token's scope allows.", schema,
                 example: ["sub": "0193a0e7-5e0c-7000-9000-2f6b1c1d9a10"]),
             refusals: Place.refusals + [.invalidToken, .insufficientScope, .invalidRequest],
-            isForScripts: true
+            traits: [.forScripts, .takesTokenInForm]
         ) { call throws(Problem) in
             guard case .account(let account, let session, let scope, let audience) = call.caller
             else {

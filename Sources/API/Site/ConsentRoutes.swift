@@ -10,7 +10,8 @@ enum ConsentRoutes {
     private static let show = Route<RealmContext>(
         .get, "/consent", id: "showConsent", tag: "Pages",
         summary: "Asks whether an application may have what it asks for.", right: .nothing,
-        dialect: .page, parameters: Onward.parameters, answer: .page, refusals: Place.refusals
+        dialect: .page, parameters: Onward.parameters, answer: .page, refusals: Place.refusals,
+        traits: .isReturnTarget
     ) { call throws(Problem) in
         let visit = try await call.visit()
         let onward = Onward(call)

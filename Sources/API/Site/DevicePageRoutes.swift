@@ -20,7 +20,7 @@ enum DevicePageRoutes {
             Parameter("user_code", in: .query, .text(0...64), "The code."),
             Parameter("done", in: .query, .text(0...10), "What was decided."),
         ],
-        answer: .page, refusals: Page.refusals
+        answer: .page, refusals: Page.refusals, traits: .isReturnTarget
     ) { call throws(Problem) in
         let visit = try await call.visit()
         let code = call.text("user_code") ?? ""

@@ -9,16 +9,13 @@ enum VooRoutes {
     static let table: [Route<RealmContext>] = [
         AuthorizeRoutes.authorize(.get, "/authorize", id: "vooAuthorize"),
         AuthorizeRoutes.authorize(.post, "/authorize", id: "vooAuthorizeByForm"),
-        token(tokenPath, id: "vooToken"), token(capitalTokenPath, id: "vooTokenCapital"),
+        token("/token", id: "vooToken"), token("/Token", id: "vooTokenCapital"),
         ResourceGuard.route,
     ]
 
-    static let tokenPath = "/token"
-    static let capitalTokenPath = "/Token"
-
-    private static func token(_ path: String, id: String) -> Route<RealmContext> {
+    private static func token(_ path: PathTemplate, id: String) -> Route<RealmContext> {
         Route(
-            .post, PathTemplate(stringLiteral: path), id: id, tag: "Voo",
+            .post, path, id: id, tag: "Voo",
             summary: "Tokens for apps of the voo profile.",
             detail: """
                 As `/connect/token`, with the parameters in the query or a form. A public client \
@@ -33,7 +30,7 @@ enum VooRoutes {
         ) { call throws(Problem) in
             let request = try await call.vooTokenRequest()
             let context = call.context
-            return try await Endpoint(TokenRoutes.token) { _ throws(Problem) in context }
+            return try await Endpoint(TokenRoutes.token) { _, _ throws(Problem) in context }
                 .answer(request, [])
         }
     }

@@ -11,13 +11,13 @@ struct Endpoint: Outlined, Sendable {
 
     init<Context>(
         _ route: Route<Context>,
-        context: @escaping @Sendable (Request) async throws(Problem) -> Context,
+        context: @escaping @Sendable (Request, Outline) async throws(Problem) -> Context,
         shelf: @escaping @Sendable (Request) -> Shelf? = { _ in nil }
     ) {
         outline = route.outline
         self.shelf = shelf
         answer = { request, holes throws(Problem) in
-            let context = try await context(request)
+            let context = try await context(request, route.outline)
             do throws(Problem) {
                 return try await route.answer(request, holes, in: context)
             } catch {
@@ -52,7 +52,7 @@ extension Route {
             body = read
         }
         let caller = try await context.admit(
-            request, to: outline.right, realm: realm.flatMap { RealmID($0) }, client: client)
+            request, to: outline, realm: realm.flatMap { RealmID($0) }, client: client)
         var parameters = try outline.pathParameters(holes)
         try outline.readQuery(request.query, into: &parameters)
         try outline.readHeaders(request.headers, into: &parameters)

@@ -20,16 +20,12 @@ public final class Outline: Sendable {
     let answer: Answer
     /// What the operation itself may refuse, beside what every operation of its form may.
     let refusals: [ProblemKind]
-    /// Whether scripts of pages elsewhere may read the answers: `OtherOrigins`.
-    let isForScripts: Bool
-    /// Whether everybody who asks at a host is told the same, until something changes in its realm.
-    let isSameForAll: Bool
+    let traits: RouteTraits
 
     init(
         method: Method, path: PathTemplate, id: String, tag: String, summary: String,
         detail: String, right: Right, dialect: Dialect, parameters: [Parameter], body: Body?,
-        answer: Answer, refusals: [ProblemKind], isForScripts: Bool = false,
-        isSameForAll: Bool = false
+        answer: Answer, refusals: [ProblemKind], traits: RouteTraits = []
     ) {
         let inPath = parameters.filter { $0.place == .path }.map(\.name)
         precondition(Set(inPath) == Set(path.parameters), "A path's parameters are declared.")
@@ -50,8 +46,7 @@ public final class Outline: Sendable {
         self.body = body
         self.answer = answer
         self.refusals = refusals
-        self.isForScripts = isForScripts
-        self.isSameForAll = isSameForAll
+        self.traits = traits
     }
 }
 

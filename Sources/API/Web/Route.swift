@@ -5,11 +5,11 @@ public import HTTP
 public protocol RouteContext: Sendable {
     associatedtype Caller: Sendable
 
-    /// Throws 401 or 403 where the caller may not do this. `realm` is the realm that the path
+    /// Throws 401 or 403 where the caller may not do this. `route` says which right it takes. `realm` is the realm that the path
     /// names: nil where it names none, or none that there could be. `client` is what the caller
     /// shows of itself where the right asks for a client.
     func admit(
-        _ request: Request, to right: Right, realm: RealmID?, client: ClientCredentials?
+        _ request: Request, to route: Outline, realm: RealmID?, client: ClientCredentials?
     ) async throws(Problem) -> Caller
 
     /// Has a call handled that was let in, unless its answer is known.
@@ -56,13 +56,13 @@ public struct Route<Context: RouteContext>: Sendable, Outlined {
         _ method: Method, _ path: PathTemplate, id: String, tag: String, summary: String,
         detail: String = "", right: Right, dialect: Dialect = .plain,
         parameters: [Parameter] = [], body: Body? = nil, answer: Answer,
-        refusals: [ProblemKind] = [], isForScripts: Bool = false, isSameForAll: Bool = false,
+        refusals: [ProblemKind] = [], traits: RouteTraits = [],
         handler: @escaping Handler
     ) {
         outline = Outline(
             method: method, path: path, id: id, tag: tag, summary: summary, detail: detail,
             right: right, dialect: dialect, parameters: parameters, body: body, answer: answer,
-            refusals: refusals, isForScripts: isForScripts, isSameForAll: isSameForAll)
+            refusals: refusals, traits: traits)
         self.handler = handler
     }
 

@@ -14,8 +14,8 @@ struct RouteTree<Entry: Outlined & Sendable>: Sendable {
         let template: PathTemplate
         /// What the routes of this path speak: one path speaks one.
         let dialect: Dialect
-        /// As one path speaks one dialect, it is for scripts or it is not.
-        let isForScripts: Bool
+        /// Those that the routes of one path have in common.
+        let traits: RouteTraits
         /// The path's own segments, percent-encoded as they came, where the template has holes.
         let holes: [String]
         private let routes: [(method: Method, entry: Entry)]
@@ -23,7 +23,7 @@ struct RouteTree<Entry: Outlined & Sendable>: Sendable {
         init(_ any: Outline, routes: [Method: Entry], holes: [String]) {
             template = any.path
             dialect = any.dialect
-            isForScripts = any.isForScripts
+            traits = any.traits.intersection(.ofPath)
             self.holes = holes
             self.routes = routes.map { ($0, $1) }
         }
@@ -82,8 +82,8 @@ struct RouteTree<Entry: Outlined & Sendable>: Sendable {
             "Routes of one path speak one dialect.")
         precondition(
             nodes[index].routes.values.allSatisfy {
-                $0.outline.isForScripts == outline.isForScripts
-            }, "Routes of one path are all for scripts, or none is.")
+                $0.outline.traits.symmetricDifference(outline.traits).isDisjoint(with: .ofPath)
+            }, "Routes of one path are all for scripts, or none is; and so with cookies.")
         nodes[index].routes[outline.method] = route
     }
 

@@ -13,21 +13,21 @@ public struct Router: Sendable {
 
         /// One context for all requests.
         public init<Context>(_ routes: [Route<Context>], context: Context) {
-            self.init(routes) { _ throws(Problem) in context }
+            self.init(routes) { _, _ throws(Problem) in context }
         }
 
         /// A context for each request, made when its route is found: whom it is for may depend on
         /// its host.
         public init<Context>(
             _ routes: [Route<Context>],
-            context: @escaping @Sendable (Request) async throws(Problem) -> Context
+            context: @escaping @Sendable (Request, Outline) async throws(Problem) -> Context
         ) {
             self.init(routes, context: context, shelf: { _ in nil })
         }
 
         init<Context>(
             _ routes: [Route<Context>],
-            context: @escaping @Sendable (Request) async throws(Problem) -> Context,
+            context: @escaping @Sendable (Request, Outline) async throws(Problem) -> Context,
             shelf: @escaping @Sendable (Request) -> Shelf?
         ) {
             endpoints = routes.map { Endpoint($0, context: context, shelf: shelf) }
@@ -58,7 +58,8 @@ public struct Router: Sendable {
             "An operation's name stands for one route.")
         let tree = RouteTree(endpoints)
         self.tree = tree
-        shared = endpoints.filter(\.outline.isSameForAll).compactMap { endpoint in
+        shared = endpoints.filter { $0.outline.traits.contains(.sameForEveryone) }.compactMap {
+            endpoint in
             let path = endpoint.outline.path.description
             return tree.find(path).map { (path, $0, endpoint) }
         }
@@ -144,8 +145,9 @@ public struct Router: Sendable {
         _ response: inout Response, to request: Request, at place: RouteTree<Endpoint>.Match?,
         in dialect: Dialect
     ) {
-        harden(&response, request, dialect)
-        if place?.isForScripts == true { OtherOrigins.mayRead(&response) }
+        let traits = place?.traits ?? []
+        harden(&response, request, dialect, traits)
+        if traits.contains(.forScripts) { OtherOrigins.mayRead(&response) }
     }
 
     private func answer(
@@ -156,7 +158,9 @@ public struct Router: Sendable {
             if request.method == .options {
                 var response = Response(status: .noContent, headers: Headers(), body: [])
                 response.headers["Allow"] = place.allow
-                if place.isForScripts { OtherOrigins.mayAsk(&response, place.allow) }
+                if place.traits.contains(.forScripts) {
+                    OtherOrigins.mayAsk(&response, place.allow)
+                }
                 return response
             }
             var problem = Problem(.methodNotAllowed, "This path knows \(place.allow).")
@@ -173,7 +177,9 @@ public struct Router: Sendable {
         "X-Frame-Options": "DENY", "Cross-Origin-Resource-Policy": "same-origin",
     ]
 
-    private func harden(_ response: inout Response, _ request: Request, _ dialect: Dialect) {
+    private func harden(
+        _ response: inout Response, _ request: Request, _ dialect: Dialect, _ traits: RouteTraits
+    ) {
         response.headers.fill(from: Self.cautions)
         let isAPI = request.path == "/api" || request.path.utf8.starts(with: "/api/".utf8)
         if isAPI || dialect != .plain && response.headers["Cache-Control"] == nil {
@@ -182,8 +188,7 @@ public struct Router: Sendable {
             if dialect == .oauth { response.headers["Pragma"] = "no-cache" }
         }
         // Clients without a browser keep their tokens themselves.
-        let isOfBrowsers = request.path == MagicLoginRoutes.path
-        if dialect == .oauth || dialect == .native, !isOfBrowsers {
+        if dialect == .oauth || dialect == .native, !traits.contains(.setsCookies) {
             response.headers.removeAll("Set-Cookie")
         }
     }

@@ -135,10 +135,10 @@ struct Service: Sendable {
                         store: store, queries: models.queries,
                         upstream: Upstream(calls: UpstreamCalls(options.outgoing)))),
                 realms.table(API.realmTable + API.pageTable),
-                .init(API.flagshipTable + API.flagshipPageTable) { request throws(Problem) in
-                    try await realms.context(of: request, profile: .flagship)
+                .init(API.flagshipTable + API.flagshipPageTable) { request, route throws(Problem) in
+                    try await realms.context(of: request, at: route, profile: .flagship)
                 },
-                .init(API.webAppTable) { request throws(Problem) in
+                .init(API.webAppTable) { request, _ throws(Problem) in
                     try await realms.context(ofWebApp: request)
                 },
             ], log: store.lines, metrics: store.metrics, lead: { await realms.led($0) },

@@ -147,8 +147,8 @@ struct AuthorizeWorld {
         let contexts = world.contexts
         let router = Router(
             [
-                .init([route]) { request throws(Problem) in
-                    try await contexts.context(of: request)
+                .init([route]) { request, outline throws(Problem) in
+                    try await contexts.context(of: request, at: outline)
                 }
             ], log: .silent, metrics: Metrics())
         let answer = await router.respond(

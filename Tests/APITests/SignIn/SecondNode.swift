@@ -22,8 +22,8 @@ extension SignInWorld {
         let contexts = otherContexts()
         return Router(
             [
-                .init(API.flagshipTable + API.flagshipPageTable) { request throws(Problem) in
-                    try await contexts.context(of: request, profile: .flagship)
+                .init(API.flagshipTable + API.flagshipPageTable) { request, route throws(Problem) in
+                    try await contexts.context(of: request, at: route, profile: .flagship)
                 }
             ], log: .silent, metrics: Metrics())
     }

@@ -58,10 +58,10 @@ struct SignInWorld {
         router = Router(
             [
                 contexts.table(API.realmTable + API.pageTable),
-                .init(API.flagshipTable + API.flagshipPageTable) { request throws(Problem) in
-                    try await contexts.context(of: request, profile: .flagship)
+                .init(API.flagshipTable + API.flagshipPageTable) { request, route throws(Problem) in
+                    try await contexts.context(of: request, at: route, profile: .flagship)
                 },
-                .init(API.webAppTable) { request throws(Problem) in
+                .init(API.webAppTable) { request, _ throws(Problem) in
                     try await contexts.context(ofWebApp: request)
                 },
             ], log: .silent, metrics: Metrics(), lead: { await contexts.led($0) },

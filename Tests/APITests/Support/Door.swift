@@ -15,9 +15,9 @@ struct DoorContext: RouteContext {
     let secret: String
 
     func admit(
-        _ request: Request, to right: Right, realm: RealmID?, client: ClientCredentials?
+        _ request: Request, to route: Outline, realm: RealmID?, client: ClientCredentials?
     ) throws(Problem) -> String {
-        switch right {
+        switch route.right {
         case .nothing: return "nobody"
         case .realm, .everything: throw Problem(.forbidden)
         case .client:

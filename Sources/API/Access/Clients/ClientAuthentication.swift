@@ -19,18 +19,21 @@ struct RefusedClaim: Error {
 extension RealmContext {
     /// As much is looked up for a name that no client has as for one that some client has.
     func authenticate(
-        _ credentials: ClientCredentials?, for request: Request
+        _ credentials: ClientCredentials?, for request: Request, at traits: RouteTraits
     ) async throws(RefusedClaim) -> PresentClient {
         var refused: RefusedClaim
         do throws(Problem) {
             guard let credentials, let clientID = try name(of: credentials) else {
                 throw Problem(.invalidClient, "client_id is required.")
             }
-            if let client = try await cached(clientID, credentials, request) { return client }
+            if let client = try await cached(clientID, credentials, request, traits) {
+                return client
+            }
             let known = try await fresh(clientID)
             do throws(Problem) {
-                let client = try await confirm(known, clientID, credentials, request)
-                if TokenRoutes.asksAgain(request.path) {
+                let client = try await confirm(
+                    known, clientID, credentials, request, traits)
+                if traits.contains(.acceptsCachedClient) {
                     _ = try? await clients.recent(clientID, in: place.realm)
                 }
                 return client
@@ -47,13 +50,15 @@ extension RealmContext {
 
     /// What this process knows from a moment ago is good enough for some ways and never a reason to refuse.
     private func cached(
-        _ clientID: String, _ credentials: ClientCredentials, _ request: Request
+        _ clientID: String, _ credentials: ClientCredentials, _ request: Request,
+        _ traits: RouteTraits
     ) async throws(Problem) -> PresentClient? {
-        guard TokenRoutes.asksAgain(request.path) else { return nil }
+        guard traits.contains(.acceptsCachedClient) else { return nil }
         let revision = keys.revision(place.realm)
         let known = clients.cached(clientID, in: place.realm)
         guard
-            var client = try await present(known, clientID, credentials, request, isOld: true)
+            var client = try await present(
+                known, clientID, credentials, request, traits, isOld: true)
         else { return nil }
         client.revision = revision
         return client
@@ -63,7 +68,7 @@ extension RealmContext {
     func lookUp(
         _ credentials: ClientCredentials, _ clientID: String, for request: Request
     ) async throws(Problem) -> PresentClient {
-        try await confirm(try await fresh(clientID), clientID, credentials, request)
+        try await confirm(try await fresh(clientID), clientID, credentials, request, [])
     }
 
     private func fresh(_ clientID: String) async throws(Problem) -> KnownClient? {
@@ -74,9 +79,11 @@ extension RealmContext {
 
     private func confirm(
         _ known: KnownClient?, _ clientID: String, _ credentials: ClientCredentials,
-        _ request: Request
+        _ request: Request, _ traits: RouteTraits
     ) async throws(Problem) -> PresentClient {
-        guard let client = try await present(known, clientID, credentials, request, isOld: false)
+        guard
+            let client = try await present(
+                known, clientID, credentials, request, traits, isOld: false)
         else {
             guard case .assertion = credentials.proof else { throw Problem(.invalidClient) }
             throw Problem(.invalidClient, wantedAssertion)
@@ -87,7 +94,7 @@ extension RealmContext {
     /// The client, if it shows what it is known by.
     private func present(
         _ known: KnownClient?, _ clientID: String, _ credentials: ClientCredentials,
-        _ request: Request, isOld: Bool
+        _ request: Request, _ traits: RouteTraits, isOld: Bool
     ) async throws(Problem) -> PresentClient? {
         guard
             let known = known ?? (isOld ? StandInClient.known : StandInClient.read()),
@@ -96,7 +103,8 @@ extension RealmContext {
         let way = known.metadata.authenticationMethod.way
         if isOld, !way.mayBeOld { return nil }
         let claim = ClientClaim(
-            clientID: clientID, client: known, shown: credentials.proof, request: request)
+            clientID: clientID, client: known, shown: credentials.proof, request: request,
+            traits: traits)
         guard let proof = try await way.proof(of: claim, in: self),
             proof.isGood(for: known.metadata.authenticationMethod, known.secret)
         else { return nil }

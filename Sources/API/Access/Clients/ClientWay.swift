@@ -7,6 +7,8 @@ struct ClientClaim: Sendable {
     let client: KnownClient
     let shown: ClientCredentials.Proof
     let request: Request
+    /// Of the route that was called.
+    let traits: RouteTraits
 }
 
 /// One way in which clients show that they are themselves. A new one is a case of `AuthenticationMethod`,

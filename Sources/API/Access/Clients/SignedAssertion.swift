@@ -10,8 +10,6 @@ internal import Values
 struct SignedAssertion: ClientWay {
     let mayBeOld = false
 
-    private static let asking = [DeviceRoutes.path, DeviceRoutes.longPath]
-
     static let type = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 
     func proof(
@@ -38,8 +36,7 @@ struct SignedAssertion: ClientWay {
         let used = UsedAssertion(id: assertion.id, until: rules.lastUse(of: assertion))
         // What is granted uses the assertion up in the same breath, so that a failure in between costs
         // nobody one. Elsewhere it is used up here: in the log, so that every node knows of it.
-        let path = claim.request.path
-        if !TokenRoutes.grants(path), !Self.asking.contains(path) {
+        if !claim.traits.contains(.consumesAssertion) {
             try await context.use(used, of: claim.clientID)
         }
         return .assertion(used)
@@ -53,7 +50,7 @@ extension RealmContext {
     fileprivate func assertionRules(for client: ClientMetadata) -> ClientAssertion.Rules {
         var audiences: Set<String> = [place.issuer]
         if client.assertsForTokenURL || place.settings[SettingCatalogue.assertionForTokenURL] {
-            audiences.insert(place.issuer + TokenRoutes.tokenPath)
+            audiences.insert(place.issuer + Place.tokenPath)
         }
         return ClientAssertion.Rules(audiences: audiences)
     }
@@ -62,7 +59,7 @@ extension RealmContext {
     var wantedAssertion: String {
         let endpoint =
             place.settings[SettingCatalogue.assertionForTokenURL]
-            ? " or \(place.issuer)\(TokenRoutes.tokenPath)" : ""
+            ? " or \(place.issuer)\(Place.tokenPath)" : ""
         return
             "A client assertion is signed by a key that the client registered, with iss and sub its "
             + "client_id, aud \(place.issuer)\(endpoint) alone, a jti of its own, and exp within the hour."

@@ -59,6 +59,8 @@ public final class Ground: Sendable {
 extension Place {
     /// The page of one's own account.
     static let accountPath = "/account"
+    /// The token endpoint, which assertions may name as their audience.
+    static let tokenPath = "/connect/token"
 
     /// Where people are at home who were not sent here for anything else.
     var home: String? {

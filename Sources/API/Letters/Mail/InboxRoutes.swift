@@ -22,7 +22,7 @@ public struct InboxContext: RouteContext {
     }
 
     public func admit(
-        _ request: Request, to right: Right, realm: RealmID?, client: ClientCredentials?
+        _ request: Request, to route: Outline, realm: RealmID?, client: ClientCredentials?
     ) {}
 }
 

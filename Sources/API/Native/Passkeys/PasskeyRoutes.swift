@@ -22,7 +22,7 @@ enum PasskeyRoutes {
             example: ["client_id": "phone"]),
         answer: .ok(
             "A challenge.", PasskeyOptions.begun, example: PasskeyOptions.exampleOfBegun),
-        refusals: refusals
+        refusals: refusals, traits: .needsForwardedAddress
     ) { call throws(Problem) in
         let name = call.body["client_id"]?.string
         try call.count(.passkeyBegin, client: name)

@@ -35,7 +35,7 @@ enum PushedRequests {
                     .required("expires_in", .integer(1...600), "Seconds.")),
                 example: ["request_uri": "urn:ietf:params:oauth:request_uri:…", "expires_in": 90])),
         refusals: Place.refusals + [.invalidRequest, .invalidClient, .invalidProof, .nonceNeeded],
-        isForScripts: true
+        traits: .forScripts
     ) { call throws(Problem) in
         try await call.push()
     }

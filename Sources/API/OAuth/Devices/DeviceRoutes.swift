@@ -65,7 +65,7 @@ enum DeviceRoutes {
             refusals: Place.refusals + [
                 .unauthorizedClient, .invalidScope, .invalidTarget, .rateLimited, .invalidProof,
                 .nonceNeeded,
-            ]
+            ], traits: .consumesAssertion
         ) { call throws(Problem) in
             let client = try call.presentClient
             try call.count(.deviceCode, client: client.clientID)

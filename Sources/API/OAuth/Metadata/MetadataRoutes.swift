@@ -27,7 +27,7 @@ enum MetadataRoutes {
             detail: "Only what works now, and for native apps only where the realm lets them.",
             right: .nothing, dialect: .oauth,
             answer: .ok("What is offered.", ServerMetadata.schema, example: ServerMetadata.example),
-            refusals: Place.refusals, isForScripts: true, isSameForAll: true
+            refusals: Place.refusals, traits: [.forScripts, .sameForEveryone]
         ) { call throws(Problem) in
             published(ServerMetadata.document(of: call.context.place))
         }
@@ -43,7 +43,7 @@ enum MetadataRoutes {
                 "The keys.",
                 .object(.required("keys", .list(of: .openObject, 1...32), "One a key.")),
                 example: ["keys": [["kty": "EC", "crv": "P-256", "alg": "ES256"]]]),
-            refusals: Place.refusals, isForScripts: true, isSameForAll: true
+            refusals: Place.refusals, traits: [.forScripts, .sameForEveryone]
         ) { call throws(Problem) in
             let keys = try await reading { () throws(LogFailure) in
                 try await call.context.keys.keys(of: call.context.place.realm)

@@ -74,7 +74,7 @@ enum AccountRoute {
             parameters: parameters + [
                 Parameter("done", in: .query, .text(0...40), "What was done.")
             ],
-            answer: .page, refusals: Place.refusals
+            answer: .page, refusals: Place.refusals, traits: .isReturnTarget
         ) { call throws(Problem) in
             let visit = try await call.visit()
             return try await answer(call, visit, path, isSensitive, handler)

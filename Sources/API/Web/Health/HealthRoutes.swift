@@ -17,7 +17,7 @@ public struct HealthContext: RouteContext {
     }
 
     public func admit(
-        _ request: Request, to right: Right, realm: RealmID?, client: ClientCredentials?
+        _ request: Request, to route: Outline, realm: RealmID?, client: ClientCredentials?
     ) {}
 }
 

@@ -1,0 +1,91 @@
+import Testing
+
+@testable import API
+
+/// Which routes have which trait. What a trait does is tested where it is used; here stands that no route
+/// gets or loses one without notice.
+@Suite struct `The traits of routes` {
+    private static let realm = (API.realmTable + API.pageTable).map(\.outline)
+    private static let flagship = (API.flagshipTable + API.flagshipPageTable).map(\.outline)
+    private static let all =
+        API.table.map(\.outline) + realm + flagship + API.webAppTable.map(\.outline)
+
+    private func routes(_ trait: RouteTraits) -> Set<String> {
+        Set(Self.all.filter { $0.traits.contains(trait) }.map(\.id))
+    }
+
+    @Test func `scripts of other origins may read what clients ask by themselves`() {
+        #expect(
+            routes(.forScripts) == [
+                "getToken", "revokeToken", "getUserInfo", "getUserInfoByForm",
+                "pushAuthorizationRequest",
+                "getOpenIDConfiguration", "getServerMetadata", "getKeySet",
+                "getKeySetFile",
+            ])
+    }
+
+    @Test func `only metadata and keys are the same for everyone`() {
+        #expect(
+            routes(.sameForEveryone) == [
+                "getOpenIDConfiguration", "getServerMetadata", "getKeySet",
+                "getKeySetFile",
+            ])
+    }
+
+    @Test func `a cached client is enough for tokens and introspection alone`() {
+        #expect(routes(.acceptsCachedClient) == ["getToken", "introspectToken"])
+    }
+
+    @Test func `an assertion is used up by grants and device requests in their own append`() {
+        #expect(
+            routes(.consumesAssertion) == [
+                "getToken", "requestDevice", "requestDeviceByLongName",
+            ])
+    }
+
+    @Test func `user info alone takes a token in a form`() {
+        #expect(routes(.takesTokenInForm) == ["getUserInfo", "getUserInfoByForm"])
+    }
+
+    @Test func `a client that forwards addresses must send one where a sign-in begins`() {
+        #expect(
+            routes(.needsForwardedAddress) == [
+                "requestOTP", "registerNatively", "requestMagicLink", "beginPasskeySignIn",
+            ])
+    }
+
+    @Test func `one route of the clients without a browser sets cookies`() {
+        let without: Set<String> = ["oauth", "native"]
+        let setting = Self.all.filter { $0.traits.contains(.setsCookies) }
+        #expect(setting.map(\.id) == ["loginByMagicLink"])
+        #expect(setting.allSatisfy { without.contains("\($0.dialect)") })
+    }
+
+    @Test func `assets alone are served at web apps`() {
+        let served = Self.all.filter { $0.traits.contains(.servedAtWebApps) }
+        #expect(!served.isEmpty)
+        for route in served {
+            #expect(route.path.description.hasPrefix("/assets/"), "\(route.id)")
+        }
+        for route in Self.all where route.path.description.hasPrefix("/assets/") {
+            #expect(route.traits.contains(.servedAtWebApps), "\(route.id)")
+        }
+    }
+
+    @Test
+    func
+        `a sign-in leads back to every page that says so, and the list names no page that is gone`()
+    {
+        for route in Self.all where route.method == .get {
+            let path = route.path.description.replacing("{", with: "").replacing("}", with: "")
+            guard route.traits.contains(.isReturnTarget) else { continue }
+            #expect(Onward(path: path).path != nil, "\(route.id)")
+        }
+        for page in Onward.pages {
+            #expect(
+                Self.all.contains {
+                    $0.traits.contains(.isReturnTarget) && $0.path.description.hasPrefix(page)
+                }, "\(page)")
+        }
+    }
+}
