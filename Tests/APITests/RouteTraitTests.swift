@@ -55,10 +55,9 @@ import Testing
     }
 
     @Test func `one route of the clients without a browser sets cookies`() {
-        let without: Set<String> = ["oauth", "native"]
         let setting = Self.all.filter { $0.traits.contains(.setsCookies) }
         #expect(setting.map(\.id) == ["loginByMagicLink"])
-        #expect(setting.allSatisfy { without.contains("\($0.dialect)") })
+        #expect(setting.allSatisfy { $0.voice.caution.contains(.setsNoCookies) })
     }
 
     @Test func `assets alone are served at web apps`() {

@@ -19,6 +19,7 @@ public final class RealmContext: RouteContext {
         clock = shared.clock.showing(shared.time, of: place.realm)
     }
 
+    public var owner: (any PageOwner)? { place }
     var rates: RateTable { place.rates }
     var keys: TokenKeys { shared.keys }
     var clients: KnownClients { shared.clients }

@@ -30,7 +30,7 @@ enum AssetRoutes {
 
     private static let theme = Route<RealmContext>(
         .get, PathTemplate(stringLiteral: "\(themes)/{colour}"), id: "getTheme", tag: "Pages",
-        summary: "A realm's colour.", right: .nothing, dialect: .page,
+        summary: "A realm's colour.", right: .nothing, voice: .page,
         parameters: [
             Parameter("colour", in: .path, .text(1...16), "Six hexadecimal digits.")
         ],
@@ -46,7 +46,7 @@ enum AssetRoutes {
     /// Browsers ask for it unasked. A spot of the realm's colour is easier to find among tabs than nothing.
     private static let icon = Route<RealmContext>(
         .get, "/favicon.ico", id: "getIcon", tag: "Pages", summary: "The icon of all pages.",
-        right: .nothing, dialect: .page,
+        right: .nothing, voice: .page,
         answer: Answer(status: .ok, description: "A picture.", content: .text("image/svg+xml")),
         refusals: Place.refusals
     ) { call throws(Problem) in
@@ -64,7 +64,7 @@ enum AssetRoutes {
     ) -> Route<RealmContext> {
         Route<RealmContext>(
             .get, PathTemplate(stringLiteral: path), id: id, tag: "Pages", summary: summary,
-            right: .nothing, dialect: .page,
+            right: .nothing, voice: .page,
             answer: Answer(status: .ok, description: "The file.", content: .text(type)),
             traits: .servedAtWebApps
         ) { _ throws(Problem) in kept(.text(.ok, type, text)) }

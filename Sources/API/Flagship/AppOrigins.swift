@@ -11,13 +11,13 @@ internal import JSON
 enum AppOrigins {
     /// The question that a browser asks before it sends such a request.
     static func question(
-        _ path: PathTemplate, id: String, _ methods: String, dialect: Dialect,
+        _ path: PathTemplate, id: String, _ methods: String, voice: Voice,
         refusals: [ProblemKind]
     ) -> Route<RealmContext> {
         Route(
             .options, path, id: id, tag: "Flagship",
             summary: "What scripts of the owner's web apps may ask here.", right: .nothing,
-            dialect: dialect,
+            voice: voice,
             answer: Answer(
                 status: .noContent, description: "In headers.", content: .nothing),
             refusals: refusals

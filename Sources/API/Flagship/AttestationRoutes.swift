@@ -16,7 +16,7 @@ enum AttestationRoutes {
         .post, "/auth/clients/{client_id}/challenge", id: "challengeInstallation",
         tag: "Flagship", summary: "What a store has to vouch for.",
         detail: "It is for this client alone, for one use and a week.", right: .nothing,
-        dialect: .flagship, parameters: [InstallationRoutes.clientID],
+        voice: .flagship, parameters: [InstallationRoutes.clientID],
         answer: Answer(
             status: .created, description: "The challenge.",
             content: .json(
@@ -33,7 +33,7 @@ enum AttestationRoutes {
     private static let attest = Route<RealmContext>(
         .post, "/auth/clients/{client_id}/attestation", id: "attestInstallation",
         tag: "Flagship", summary: "Shows a store's word that an app is the genuine one.",
-        detail: "Whatever is shown uses the challenge up.", right: .nothing, dialect: .flagship,
+        detail: "Whatever is shown uses the challenge up.", right: .nothing, voice: .flagship,
         parameters: [InstallationRoutes.clientID],
         body: Body(
             schema: .openObject,
@@ -61,7 +61,7 @@ enum AttestationRoutes {
         .post, "/auth/clients/{client_id}/assertion", id: "assertInstallation",
         tag: "Flagship", summary: "Shows that an app runs on the same device still.",
         detail: "With the key that App Attest vouched for, which counts its uses.",
-        right: .nothing, dialect: .flagship, parameters: [InstallationRoutes.clientID],
+        right: .nothing, voice: .flagship, parameters: [InstallationRoutes.clientID],
         body: Body(
             schema: .openObject, example: ["challenge": "…", "assertion": "…"],
             maximumBytes: 16 * 1024),

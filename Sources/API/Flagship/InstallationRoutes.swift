@@ -35,7 +35,7 @@ enum InstallationRoutes {
         .post, "/auth/register", id: "registerInstallation", tag: "Flagship",
         summary: "Lets an app on a device become known.",
         detail: "One that nobody let in for an hour is forgotten.", right: .nothing,
-        dialect: .flagship, body: body,
+        voice: .flagship, body: body,
         answer: Answer(
             status: .created, description: "The client.",
             content: .json(.openObject, example: example)),
@@ -80,7 +80,7 @@ enum InstallationRoutes {
 
     private static let get = Route<RealmContext>(
         .get, "/auth/register/{client_id}", id: "getInstallation", tag: "Flagship",
-        summary: "What an app has said of itself.", right: .nothing, dialect: .flagship,
+        summary: "What an app has said of itself.", right: .nothing, voice: .flagship,
         parameters: [clientID], answer: .ok("The client.", .openObject, example: example),
         refusals: Place.refusals + [.invalidClient, .noSuchClient]
     ) { call throws(Problem) in
@@ -97,7 +97,7 @@ enum InstallationRoutes {
             A client that sends its secret along gets another one. The answer has the secret that is \
             in force from then on: clients replace what they know by it.
             """, right: .nothing,
-        dialect: .flagship, parameters: [clientID], body: body,
+        voice: .flagship, parameters: [clientID], body: body,
         answer: .ok("The client.", .openObject, example: example),
         refusals: Place.refusals + [.invalidRequest, .invalidClient, .noSuchClient]
     ) { call throws(Problem) in
@@ -122,7 +122,7 @@ enum InstallationRoutes {
     private static let delete = Route<RealmContext>(
         .delete, "/auth/register/{client_id}", id: "deleteInstallation", tag: "Flagship",
         summary: "Removes an app by itself.", detail: "Also where there is none.",
-        right: .nothing, dialect: .flagship, parameters: [clientID],
+        right: .nothing, voice: .flagship, parameters: [clientID],
         answer: Answer(status: .noContent, description: "It is gone.", content: .nothing),
         refusals: Place.refusals + [.invalidClient]
     ) { call throws(Problem) in

@@ -11,7 +11,7 @@ enum InstallationTokenRoutes {
         .post, "/auth/access_token", id: "installationToken", tag: "Flagship",
         summary: "Tokens for a code, or another one for a refresh token.",
         detail: "A client always shows its secret here. A refresh token stays as it is.",
-        right: .nothing, dialect: .flagship,
+        right: .nothing, voice: .flagship,
         body: .form(
             .object(
                 .optional("grant_type", .text(0...255), "What is shown."),

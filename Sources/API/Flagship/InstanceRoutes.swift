@@ -13,7 +13,7 @@ enum InstanceRoutes {
 
     private static let get = Route<RealmContext>(
         .get, "/settings/instance", id: "getInstance", tag: "Flagship",
-        summary: "Who the owner is, and how he signs in.", right: .nothing, dialect: .flagship,
+        summary: "Who the owner is, and how he signs in.", right: .nothing, voice: .flagship,
         answer: .ok("In JSON:API.", .openObject, example: ["data": [:]]), refusals: refusals
     ) { call throws(Problem) in
         _ = try await call.everything()
@@ -24,7 +24,7 @@ enum InstanceRoutes {
         .put, "/settings/instance", id: "updateInstance", tag: "Flagship",
         summary: "Changes the owner's name and language.",
         detail: "His mail address is changed by `POST /settings/email`.", right: .nothing,
-        dialect: .flagship,
+        voice: .flagship,
         body: Body(
             .jsonAPI, schema: .openObject,
             example: [
@@ -73,7 +73,7 @@ enum InstanceRoutes {
 
     private static let sign = Route<RealmContext>(
         .put, "/settings/instance/sign_tos", id: "signTerms", tag: "Flagship",
-        summary: "The owner agrees to the terms.", right: .nothing, dialect: .flagship,
+        summary: "The owner agrees to the terms.", right: .nothing, voice: .flagship,
         answer: Answer(status: .noContent, description: "Heard.", content: .nothing),
         refusals: refusals
     ) { call throws(Problem) in

@@ -17,7 +17,7 @@ enum NotificationRoutes {
             said when it registered. Of a stateful one the same `state` twice is told once; of a \
             collapsible one the later takes the place of the earlier. `at` is when.
             """,
-        right: .nothing, dialect: .flagship,
+        right: .nothing, voice: .flagship,
         body: Body(
             .jsonAPI, schema: .openObject,
             example: [

@@ -15,7 +15,7 @@ enum OnboardingRoutes {
     private static let resend = Route<RealmContext>(
         .post, "/auth/onboarding/resend", id: "resendOwnerInvitation", tag: "Flagship",
         summary: "Mails an owner once more how he takes his realm over.", right: .nothing,
-        dialect: .page, answer: .page, refusals: refusals
+        voice: .page, answer: .page, refusals: refusals
     ) { call throws(Problem) in
         try call.count(.ownerInvitation, target: Call<RealmContext>.wholeRealm)
         let refusal = try await call.attempt(
@@ -29,7 +29,7 @@ enum OnboardingRoutes {
 
     private static let show = Route<RealmContext>(
         .get, "/auth/passphrase", id: "showOnboarding", tag: "Flagship",
-        summary: "Where an owner chooses his first passphrase.", right: .nothing, dialect: .page,
+        summary: "Where an owner chooses his first passphrase.", right: .nothing, voice: .page,
         parameters: [
             Parameter("registerToken", in: .query, .text(0...64), "What was mailed."),
             Parameter("hideBackButton", in: .query, .text(0...20), "Heard, and of no matter."),
@@ -46,7 +46,7 @@ enum OnboardingRoutes {
     private static let set = Route<RealmContext>(
         .post, "/settings/passphrase", id: "setOwnerPassphrase", tag: "Flagship",
         summary: "Sets an owner's first passphrase, and signs his browser in.", right: .nothing,
-        dialect: .flagship, answer: .page, refusals: refusals
+        voice: .flagship, answer: .page, refusals: refusals
     ) { call throws(Problem) in
         let visit = try await call.visit()
         let members = call.looseMembers()

@@ -21,7 +21,7 @@ enum OpenAppRoutes {
             is `Cookie`, for the web view of the app that asks, unless the request has a good one \
             already.
             """,
-        right: .nothing, dialect: .flagship, parameters: [slug],
+        right: .nothing, voice: .flagship, parameters: [slug],
         answer: .ok("In JSON:API.", .openObject, example: ["data": [:]]), refusals: refusals
     ) { call throws(Problem) in
         let token = try await call.everything()
@@ -42,7 +42,7 @@ enum OpenAppRoutes {
         .post, "/auth/tokens/konnectors/{slug}", id: "issueKonnectorToken", tag: "Flagship",
         summary: "A token for a konnector that runs on a device.",
         detail: "For who shows a token of scope `*`. It is good for half an hour.",
-        right: .nothing, dialect: .flagship, parameters: [slug],
+        right: .nothing, voice: .flagship, parameters: [slug],
         answer: Answer(
             status: .created, description: "The token.",
             content: .json(.text(1...512), example: "urd_at_…")), refusals: refusals

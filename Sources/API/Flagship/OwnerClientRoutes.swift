@@ -13,7 +13,7 @@ enum OwnerClientRoutes {
 
     private static let list = Route<RealmContext>(
         .get, "/settings/clients", id: "listInstallations", tag: "Flagship",
-        summary: "The apps that were let in.", right: .nothing, dialect: .flagship,
+        summary: "The apps that were let in.", right: .nothing, voice: .flagship,
         answer: .ok("In JSON:API.", .openObject, example: ["data": []]), refusals: refusals
     ) { call throws(Problem) in
         let account = try await call.everything().session.terms.account
@@ -42,7 +42,7 @@ enum OwnerClientRoutes {
 
     private static let usage = Route<RealmContext>(
         .get, "/settings/clients-usage", id: "countInstallations", tag: "Flagship",
-        summary: "How many apps were let in.", right: .nothing, dialect: .flagship,
+        summary: "How many apps were let in.", right: .nothing, voice: .flagship,
         answer: .ok("In JSON:API.", .openObject, example: ["data": [:]]), refusals: refusals
     ) { call throws(Problem) in
         _ = try await call.everything()
@@ -67,7 +67,7 @@ enum OwnerClientRoutes {
     private static let revoke = Route<RealmContext>(
         .delete, "/settings/clients/{client_id}", id: "revokeInstallation", tag: "Flagship",
         summary: "Sends an app away.", detail: "All its tokens are over.", right: .nothing,
-        dialect: .flagship, parameters: [InstallationRoutes.clientID],
+        voice: .flagship, parameters: [InstallationRoutes.clientID],
         answer: Answer(status: .noContent, description: "It is gone.", content: .nothing),
         refusals: refusals
     ) { call throws(Problem) in
@@ -83,7 +83,7 @@ enum OwnerClientRoutes {
 
     private static let synchronized = Route<RealmContext>(
         .post, "/settings/synchronized", id: "markSynchronized", tag: "Flagship",
-        summary: "An app says that it has everything.", right: .nothing, dialect: .flagship,
+        summary: "An app says that it has everything.", right: .nothing, voice: .flagship,
         answer: Answer(status: .noContent, description: "Heard.", content: .nothing),
         refusals: refusals
     ) { call throws(Problem) in

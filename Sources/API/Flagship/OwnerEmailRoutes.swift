@@ -18,7 +18,7 @@ enum OwnerEmailRoutes {
         .post, "/settings/email", id: "moveOwner", tag: "Flagship",
         summary: "Mails a link to an address to which the owner wants to move.",
         detail: "Whether somebody else has it nobody learns here.", right: .nothing,
-        dialect: .flagship,
+        voice: .flagship,
         body: Body(
             schema: .openObject,
             example: ["passphrase": "…", "email": "camille@example.com"],
@@ -37,7 +37,7 @@ enum OwnerEmailRoutes {
 
     private static let again = Route<RealmContext>(
         .post, "/settings/email/resend", id: "resendOwnerMove", tag: "Flagship",
-        summary: "Mails the link once more.", right: .nothing, dialect: .flagship, answer: done,
+        summary: "Mails the link once more.", right: .nothing, voice: .flagship, answer: done,
         refusals: refusals
     ) { call throws(Problem) in
         let client = try await call.everything().session.terms.client
@@ -49,7 +49,7 @@ enum OwnerEmailRoutes {
 
     private static let cancel = Route<RealmContext>(
         .delete, "/settings/email", id: "cancelOwnerMove", tag: "Flagship",
-        summary: "Has the owner stay where he is.", right: .nothing, dialect: .flagship,
+        summary: "Has the owner stay where he is.", right: .nothing, voice: .flagship,
         answer: done, refusals: refusals
     ) { call throws(Problem) in
         let client = try await call.everything().session.terms.client
@@ -61,7 +61,7 @@ enum OwnerEmailRoutes {
 
     private static let confirm = Route<RealmContext>(
         .get, "/settings/email/confirm", id: "confirmOwnerMove", tag: "Flagship",
-        summary: "Where the mailed link leads.", right: .nothing, dialect: .page,
+        summary: "Where the mailed link leads.", right: .nothing, voice: .page,
         parameters: [Parameter("token", in: .query, .text(0...128), "What was mailed.")],
         answer: .page, refusals: Page.refusals
     ) { call throws(Problem) in

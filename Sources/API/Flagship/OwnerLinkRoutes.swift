@@ -15,7 +15,7 @@ enum OwnerLinkRoutes {
 
     private static let request = Route<RealmContext>(
         .post, path, id: "requestOwnerLink", tag: "Flagship",
-        summary: "Mails the owner a link to sign in by.", right: .nothing, dialect: .page,
+        summary: "Mails the owner a link to sign in by.", right: .nothing, voice: .page,
         answer: .page, refusals: refusals
     ) { call throws(Problem) in
         try call.count(.ownerLink, target: Call<RealmContext>.wholeRealm)
@@ -34,7 +34,7 @@ enum OwnerLinkRoutes {
 
     private static let open = Route<RealmContext>(
         .get, path, id: "openOwnerLink", tag: "Flagship", summary: "Where the mailed link leads.",
-        right: .nothing, dialect: .page,
+        right: .nothing, voice: .page,
         parameters: [Parameter("code", in: .query, .text(0...128), "What was mailed.")],
         answer: .page, refusals: refusals
     ) { call throws(Problem) in
@@ -54,7 +54,7 @@ enum OwnerLinkRoutes {
 
     private static let second = Route<RealmContext>(
         .post, "/auth/magic_link/twofactor", id: "openOwnerLinkWithPassphrase", tag: "Flagship",
-        summary: "Takes the passphrase beside the mailed link.", right: .nothing, dialect: .page,
+        summary: "Takes the passphrase beside the mailed link.", right: .nothing, voice: .page,
         body: .page(passphrase + [.optional("code", .text(0...128), "What was mailed.")]),
         answer: .page, refusals: refusals
     ) { call throws(Problem) in
@@ -118,7 +118,7 @@ enum OwnerLinkRoutes {
             Where a second factor is asked for, it is the passphrase as the device has hashed it: \
             the app comes back with both. An app that is not certified gets a session code and 202.
             """,
-        right: .nothing, dialect: .flagship,
+        right: .nothing, voice: .flagship,
         body: Body(
             schema: .openObject,
             example: ["magic_code": "…", "client_id": "…", "client_secret": "…"],

@@ -19,7 +19,7 @@ enum OwnerProviderRoutes {
             `two_factor_token` asks for the code that was mailed; an app that is not certified gets a \
             session code and 202 for scope `*`.
             """,
-        right: .nothing, dialect: .flagship,
+        right: .nothing, voice: .flagship,
         body: Body(
             schema: .openObject,
             example: ["code": "…", "client_id": "…", "client_secret": "…", "scope": "*"],
@@ -49,7 +49,7 @@ enum OwnerProviderRoutes {
 
     private static let franceConnect = Route<RealmContext>(
         .get, "/oidc/franceconnect", id: "startAtFranceConnect", tag: "Flagship",
-        summary: "Sends somebody to the provider of this name.", right: .nothing, dialect: .page,
+        summary: "Sends somebody to the provider of this name.", right: .nothing, voice: .page,
         parameters: [
             Parameter("redirect", in: .query, .text(0...4096), "The page to go on to.")
         ], answer: .page, refusals: Page.refusals + [.noSuchRoute]
@@ -63,7 +63,7 @@ enum OwnerProviderRoutes {
 
     private static let login = Route<RealmContext>(
         .get, "/oidc/login", id: "loginBrowserByDelegatedCode", tag: "Flagship",
-        summary: "Signs a browser in by a delegated code.", right: .nothing, dialect: .page,
+        summary: "Signs a browser in by a delegated code.", right: .nothing, voice: .page,
         parameters: [
             Parameter("code", in: .query, .text(0...128), "The delegated code."),
             Parameter("redirect", in: .query, .text(0...4096), "The page to go on to."),

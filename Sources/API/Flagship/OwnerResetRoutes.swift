@@ -19,7 +19,7 @@ enum OwnerResetRoutes {
     private static let show = Route<RealmContext>(
         .get, path, id: "showOwnerReset", tag: "Flagship",
         summary: "The page of an owner who forgot his passphrase.", right: .nothing,
-        dialect: .page, parameters: [back], answer: .page, refusals: refusals
+        voice: .page, parameters: [back], answer: .page, refusals: refusals
     ) { call throws(Problem) in
         let visit = try await call.visit()
         let say = visit.say
@@ -49,7 +49,7 @@ enum OwnerResetRoutes {
     private static let request = Route<RealmContext>(
         .post, path, id: "requestOwnerReset", tag: "Flagship",
         summary: "Mails the owner a link to set another passphrase.", right: .nothing,
-        dialect: .page, body: .page([]), answer: .page, refusals: refusals
+        voice: .page, body: .page([]), answer: .page, refusals: refusals
     ) { call throws(Problem) in
         let visit = try await call.submission()
         try call.count(.passwordReset, target: Call<RealmContext>.wholeRealm)
@@ -68,7 +68,7 @@ enum OwnerResetRoutes {
     private static let choose = Route<RealmContext>(
         .get, renewPath, id: "showOwnerRenewal", tag: "Flagship",
         summary: "Where the link leads by which another passphrase is set.", right: .nothing,
-        dialect: .page, parameters: [token, back], answer: .page, refusals: refusals
+        voice: .page, parameters: [token, back], answer: .page, refusals: refusals
     ) { call throws(Problem) in
         let visit = try await call.visit()
         let text = call.text("token") ?? ""
@@ -78,7 +78,7 @@ enum OwnerResetRoutes {
 
     private static let renew = Route<RealmContext>(
         .post, renewPath, id: "renewOwnerPassphrase", tag: "Flagship",
-        summary: "Sets another passphrase by the mailed link.", right: .nothing, dialect: .page,
+        summary: "Sets another passphrase by the mailed link.", right: .nothing, voice: .page,
         body: .page(
             OwnerLinkRoutes.passphrase + [
                 .optional("passphrase_reset_token", .text(0...200), "What was mailed."),
@@ -135,7 +135,7 @@ enum OwnerResetRoutes {
     private static let hint = Route<RealmContext>(
         .post, "/auth/hint", id: "requestOwnerHint", tag: "Flagship",
         summary: "Mails the owner what reminds him of his passphrase.", right: .nothing,
-        dialect: .page, answer: .page, refusals: refusals
+        voice: .page, answer: .page, refusals: refusals
     ) { call throws(Problem) in
         try call.count(.ownerHint, target: Call<RealmContext>.wholeRealm)
         let refusal = try await call.attempt(RequestHint(mail: call.newID()), as: "anonymous")

@@ -17,7 +17,7 @@ enum OwnerRoutes {
     private static let prelogin = Route<RealmContext>(
         .get, "/public/prelogin", id: "preloginOwner", tag: "Flagship",
         summary: "What an app needs to know before it asks for a passphrase.", right: .nothing,
-        dialect: .flagship,
+        voice: .flagship,
         answer: .ok(
             "How passphrases are made ready here.",
             .object(
@@ -64,7 +64,7 @@ enum OwnerRoutes {
             The passphrase comes as the device has hashed it. An app that is not certified gets a \
             session code and 202.
             """,
-        right: .nothing, dialect: .flagship,
+        right: .nothing, voice: .flagship,
         body: Body(
             schema: .openObject,
             example: [
@@ -110,7 +110,7 @@ enum OwnerRoutes {
             The passphrase comes as the device has hashed it. 401 with `two_factor_token` asks for \
             the code that was mailed; an app that is not certified gets a session code and 202.
             """,
-        right: .nothing, dialect: .flagship,
+        right: .nothing, voice: .flagship,
         body: Body(
             schema: .openObject,
             example: ["passphrase": "…", "client_id": "…", "client_secret": "…"],

@@ -19,7 +19,7 @@ enum OwnerSessionRoutes {
     private static let list = Route<RealmContext>(
         .get, "/settings/sessions", id: "listOwnerSessions", tag: "Flagship",
         summary: "The browsers that the owner is signed in with.", right: .nothing,
-        dialect: .flagship, answer: .ok("In JSON:API.", .openObject, example: ["data": []]),
+        voice: .flagship, answer: .ok("In JSON:API.", .openObject, example: ["data": []]),
         refusals: refusals
     ) { call throws(Problem) in
         _ = try await call.everything()
@@ -31,7 +31,7 @@ enum OwnerSessionRoutes {
 
     private static let current = Route<RealmContext>(
         .get, "/settings/sessions/current", id: "getOwnerSession", tag: "Flagship",
-        summary: "The browser that asks.", right: .nothing, dialect: .flagship,
+        summary: "The browser that asks.", right: .nothing, voice: .flagship,
         answer: .ok("In JSON:API.", .openObject, example: ["data": [:]]), refusals: refusals
     ) { call throws(Problem) in
         guard let browser = try await call.browser(),
@@ -64,7 +64,7 @@ enum OwnerSessionRoutes {
             For scripts of this very site, and for those of the owner's web apps that show their token. \
             A page of another one cannot send it.
             """,
-        right: .nothing, dialect: .page, answer: done, refusals: refusals
+        right: .nothing, voice: .page, answer: done, refusals: refusals
     ) { call throws(Problem) in
         let (browser, origin) = try await call.ownPageBrowser()
         try await call.end(browser.id, of: browser.subject, as: browser)
@@ -76,15 +76,15 @@ enum OwnerSessionRoutes {
 
     private static let mayEnd = AppOrigins.question(
         "/auth/login", id: "mayEndOwnerSession", "DELETE, GET, HEAD, OPTIONS, POST",
-        dialect: .page, refusals: Page.refusals)
+        voice: .page, refusals: Page.refusals)
 
     private static let mayEndOthers = AppOrigins.question(
         "/auth/login/others", id: "mayEndOtherOwnerSessions", "DELETE, OPTIONS",
-        dialect: .flagship, refusals: Place.refusals)
+        voice: .flagship, refusals: Place.refusals)
 
     private static let endOthers = Route<RealmContext>(
         .delete, "/auth/login/others", id: "endOtherOwnerSessions", tag: "Flagship",
-        summary: "Signs every browser out but this one.", right: .nothing, dialect: .flagship,
+        summary: "Signs every browser out but this one.", right: .nothing, voice: .flagship,
         answer: done, refusals: refusals
     ) { call throws(Problem) in
         let (browser, origin) = try await call.ownPageBrowser()
@@ -101,7 +101,7 @@ enum OwnerSessionRoutes {
     private static let ask = Route<RealmContext>(
         .get, "/auth/confirm", id: "showOwnerConfirmation", tag: "Flagship",
         summary: "Asks an owner who is signed in for his passphrase once more.", right: .nothing,
-        dialect: .page,
+        voice: .page,
         parameters: [
             state, Parameter("redirect", in: .query, .text(0...8192), "Where to go on to."),
         ], answer: .page, refusals: refusals
@@ -118,7 +118,7 @@ enum OwnerSessionRoutes {
         .post, "/auth/confirm", id: "confirmOwner", tag: "Flagship",
         summary: "Takes an owner's passphrase once more.",
         detail: "It leads on with a code that is good for five minutes, for this browser.",
-        right: .nothing, dialect: .page,
+        right: .nothing, voice: .page,
         body: .page(
             OwnerLinkRoutes.passphrase + [
                 .optional("redirect", .text(0...8192), "Where to go on to."),
@@ -174,7 +174,7 @@ enum OwnerSessionRoutes {
     private static let check = Route<RealmContext>(
         .get, "/auth/confirm/{code}", id: "checkOwnerConfirmation", tag: "Flagship",
         summary: "Whether the owner has shown his passphrase a moment ago, in this browser.",
-        right: .nothing, dialect: .flagship,
+        right: .nothing, voice: .flagship,
         parameters: [Parameter("code", in: .path, .text(1...128), "What came back.", example: "x")],
         answer: done, refusals: refusals
     ) { call throws(Problem) in

@@ -17,7 +17,7 @@ enum OwnerSettingsRoutes {
 
     private static let parameters = Route<RealmContext>(
         .get, "/settings/passphrase", id: "getOwnerPassphrase", tag: "Flagship",
-        summary: "How a device makes a passphrase ready.", right: .nothing, dialect: .flagship,
+        summary: "How a device makes a passphrase ready.", right: .nothing, voice: .flagship,
         answer: .ok("In JSON:API.", .openObject, example: [:]), refusals: refusals
     ) { call throws(Problem) in
         _ = try await call.everything()
@@ -39,7 +39,7 @@ enum OwnerSettingsRoutes {
         .put, "/settings/passphrase", id: "changeOwnerPassphrase", tag: "Flagship",
         summary: "Sets another passphrase.",
         detail: "Where a mailed code is needed, the first answer has a token for it.",
-        right: .nothing, dialect: .flagship,
+        right: .nothing, voice: .flagship,
         body: Body(
             schema: .openObject,
             example: [
@@ -75,7 +75,7 @@ enum OwnerSettingsRoutes {
 
     private static let check = Route<RealmContext>(
         .post, "/settings/passphrase/check", id: "checkOwnerPassphrase", tag: "Flagship",
-        summary: "Says whether a passphrase is right.", right: .nothing, dialect: .flagship,
+        summary: "Says whether a passphrase is right.", right: .nothing, voice: .flagship,
         body: Body(schema: .openObject, example: ["passphrase": "…"], maximumBytes: 16 * 1024),
         answer: done, refusals: refusals
     ) { call throws(Problem) in
@@ -89,7 +89,7 @@ enum OwnerSettingsRoutes {
     private static let hint = Route<RealmContext>(
         .get, "/settings/hint", id: "checkOwnerHint", tag: "Flagship",
         summary: "Says whether there is a hint.", detail: "What it is nobody is told here.",
-        right: .nothing, dialect: .flagship, answer: done, refusals: refusals + [.noSuchClient]
+        right: .nothing, voice: .flagship, answer: done, refusals: refusals + [.noSuchClient]
     ) { call throws(Problem) in
         _ = try await call.everything()
         guard try await call.ownerPassphrase().derived?.hint != nil else {
@@ -101,7 +101,7 @@ enum OwnerSettingsRoutes {
     private static let setHint = Route<RealmContext>(
         .put, "/settings/hint", id: "changeOwnerHint", tag: "Flagship",
         summary: "Says what reminds the owner of his passphrase.", right: .nothing,
-        dialect: .flagship,
+        voice: .flagship,
         body: Body(schema: .openObject, example: ["hint": "otters"], maximumBytes: 16 * 1024),
         answer: done, refusals: refusals
     ) { call throws(Problem) in
@@ -118,7 +118,7 @@ enum OwnerSettingsRoutes {
         .put, "/settings/instance/auth_mode", id: "changeOwnerSecondFactor", tag: "Flagship",
         summary: "Says whether a passphrase needs a mailed code beside it.",
         detail: "Without `two_factor_activation_code` one is mailed first.", right: .nothing,
-        dialect: .flagship,
+        voice: .flagship,
         body: Body(
             schema: .openObject, example: ["auth_mode": "two_factor_mail"],
             maximumBytes: 16 * 1024),
@@ -139,7 +139,7 @@ enum OwnerSettingsRoutes {
 
     private static let capabilities = Route<RealmContext>(
         .get, "/settings/capabilities", id: "getCapabilities", tag: "Flagship",
-        summary: "How the owner may sign in.", right: .nothing, dialect: .flagship,
+        summary: "How the owner may sign in.", right: .nothing, voice: .flagship,
         answer: .ok("In JSON:API.", .openObject, example: [:]), refusals: Place.refusals
     ) { call throws(Problem) in
         .jsonAPI(

@@ -15,7 +15,7 @@ enum SessionCodeRoutes {
             For who shows a token of scope `*`, or the owner's passphrase as the device has hashed \
             it, in JSON: `passphrase`, and `two_factor_token` with `two_factor_passcode`.
             """,
-        right: .nothing, dialect: .flagship,
+        right: .nothing, voice: .flagship,
         answer: Answer(
             status: .created, description: "The code.",
             content: .json(

@@ -20,7 +20,7 @@ enum InviteCodeRoutes {
         .post, "/api/app/{app_id}/invite-codes", id: "createInviteCodes", tag: "Invites",
         summary: "Makes invites to the app.",
         detail: "Their codes are shown this once. Needs the scope `invite:write`.",
-        right: .service, dialect: .native, parameters: [appID, .idempotencyKey],
+        right: .service, voice: .native, parameters: [appID, .idempotencyKey],
         body: Body(
             schema: .object(
                 .required(
@@ -75,7 +75,7 @@ enum InviteCodeRoutes {
         .get, "/api/app/{app_id}/invite-codes", id: "listInviteCodes", tag: "Invites",
         summary: "The app's invites, used ones included.",
         detail: "In the order of their ids; `after` is the last one seen. Needs `invite:read`.",
-        right: .service, dialect: .native,
+        right: .service, voice: .native,
         parameters: [
             appID, Lists.limit, Parameter("after", in: .query, Fields.id, "The last one seen."),
         ],
@@ -114,7 +114,7 @@ enum InviteCodeRoutes {
     private static let revoke = Route<RealmContext>(
         .delete, "/api/app/{app_id}/invite-codes/{invite_id}", id: "revokeInviteCode",
         tag: "Invites", summary: "Takes an invite back that nobody has used.",
-        detail: "Needs the scope `invite:write`.", right: .service, dialect: .native,
+        detail: "Needs the scope `invite:write`.", right: .service, voice: .native,
         parameters: [appID, inviteID, .idempotencyKey],
         answer: Answer(
             status: .noContent, description: "It is worth nothing.", content: .nothing),

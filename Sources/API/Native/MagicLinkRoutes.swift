@@ -15,7 +15,7 @@ enum MagicLinkRoutes {
             The answer is the same whether there is an account or not. What the link carries is \
             redeemed at the token endpoint.
             """,
-        right: .nothing, dialect: .native,
+        right: .nothing, voice: .native,
         body: Body(
             schema: .object(
                 .optional("Email", .text(0...320), "The mail address.", example: "a@example.org"),

@@ -15,7 +15,7 @@ enum MagicLoginRoutes {
             The session is a cookie. Where a second factor is owed nothing is used up: the same is \
             sent once more, with it.
             """,
-        right: .nothing, dialect: .native,
+        right: .nothing, voice: .native,
         body: Body(
             schema: .object(
                 .optional("UserId", .text(0...64), "Whose link it is."),

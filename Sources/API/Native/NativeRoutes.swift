@@ -20,7 +20,7 @@ enum NativeRoutes {
         .post, "/api/account/native/otp/request", id: "requestOTP", tag: "Native sign-in",
         summary: "Has a one-time code mailed.",
         detail: "The answer is the same whether there is an account or not.", right: .nothing,
-        dialect: .native, body: Body(schema: .object(person), example: ["Email": "a@example.org"]),
+        voice: .native, body: Body(schema: .object(person), example: ["Email": "a@example.org"]),
         answer: uniform(mailed), refusals: Place.refusals + [.nativeGrantsDisabled, .rateLimited],
         traits: .needsForwardedAddress
     ) { call throws(Problem) in
@@ -31,7 +31,7 @@ enum NativeRoutes {
         .post, "/api/account/native/register", id: "registerNatively", tag: "Native sign-in",
         summary: "Has a one-time code mailed to whoever wants to join.",
         detail: "Works where registration is `explicit_endpoint`; the answer is always the same.",
-        right: .nothing, dialect: .native,
+        right: .nothing, voice: .native,
         body: Body(schema: .object(person), example: ["Email": "a@example.org"]),
         answer: uniform(available),
         refusals: Place.refusals + [.nativeGrantsDisabled, .rateLimited],

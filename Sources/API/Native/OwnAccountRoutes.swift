@@ -12,7 +12,7 @@ enum OwnAccountRoutes {
 
     private static let sessions = Route<RealmContext>(
         .get, "/api/account/sessions", id: "listOwnSessions", tag: "Own account",
-        summary: "Where one is signed in, newest first.", right: .account, dialect: .native,
+        summary: "Where one is signed in, newest first.", right: .account, voice: .native,
         answer: .ok("The sessions.", .list(of: session, 0...200), example: [example]),
         refusals: refusals
     ) { call throws(Problem) in
@@ -40,7 +40,7 @@ enum OwnAccountRoutes {
 
     private static let end = Route<RealmContext>(
         .delete, "/api/account/sessions/{session_id}", id: "endOwnSession", tag: "Own account",
-        summary: "Ends one of one's own sessions.", right: .account, dialect: .native,
+        summary: "Ends one of one's own sessions.", right: .account, voice: .native,
         parameters: [
             Parameter(
                 "session_id", in: .path, Fields.id, "The session's id.",
@@ -60,7 +60,7 @@ enum OwnAccountRoutes {
     private static let logOut = Route<RealmContext>(
         .post, "/api/account/logout-everywhere", id: "logOutEverywhere", tag: "Own account",
         summary: "Ends all of one's sessions, this one too.", right: .account,
-        dialect: .native,
+        voice: .native,
         answer: Answer(status: .noContent, description: "They are over.", content: .nothing),
         refusals: refusals + [.noSuchRealm, .noSuchAccount, .realmDisabled]
     ) { call throws(Problem) in
@@ -79,7 +79,7 @@ enum OwnAccountRoutes {
             that is personal is erased. A token alone is not enough: it must come of a sign-in a \
             short while ago (RFC 9470).
             """,
-        right: .account, dialect: .native,
+        right: .account, voice: .native,
         answer: .ok(
             "When it is deleted.",
             .object(.required("DueAt", Fields.time, "From then on nobody can call it off.")),

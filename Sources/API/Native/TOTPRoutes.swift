@@ -16,7 +16,7 @@ enum TOTPRoutes {
         .post, "/connect/totp/enroll/begin", id: "beginTOTPEnrollment", tag: "Two factors",
         summary: "Gives the account a secret for an authenticator app.",
         detail: "It asks for no code before the app has shown one; that has to be soon.",
-        right: .account, dialect: .native,
+        right: .account, voice: .native,
         answer: .ok(
             "What the app needs.",
             .object(
@@ -50,7 +50,7 @@ enum TOTPRoutes {
     private static let svg = Route<RealmContext>(
         .get, "/connect/totp/enroll/qr.svg", id: "getTOTPPicture", tag: "Two factors",
         summary: "The picture that the authenticator app reads, while it is to be enrolled.",
-        right: .account, dialect: .native,
+        right: .account, voice: .native,
         answer: Answer(
             status: .ok, description: "A QR code.", content: .text("image/svg+xml")),
         refusals: Place.refusals + refusals
@@ -60,7 +60,7 @@ enum TOTPRoutes {
 
     private static let png = Route<RealmContext>(
         .get, "/connect/totp/enroll/qr.png", id: "getTOTPPixels", tag: "Two factors",
-        summary: "The same in pixels.", right: .account, dialect: .native,
+        summary: "The same in pixels.", right: .account, voice: .native,
         answer: Answer(status: .ok, description: "A QR code.", content: .bytes("image/png")),
         refusals: Place.refusals + refusals
     ) { call throws(Problem) in
@@ -73,7 +73,7 @@ enum TOTPRoutes {
     private static let finish = Route<RealmContext>(
         .post, "/connect/totp/enroll", id: "enrollTOTP", tag: "Two factors",
         summary: "Takes the first code of the app; from now on signing in asks for one.",
-        right: .account, dialect: .native, body: code, answer: recoveryCodes,
+        right: .account, voice: .native, body: code, answer: recoveryCodes,
         refusals: Place.refusals + refusals
     ) { call throws(Problem) in
         let (account, typed) = try call.counted()
@@ -89,7 +89,7 @@ enum TOTPRoutes {
     private static let status = Route<RealmContext>(
         .get, "/connect/totp", id: "getTOTP", tag: "Two factors",
         summary: "Whether the account has an authenticator app.", right: .account,
-        dialect: .native,
+        voice: .native,
         answer: .ok(
             "How it stands.",
             .object(
@@ -113,7 +113,7 @@ enum TOTPRoutes {
         .delete, "/connect/totp", id: "removeTOTP", tag: "Two factors",
         summary: "Takes the authenticator app away.",
         detail: "For whoever has a code of it, or a recovery code.", right: .account,
-        dialect: .native, body: code,
+        voice: .native, body: code,
         answer: Answer(status: .noContent, description: "It is gone.", content: .nothing),
         refusals: Place.refusals + refusals
     ) { call throws(Problem) in
@@ -128,7 +128,7 @@ enum TOTPRoutes {
     private static let renew = Route<RealmContext>(
         .post, "/connect/totp/recovery-codes", id: "renewRecoveryCodes", tag: "Two factors",
         summary: "Gives new recovery codes; those from before are worth nothing any more.",
-        right: .account, dialect: .native, body: code, answer: recoveryCodes,
+        right: .account, voice: .native, body: code, answer: recoveryCodes,
         refusals: Place.refusals + refusals
     ) { call throws(Problem) in
         let (account, typed) = try call.counted()

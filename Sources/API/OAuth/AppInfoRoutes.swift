@@ -11,7 +11,7 @@ enum AppInfoRoutes {
         .get, "/api/app-info", id: "getAppInfo", tag: "Native sign-in",
         summary: "What signing in looks like here: names, fields, and what is on.",
         detail: "With `client_id`, of the ways to sign in only those that this client may use.",
-        right: .nothing, dialect: .native,
+        right: .nothing, voice: .native,
         parameters: [
             Parameter("client_id", in: .query, .text(1...255), "The client.", example: "phone")
         ],

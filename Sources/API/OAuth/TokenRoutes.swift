@@ -10,7 +10,7 @@ enum TokenRoutes {
     static let token = Route<RealmContext>(
         .post, PathTemplate(stringLiteral: Place.tokenPath), id: "getToken", tag: "OAuth",
         summary: "Gives a client tokens for what it shows (RFC 6749).", right: .client,
-        dialect: .oauth,
+        voice: .oauth,
         body: .form(
             .object(
                 ClientCredentials.members + [
@@ -43,7 +43,7 @@ enum TokenRoutes {
         summary: "Says whether a token is good, and for what (RFC 7662).",
         detail: """
             For clients that can keep a secret. A refresh token is active for its own client alone.
-            """, right: .client, dialect: .oauth,
+            """, right: .client, voice: .oauth,
         body: .form(tokenForm, example: exampleForm),
         answer: .ok(
             "What is known of it.",
@@ -61,7 +61,7 @@ enum TokenRoutes {
         .post, "/connect/revoke", id: "revokeToken", tag: "OAuth",
         summary: "Ends a token and all that belong to the same sign-in (RFC 7009).",
         detail: "A client ends its own tokens only; of others it hears nothing.", right: .client,
-        dialect: .oauth, body: .form(tokenForm, example: exampleForm),
+        voice: .oauth, body: .form(tokenForm, example: exampleForm),
         answer: Answer(status: .ok, description: "It is over.", content: .nothing),
         refusals: Place.refusals + [.invalidRequest], traits: .forScripts
     ) { call throws(Problem) in

@@ -25,7 +25,7 @@ enum UserInfoRoutes {
             method, "/connect/userinfo", id: id, tag: "OAuth",
             summary: "Says who is signed in (OpenID Connect Core 5.3).",
             detail: "Signed, as a JWT, for clients that were registered so.", right: .bearer,
-            dialect: .oauth, body: body,
+            voice: .oauth, body: body,
             answer: .ok(
                 "As much as the token's scope allows.", schema,
                 example: ["sub": "0193a0e7-5e0c-7000-9000-2f6b1c1d9a10"]),

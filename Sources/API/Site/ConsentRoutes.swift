@@ -10,7 +10,7 @@ enum ConsentRoutes {
     private static let show = Route<RealmContext>(
         .get, "/consent", id: "showConsent", tag: "Pages",
         summary: "Asks whether an application may have what it asks for.", right: .nothing,
-        dialect: .page, parameters: Onward.parameters, answer: .page, refusals: Place.refusals,
+        voice: .page, parameters: Onward.parameters, answer: .page, refusals: Place.refusals,
         traits: .isReturnTarget
     ) { call throws(Problem) in
         let visit = try await call.visit()
@@ -25,7 +25,7 @@ enum ConsentRoutes {
 
     private static let decide = Route<RealmContext>(
         .post, "/consent", id: "decideConsent", tag: "Pages", summary: "Takes the decision.",
-        right: .nothing, dialect: .page,
+        right: .nothing, voice: .page,
         body: .page(
             Onward.members + [.optional("decision", .text(0...20), "What was decided.")]),
         answer: .page, refusals: Page.refusals

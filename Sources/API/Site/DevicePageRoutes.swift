@@ -15,7 +15,7 @@ enum DevicePageRoutes {
 
     private static let show = Route<RealmContext>(
         .get, path, id: "showDevice", tag: "Pages", summary: "Asks for a device's code.",
-        right: .nothing, dialect: .page,
+        right: .nothing, voice: .page,
         parameters: [
             Parameter("user_code", in: .query, .text(0...64), "The code."),
             Parameter("done", in: .query, .text(0...10), "What was decided."),
@@ -34,7 +34,7 @@ enum DevicePageRoutes {
 
     private static let decide = Route<RealmContext>(
         .post, path, id: "decideDevice", tag: "Pages", summary: "Takes a code, or the decision.",
-        right: .nothing, dialect: .page,
+        right: .nothing, voice: .page,
         body: .page([typed, .optional("decision", .text(0...20), "What was decided.")]),
         answer: .page, refusals: Page.refusals + [.noSuchDevice, .invalidToken]
     ) { call throws(Problem) in

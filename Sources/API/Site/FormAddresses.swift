@@ -48,7 +48,7 @@ enum FormAddresses {
     ) -> Route<RealmContext> {
         Route<RealmContext>(
             .get, PathTemplate(stringLiteral: path), id: "open \(path)", tag: "Pages",
-            summary: "Leads to the page of the form.", right: .nothing, dialect: .page,
+            summary: "Leads to the page of the form.", right: .nothing, voice: .page,
             parameters: parameters, answer: .page, refusals: Place.refusals
         ) { call throws(Problem) in .seeOther(page(call)) }
     }

@@ -9,7 +9,7 @@ enum LogoutRoutes {
 
     private static let ask = Route<RealmContext>(
         .get, "/logout", id: "showLogout", tag: "Pages", summary: "Asks before signing out.",
-        right: .nothing, dialect: .page, answer: .page, refusals: Place.refusals
+        right: .nothing, voice: .page, answer: .page, refusals: Place.refusals
     ) { call throws(Problem) in
         let visit = try await call.visit()
         let asked = Words.asked(by: call.request)
@@ -35,7 +35,7 @@ enum LogoutRoutes {
 
     private static let signOut = Route<RealmContext>(
         .post, "/logout", id: "logOutBrowser", tag: "Pages", summary: "Signs this browser out.",
-        right: .nothing, dialect: .page, body: .page([]), answer: .page,
+        right: .nothing, voice: .page, body: .page([]), answer: .page,
         refusals: Page.refusals
     ) { call throws(Problem) in
         let visit = try await call.submission()
@@ -51,7 +51,7 @@ enum LogoutRoutes {
 
     private static let done = Route<RealmContext>(
         .get, "/logged-out", id: "showLoggedOut", tag: "Pages",
-        summary: "Says that nobody is signed in.", right: .nothing, dialect: .page,
+        summary: "Says that nobody is signed in.", right: .nothing, voice: .page,
         answer: .page, refusals: Place.refusals
     ) { call throws(Problem) in
         let visit = try await call.visit()

@@ -18,7 +18,7 @@ enum ResourceGuard {
             and in `redirect_url`, but where there is no such client; 403 says that the token does \
             not reach that far.
             """,
-        right: .nothing, dialect: .oauth,
+        right: .nothing, voice: .oauth,
         parameters: [
             Parameter(
                 "client_id", in: .query, .text(1...255), required: true,

@@ -21,7 +21,7 @@ enum VooRoutes {
                 As `/connect/token`, with the parameters in the query or a form. A public client \
                 need not name itself to refresh. Proofs of keys are for the address that is called.
                 """,
-            right: .nothing, dialect: .oauth,
+            right: .nothing, voice: .oauth,
             answer: .ok("The tokens.", .openObject, example: [:]),
             refusals: Place.refusals + [
                 .invalidRequest, .invalidClient, .invalidGrant, .invalidScope, .invalidTarget,

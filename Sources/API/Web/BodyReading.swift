@@ -8,7 +8,7 @@ extension Outline {
         guard let body else {
             // What is sent with a GET is nobody's business; elsewhere the sender would believe
             // that it had been read.
-            guard method == .get || dialect != .plain || request.body.isEmpty else {
+            guard method == .get || ignoresUnknown || request.body.isEmpty else {
                 throw Problem(.unexpectedBody)
             }
             return .null
@@ -46,7 +46,7 @@ extension Outline {
     }
 
     func mayBeLeftOut(_ body: Body) -> Bool {
-        dialect != .plain && body.format == .form && body.isOptional
+        ignoresUnknown && body.format == .form && body.isOptional
     }
 
     private func readJSON(_ bytes: [UInt8], _ schema: Schema) throws(Problem) -> JSON {
@@ -56,7 +56,7 @@ extension Outline {
         } catch {
             throw Problem(.malformedJSON, "\(error.description).")
         }
-        return dialect == .native ? try schema.matched(value) : value
+        return voice.reading.contains(.matchesWithoutCase) ? try schema.matched(value) : value
     }
 
     /// The form as the object that the schema describes.
@@ -68,7 +68,7 @@ extension Outline {
         var given: [String] = []
         for (name, text) in pairs {
             guard let member = rule[name] else {
-                if dialect == .plain { throw Problem(.unknownField, field: shortened(name)) }
+                if !ignoresUnknown { throw Problem(.unknownField, field: shortened(name)) }
                 continue
             }
             // What is stored as text can't hold this anywhere.

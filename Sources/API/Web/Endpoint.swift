@@ -21,11 +21,9 @@ struct Endpoint: Outlined, Sendable {
             do throws(Problem) {
                 return try await route.answer(request, holes, in: context)
             } catch {
-                guard route.outline.dialect == .page, let known = context as? RealmContext else {
-                    throw error
-                }
+                guard route.outline.voice.caution.contains(.isOfPages) else { throw error }
                 var problem = error
-                problem.look = PageLook(known.place, request)
+                problem.owner = context.owner
                 throw problem
             }
         }

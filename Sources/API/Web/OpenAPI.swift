@@ -41,7 +41,7 @@ extension Outline {
     func collectSchemas(into components: inout JSONObject) {
         for parameter in parameters { parameter.schema.collect(into: &components) }
         body?.schema.collect(into: &components)
-        for schema in dialect.refusalSchemas { schema.collect(into: &components) }
+        for schema in voice.refusalSchemas { schema.collect(into: &components) }
         if case .json(let schema, _) = answer.content { schema.collect(into: &components) }
     }
 
@@ -51,7 +51,7 @@ extension Outline {
             "responses": .object(responses),
             "security": .array(right.requirements),
         ]
-        let described = [detail, right.sentence, dialect.sentence(hasBody: body != nil)].filter {
+        let described = [detail, right.sentence, voice.sentence(body != nil)].filter {
             !$0.isEmpty
         }.joined(separator: " ")
         if !described.isEmpty { document["description"] = .string(described) }
@@ -61,7 +61,7 @@ extension Outline {
                 "required": .bool(!mayBeLeftOut(body)),
                 "content": [
                     body.format.rawValue: [
-                        "schema": dialect == .native
+                        "schema": voice.reading.contains(.matchesWithoutCase)
                             ? body.schema.document.lettingNull : body.schema.document,
                         "example": body.example,
                     ]
@@ -75,7 +75,7 @@ extension Outline {
         var responses: JSONObject = [String(answer.status.code): answer.document]
         let byStatus = Dictionary(grouping: problems) { $0.status.code }
         for (status, kinds) in byStatus {
-            responses[String(status)] = dialect.document(of: kinds)
+            responses[String(status)] = voice.document(of: kinds)
         }
         // What the server says before any route is asked.
         responses["431"] = refused("The headers are too large.")

@@ -12,7 +12,9 @@ public final class Outline: Sendable {
     let summary: String
     let detail: String
     let right: Right
-    let dialect: Dialect
+    let voice: Voice
+    /// Whether what is not described is ignored, and not refused.
+    let ignoresUnknown: Bool
     let parameters: [Parameter]
     /// Those that a request may not leave out, but for the path's own.
     let required: [Parameter]
@@ -24,7 +26,7 @@ public final class Outline: Sendable {
 
     init(
         method: Method, path: PathTemplate, id: String, tag: String, summary: String,
-        detail: String, right: Right, dialect: Dialect, parameters: [Parameter], body: Body?,
+        detail: String, right: Right, voice: Voice, parameters: [Parameter], body: Body?,
         answer: Answer, refusals: [ProblemKind], traits: RouteTraits = []
     ) {
         let inPath = parameters.filter { $0.place == .path }.map(\.name)
@@ -40,7 +42,8 @@ public final class Outline: Sendable {
         self.summary = summary
         self.detail = detail
         self.right = right
-        self.dialect = dialect
+        self.voice = voice
+        ignoresUnknown = voice.reading.contains(.ignoresUnknown)
         self.parameters = parameters
         required = parameters.filter { $0.isRequired && $0.place != .path }
         self.body = body
@@ -121,14 +124,14 @@ extension Outline {
     /// Every problem that this operation may answer with.
     var problems: Set<ProblemKind> {
         var kinds = Set(refusals).union([.internalError, .invalidParameter])
-        if dialect == .plain { kinds.insert(.unknownParameter) }
+        if !ignoresUnknown { kinds.insert(.unknownParameter) }
         if !parameters.isEmpty { kinds.insert(.repeatedParameter) }
         if parameters.contains(where: { $0.isRequired && $0.place != .path }) {
             kinds.insert(.missingParameter)
         }
         if let body {
             kinds.formUnion([.missingField, .invalidField, .unsupportedMediaType, .bodyTooLarge])
-            if dialect == .plain { kinds.insert(.unknownField) }
+            if !ignoresUnknown { kinds.insert(.unknownField) }
             switch body.format {
             case .json, .jsonAPI: kinds.insert(.malformedJSON)
             case .form: kinds.formUnion([.malformedForm, .repeatedParameter])

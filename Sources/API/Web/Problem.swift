@@ -3,7 +3,7 @@ internal import JOSE
 public import JSON
 
 /// Why a request was not carried out. A value of its own for each request: nothing in it is shared.
-/// The dialect of the route decides how it is put.
+/// The voice of the route words it.
 public struct Problem: Error, Sendable {
     public let kind: ProblemKind
     /// For people: what is wrong with this very request. Never a secret, never personal data.
@@ -50,34 +50,13 @@ public struct Problem: Error, Sendable {
     /// Where a page leads that tells of it, if there is a way on.
     var wayOn: String?
 
-    /// How a page looks that tells of it, where it is known whose.
-    var look: PageLook?
+    /// Whose pages tell of it, where that is known.
+    var owner: (any PageOwner)?
 
-    /// In the words of the dialect that the route speaks.
-    public func response(to request: Request, in dialect: Dialect = .plain) -> Response {
-        var response =
-            switch dialect {
-            case .plain: plainResponse(request)
-            case .oauth: oauthResponse()
-            case .native: nativeResponse()
-            case .flagship: flagshipResponse()
-            case .page: pageResponse(request, in: look ?? PageLook(request))
-            }
+    /// As the voice words it.
+    func response(to request: Request, in voice: Voice = .plain) -> Response {
+        var response = voice.refusal(self, request)
         for (name, value) in headers { response.headers.append(name, value) }
-        return response
-    }
-
-    private func plainResponse(_ request: Request) -> Response {
-        var body = members
-        body["type"] = .string(kind.type)
-        body["title"] = .string(kind.title)
-        body["status"] = .integer(Int64(kind.status.code))
-        body["request"] = .string(request.id)
-        if !detail.isEmpty { body["detail"] = .string(detail) }
-        if let field { body["field"] = .string(field) }
-        var response = Response(
-            status: kind.status, headers: Headers(), body: JSON.object(body).canonical())
-        response.headers["Content-Type"] = "application/problem+json"
         return response
     }
 

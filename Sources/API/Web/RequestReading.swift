@@ -20,15 +20,15 @@ extension Outline {
 
     func readQuery(_ query: String?, into values: inout JSONObject) throws(Problem) {
         var given: Set<String> = []
-        // Elsewhere than in Urd's own dialect, what nobody described is nobody's business.
-        let isIgnored = dialect != .plain && !parameters.contains { $0.place == .query }
+        // Where no parameter is described, there is nothing to look for.
+        let isIgnored = ignoresUnknown && !parameters.contains { $0.place == .query }
         if let query, !query.isEmpty, !isIgnored {
             guard let pairs = Form.parse(Array(query.utf8)) else {
                 throw Problem(.invalidParameter, "The query cannot be read.")
             }
             for (name, text) in pairs {
                 guard let parameter = parameter(name, in: .query) else {
-                    if dialect != .plain { continue }
+                    if ignoresUnknown { continue }
                     throw Problem(.unknownParameter, field: shortened(name))
                 }
                 guard given.insert(name).inserted else {

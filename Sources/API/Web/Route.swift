@@ -12,6 +12,9 @@ public protocol RouteContext: Sendable {
         _ request: Request, to route: Outline, realm: RealmID?, client: ClientCredentials?
     ) async throws(Problem) -> Caller
 
+    /// Whose pages tell of a refusal, where the route answers with pages.
+    var owner: (any PageOwner)? { get }
+
     /// Has a call handled that was let in, unless its answer is known.
     func answer(
         _ call: Call<Self>, by handler: Route<Self>.Handler
@@ -19,6 +22,8 @@ public protocol RouteContext: Sendable {
 }
 
 extension RouteContext {
+    public var owner: (any PageOwner)? { nil }
+
     public func answer(
         _ call: Call<Self>, by handler: Route<Self>.Handler
     ) async throws(Problem) -> Response {
@@ -54,14 +59,14 @@ public struct Route<Context: RouteContext>: Sendable, Outlined {
 
     init(
         _ method: Method, _ path: PathTemplate, id: String, tag: String, summary: String,
-        detail: String = "", right: Right, dialect: Dialect = .plain,
+        detail: String = "", right: Right, voice: Voice = .plain,
         parameters: [Parameter] = [], body: Body? = nil, answer: Answer,
         refusals: [ProblemKind] = [], traits: RouteTraits = [],
         handler: @escaping Handler
     ) {
         outline = Outline(
             method: method, path: path, id: id, tag: tag, summary: summary, detail: detail,
-            right: right, dialect: dialect, parameters: parameters, body: body, answer: answer,
+            right: right, voice: voice, parameters: parameters, body: body, answer: answer,
             refusals: refusals, traits: traits)
         self.handler = handler
     }

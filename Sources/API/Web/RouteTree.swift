@@ -13,7 +13,7 @@ struct RouteTree<Entry: Outlined & Sendable>: Sendable {
     final class Match: Sendable {
         let template: PathTemplate
         /// What the routes of this path speak: one path speaks one.
-        let dialect: Dialect
+        let voice: Voice
         /// Those that the routes of one path have in common.
         let traits: RouteTraits
         /// The path's own segments, percent-encoded as they came, where the template has holes.
@@ -22,7 +22,7 @@ struct RouteTree<Entry: Outlined & Sendable>: Sendable {
 
         init(_ any: Outline, routes: [Method: Entry], holes: [String]) {
             template = any.path
-            dialect = any.dialect
+            voice = any.voice
             traits = any.traits.intersection(.ofPath)
             self.holes = holes
             self.routes = routes.map { ($0, $1) }
@@ -78,8 +78,8 @@ struct RouteTree<Entry: Outlined & Sendable>: Sendable {
             nodes[index].routes.values.allSatisfy { $0.outline.path == outline.path },
             "Routes of one path name its parameters alike.")
         precondition(
-            nodes[index].routes.values.allSatisfy { $0.outline.dialect == outline.dialect },
-            "Routes of one path speak one dialect.")
+            nodes[index].routes.values.allSatisfy { $0.outline.voice == outline.voice },
+            "Routes of one path speak in one voice.")
         precondition(
             nodes[index].routes.values.allSatisfy {
                 $0.outline.traits.symmetricDifference(outline.traits).isDisjoint(with: .ofPath)

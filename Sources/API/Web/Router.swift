@@ -34,6 +34,13 @@ public struct Router: Sendable {
         }
     }
 
+    /// How browsers are answered where no route does.
+    public struct Pages: Sendable {
+        let voice: Voice
+        /// Whose pages they are, where that is known.
+        let owner: @Sendable (Request) async -> (any PageOwner)?
+    }
+
     private let tree: RouteTree<Endpoint>
     /// What is the same for all: so few that comparing takes less than looking up.
     private let shared: [(path: String, place: RouteTree<Endpoint>.Match, endpoint: Endpoint)]
@@ -41,17 +48,16 @@ public struct Router: Sendable {
     private let seconds: RouteSeconds
     /// Whose first page it is, where that depends on the host.
     private let lead: @Sendable (Request) async -> Request
-    /// How a page about nothing looks.
-    private let look: @Sendable (Request) async -> PageLook?
+    private let pages: Pages?
 
     /// `name` tells the metrics of several routers apart: it begins their names.
     public init(
         _ tables: [Table], log: Log, metrics: Metrics, name: String = "urd_http",
         lead: @escaping @Sendable (Request) async -> Request = { $0 },
-        look: @escaping @Sendable (Request) async -> PageLook? = { _ in nil }
+        pages: Pages? = nil
     ) {
         self.lead = lead
-        self.look = look
+        self.pages = pages
         let endpoints = tables.flatMap(\.endpoints)
         precondition(
             Set(endpoints.map(\.outline.id)).count == endpoints.count,
@@ -119,34 +125,36 @@ public struct Router: Sendable {
     }
 
     private func make(_ request: Request, at place: RouteTree<Endpoint>.Match?) async -> Response {
-        let dialect = place?.dialect ?? (request.isOfSomebodyWhoReads ? .page : .plain)
+        let voice = place?.voice ?? (request.isOfSomebodyWhoReads ? pages?.voice : nil) ?? .plain
         var response: Response
         do {
             response = try await answer(request, at: place)
         } catch {
             var problem = error
-            if dialect == .page, problem.look == nil { problem.look = await look(request) }
-            response = problem.response(to: request, in: dialect)
+            if voice.caution.contains(.isOfPages), problem.owner == nil {
+                problem.owner = await pages?.owner(request)
+            }
+            response = problem.response(to: request, in: voice)
         }
-        finish(&response, to: request, at: place, in: dialect)
+        finish(&response, to: request, at: place, in: voice)
         return response
     }
 
     /// What a request is told in our place that is not answered now, and why. Nil: the server's own words
     /// will do.
     public func unanswered(_ request: Request, because detail: String) -> Response? {
-        guard let place = tree.find(request.path), place.dialect != .plain else { return nil }
-        var response = Problem(.busy, detail).response(to: request, in: place.dialect)
-        finish(&response, to: request, at: place, in: place.dialect)
+        guard let place = tree.find(request.path), place.voice != .plain else { return nil }
+        var response = Problem(.busy, detail).response(to: request, in: place.voice)
+        finish(&response, to: request, at: place, in: place.voice)
         return response
     }
 
     private func finish(
         _ response: inout Response, to request: Request, at place: RouteTree<Endpoint>.Match?,
-        in dialect: Dialect
+        in voice: Voice
     ) {
         let traits = place?.traits ?? []
-        harden(&response, request, dialect, traits)
+        harden(&response, request, voice.caution, traits)
         if traits.contains(.forScripts) { OtherOrigins.mayRead(&response) }
     }
 
@@ -178,17 +186,16 @@ public struct Router: Sendable {
     ]
 
     private func harden(
-        _ response: inout Response, _ request: Request, _ dialect: Dialect, _ traits: RouteTraits
+        _ response: inout Response, _ request: Request, _ caution: Voice.Caution,
+        _ traits: RouteTraits
     ) {
         response.headers.fill(from: Self.cautions)
         let isAPI = request.path == "/api" || request.path.utf8.starts(with: "/api/".utf8)
-        if isAPI || dialect != .plain && response.headers["Cache-Control"] == nil {
+        if isAPI || caution.contains(.isNeverStored) && response.headers["Cache-Control"] == nil {
             response.headers["Cache-Control"] = "no-store"
-            // RFC 6749 section 5.1 asks for both.
-            if dialect == .oauth { response.headers["Pragma"] = "no-cache" }
+            if caution.contains(.saysPragma) { response.headers["Pragma"] = "no-cache" }
         }
-        // Clients without a browser keep their tokens themselves.
-        if dialect == .oauth || dialect == .native, !traits.contains(.setsCookies) {
+        if caution.contains(.setsNoCookies), !traits.contains(.setsCookies) {
             response.headers.removeAll("Set-Cookie")
         }
     }

@@ -142,7 +142,7 @@ struct Service: Sendable {
                     try await realms.context(ofWebApp: request)
                 },
             ], log: store.lines, metrics: store.metrics, lead: { await realms.led($0) },
-            look: { await realms.look(of: $0) })
+            pages: realms.pages)
         let open = try listen(options.listener, router)
         guard let inner = options.privateListener else {
             return Servers(open: open, inner: nil, realms: realms)

@@ -134,7 +134,7 @@ struct AuthorizeWorld {
     ) {
         let route = Route<RealmContext>(
             .post, "/test/consent", id: "testConsent", tag: "Test", summary: "Decides.",
-            right: .nothing, dialect: .oauth,
+            right: .nothing, voice: .oauth,
             answer: Answer(status: .seeOther, description: "On.", content: .nothing)
         ) { call throws(Problem) in
             guard let browser = try await call.browser() else {

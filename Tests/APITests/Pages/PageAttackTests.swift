@@ -42,7 +42,7 @@ import Values
         try await browser.signIn()
         var count = 0
         for route in API.pageTable where route.outline.method == .post {
-            guard route.outline.dialect == .page else { continue }
+            guard route.outline.voice == .page else { continue }
             for token in ["", "AAAA"] {
                 try await browser.submit("\(route.outline.path)", token: token)
                 #expect(browser.answer?.status == .forbidden, "\(route.outline.path)")

@@ -24,7 +24,7 @@ import Values
 
     @Test func `comes to the page of a form, where the address takes a form alone`() async throws {
         let forms = Set(
-            API.pageTable.filter { $0.method == .post && $0.dialect == .page }
+            API.pageTable.filter { $0.method == .post && $0.voice == .page }
                 .map(\.path.description))
         #expect(forms.count > 20)
         let browser = PageBrowser(
@@ -48,7 +48,7 @@ import Values
 
     @Test func `comes to the page of a form of the flagship profile as well`() async throws {
         let forms = Set(
-            API.flagshipPageTable.filter { $0.method == .post && $0.dialect == .page }
+            API.flagshipPageTable.filter { $0.method == .post && $0.voice == .page }
                 .map(\.path.description))
         #expect(forms.count > 5)
         let browser = PageBrowser(try await FlagshipWorld().world)

@@ -65,7 +65,7 @@ struct SignInWorld {
                     try await contexts.context(ofWebApp: request)
                 },
             ], log: .silent, metrics: Metrics(), lead: { await contexts.led($0) },
-            look: { await contexts.look(of: $0) })
+            pages: contexts.pages)
         try await carryOut(CreateRealm(displayName: "Acme"), dispatcher)
         try await carryOut(SetRealmSettings(all), dispatcher)
         try await carryOut(

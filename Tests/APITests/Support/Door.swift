@@ -45,7 +45,7 @@ struct Door {
 
     static let token = Route<DoorContext>(
         .post, "/connect/token", id: "token", tag: "OAuth", summary: "Gives tokens.",
-        right: .client, dialect: .oauth,
+        right: .client, voice: .oauth,
         body: .form(
             .object(
                 ClientCredentials.members + [
@@ -79,7 +79,7 @@ struct Door {
 
     static let account = Route<DoorContext>(
         .get, "/connect/userinfo", id: "userinfo", tag: "OAuth", summary: "Tells who it is.",
-        right: .account, dialect: .oauth,
+        right: .account, voice: .oauth,
         answer: .ok("Read.", .openObject, example: [:]), refusals: [.insufficientScope]
     ) { call throws(Problem) in
         if call.request.query == "far" { throw Problem(.insufficientScope) }
@@ -88,7 +88,7 @@ struct Door {
 
     static let keys = Route<DoorContext>(
         .get, "/.well-known/jwks", id: "keys", tag: "OAuth", summary: "Keys.", right: .nothing,
-        dialect: .oauth, answer: .ok("Keys.", .openObject, example: [:])
+        voice: .oauth, answer: .ok("Keys.", .openObject, example: [:])
     ) { _ throws(Problem) in
         var response = Response.json(.ok, [:])
         response.headers["Cache-Control"] = "public, max-age=60"
@@ -97,7 +97,7 @@ struct Door {
 
     static let native = Route<DoorContext>(
         .post, "/api/account/native/otp/request", id: "requestOTP", tag: "Native",
-        summary: "Asks for a code.", right: .nothing, dialect: .native,
+        summary: "Asks for a code.", right: .nothing, voice: .native,
         body: Body(
             schema: .object(
                 .required("Email", .text(1...100), "The mailbox."),

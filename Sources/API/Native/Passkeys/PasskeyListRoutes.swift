@@ -14,7 +14,7 @@ enum PasskeyListRoutes {
     private static let list = Route<RealmContext>(
         .get, "/connect/passkey", id: "listPasskeys", tag: "Passkeys",
         summary: "Lists the passkeys of whoever is signed in, newest first.", right: .account,
-        dialect: .native,
+        voice: .native,
         answer: .ok(
             "The passkeys.",
             .list(
@@ -42,7 +42,7 @@ enum PasskeyListRoutes {
 
     private static let rename = Route<RealmContext>(
         .patch, path, id: "renamePasskey", tag: "Passkeys", summary: "Names a passkey.",
-        right: .account, dialect: .native, parameters: [id],
+        right: .account, voice: .native, parameters: [id],
         body: Body(
             schema: .object(
                 .required("DisplayName", .text(1...100), "What its owner calls it.")),
@@ -63,7 +63,7 @@ enum PasskeyListRoutes {
     private static let remove = Route<RealmContext>(
         .delete, path, id: "deletePasskey", tag: "Passkeys",
         summary: "Removes a passkey: nobody can sign in with it any more.",
-        detail: "The account's person is told by mail.", right: .account, dialect: .native,
+        detail: "The account's person is told by mail.", right: .account, voice: .native,
         parameters: [id],
         answer: Answer(status: .noContent, description: "It is gone.", content: .nothing),
         refusals: Place.refusals + [

@@ -16,7 +16,7 @@ enum PasskeyRoutes {
         .post, "/connect/passkey/begin", id: "beginPasskeySignIn", tag: "Passkeys",
         summary: "Begins to sign somebody in with a passkey.",
         detail: "Nothing is kept until the answer comes to the token endpoint.", right: .nothing,
-        dialect: .native,
+        voice: .native,
         body: .form(
             .object(.optional("client_id", .text(1...255), "The client that will redeem it.")),
             example: ["client_id": "phone"]),
@@ -41,7 +41,7 @@ enum PasskeyRoutes {
     private static let beginEnrollment = Route<RealmContext>(
         .post, "/connect/passkey/enroll/begin", id: "beginPasskeyEnrollment", tag: "Passkeys",
         summary: "Begins to make a passkey for whoever is signed in.", right: .account,
-        dialect: .native,
+        voice: .native,
         answer: .ok(
             "A challenge.", PasskeyOptions.begun,
             example: [
@@ -73,7 +73,7 @@ enum PasskeyRoutes {
         detail: """
             What is presented uses the ceremony up, whatever it is. The account's person is told \
             by mail.
-            """, right: .account, dialect: .native,
+            """, right: .account, voice: .native,
         body: Body(
             schema: .object(
                 .optional("ceremonyId", .anything, "The ceremony."),

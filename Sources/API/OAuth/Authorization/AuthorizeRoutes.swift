@@ -21,7 +21,7 @@ enum AuthorizeRoutes {
                 secret must send a code_challenge. Where the redirect URI is not one of the \
                 client's, nobody is sent anywhere.
                 """,
-            right: .nothing, dialect: .page,
+            right: .nothing, voice: .page,
             answer: Answer(
                 status: .seeOther, description: "To the client, or to a page of the realm.",
                 content: .nothing, headers: [("Location", "Where to.")]),
@@ -35,7 +35,7 @@ enum AuthorizeRoutes {
     private static let script = Route<RealmContext>(
         .get, PathTemplate(stringLiteral: FormPost.scriptPath), id: "getFormPostScript",
         tag: "OAuth", summary: "Sends the form of a page that hands an answer to a client.",
-        right: .nothing, dialect: .oauth,
+        right: .nothing, voice: .oauth,
         answer: Answer(
             status: .ok, description: "The script.", content: .text("text/javascript")),
         refusals: Place.refusals

@@ -17,7 +17,7 @@ enum PushedRequests {
         .post, PathTemplate(stringLiteral: path), id: "pushAuthorizationRequest", tag: "OAuth",
         summary: "Takes an authorization request from its client itself (RFC 9126).",
         detail: "Its parameters are those of the authorization endpoint.", right: .client,
-        dialect: .oauth,
+        voice: .oauth,
         body: .form(
             .object(
                 ClientCredentials.members + [

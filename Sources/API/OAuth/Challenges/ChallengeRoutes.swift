@@ -22,7 +22,7 @@ enum ChallengeRoutes {
             endpoint, which is redeemed without a redirect URI. What is answered to a name is the same \
             whether there is such an account or not.
             """,
-        right: .client, dialect: .oauth,
+        right: .client, voice: .oauth,
         body: .form(
             .object(
                 ClientCredentials.members + [

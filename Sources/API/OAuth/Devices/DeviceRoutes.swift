@@ -18,7 +18,7 @@ enum DeviceRoutes {
     /// The page goes by a name beside the endpoints as well.
     private static let verify = Route<RealmContext>(
         .get, "/connect/verify", id: "verifyDevice", tag: "Pages",
-        summary: "Leads to where people type the code.", right: .nothing, dialect: .page,
+        summary: "Leads to where people type the code.", right: .nothing, voice: .page,
         parameters: [Parameter("user_code", in: .query, .text(0...64), "The code.")],
         answer: Answer(
             status: .seeOther, description: "To the page.", content: .nothing,
@@ -35,7 +35,7 @@ enum DeviceRoutes {
         Route(
             .post, PathTemplate(stringLiteral: path), id: id, tag: "OAuth",
             summary: "Gives a device a code that somebody types elsewhere (RFC 8628).",
-            right: .client, dialect: .oauth,
+            right: .client, voice: .oauth,
             body: .form(
                 .object(
                     ClientCredentials.members + [
@@ -89,7 +89,7 @@ enum DeviceRoutes {
         .get, "/api/account/device", id: "getWaitingDevice", tag: "Own account",
         summary: "What a device asks for that shows a code.",
         detail: "For apps that sign people in themselves: no other token lets a device in.",
-        right: .account, dialect: .native,
+        right: .account, voice: .native,
         parameters: [
             Parameter(
                 "user_code", in: .query, .text(1...64), required: true, "As it was typed.",
@@ -112,7 +112,7 @@ enum DeviceRoutes {
 
     private static let decide = Route<RealmContext>(
         .post, "/api/account/device", id: "decideWaitingDevice", tag: "Own account",
-        summary: "Lets a device in, or sends it away.", right: .account, dialect: .native,
+        summary: "Lets a device in, or sends it away.", right: .account, voice: .native,
         body: Body(
             schema: .object(
                 .required("UserCode", .text(1...64), "As it was typed."),

@@ -22,7 +22,7 @@ enum EndSessionRoutes {
                 Without a hint of the browser's own sign-in the person is asked, and sent nowhere \
                 afterwards.
                 """,
-            right: .nothing, dialect: .page,
+            right: .nothing, voice: .page,
             answer: Answer(
                 status: .seeOther, description: "To the client, or to a page of the realm.",
                 content: .nothing, headers: [("Location", "Where to.")]),

@@ -10,7 +10,7 @@ enum AppLinkRoutes {
     private static let apple = Route<RealmContext>(
         .get, "/.well-known/apple-app-site-association", id: "getAppleAppSiteAssociation",
         tag: "Discovery", summary: "Which apps of Apple's phones speak for this domain.",
-        right: .nothing, dialect: .native,
+        right: .nothing, voice: .native,
         answer: .ok(
             "The apps.",
             .object(
@@ -35,7 +35,7 @@ enum AppLinkRoutes {
     private static let android = Route<RealmContext>(
         .get, "/.well-known/assetlinks.json", id: "getAssetLinks", tag: "Discovery",
         summary: "Which apps of Android phones speak for this domain.", right: .nothing,
-        dialect: .native,
+        voice: .native,
         answer: .ok(
             "A statement for each app.", .list(of: .openObject, 1...20),
             example: [["relation": ["delegate_permission/common.get_login_creds"]]]),

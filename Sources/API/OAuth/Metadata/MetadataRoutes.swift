@@ -25,7 +25,7 @@ enum MetadataRoutes {
         Route(
             .get, path, id: id, tag: "Discovery", summary: summary,
             detail: "Only what works now, and for native apps only where the realm lets them.",
-            right: .nothing, dialect: .oauth,
+            right: .nothing, voice: .oauth,
             answer: .ok("What is offered.", ServerMetadata.schema, example: ServerMetadata.example),
             refusals: Place.refusals, traits: [.forScripts, .sameForEveryone]
         ) { call throws(Problem) in
@@ -38,7 +38,7 @@ enum MetadataRoutes {
             .get, path, id: id, tag: "Discovery",
             summary: "The public keys that the realm signs tokens with (RFC 7517).",
             detail: "Those that will sign next and those that have signed lately are among them.",
-            right: .nothing, dialect: .oauth,
+            right: .nothing, voice: .oauth,
             answer: .ok(
                 "The keys.",
                 .object(.required("keys", .list(of: .openObject, 1...32), "One a key.")),

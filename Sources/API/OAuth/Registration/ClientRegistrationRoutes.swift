@@ -27,7 +27,7 @@ enum ClientRegistrationRoutes {
             with a statement of its maker, or as it likes. What only an administrator may give is \
             refused; members that nobody knows here are ignored.
             """,
-        right: .nothing, dialect: .oauth, body: body,
+        right: .nothing, voice: .oauth, body: body,
         answer: Answer(
             status: .created, description: "The client, as it is from now on.",
             content: .json(information, example: example)),
@@ -57,7 +57,7 @@ enum ClientRegistrationRoutes {
     private static let get = Route<RealmContext>(
         .get, "/connect/register/{client_id}", id: "getOwnClient", tag: "Client registration",
         summary: "What a client has said of itself (RFC 7592).", right: .nothing,
-        dialect: .oauth, parameters: [clientID],
+        voice: .oauth, parameters: [clientID],
         answer: .ok("The client.", information, example: example),
         refusals: Place.refusals + faults
     ) { call throws(Problem) in
@@ -74,7 +74,7 @@ enum ClientRegistrationRoutes {
             has a redirect URI that it did not have before. A client that came by a statement of its \
             maker needs one that is good now, which goes before what it says itself.
             """,
-        right: .nothing, dialect: .oauth, parameters: [clientID], body: body,
+        right: .nothing, voice: .oauth, parameters: [clientID], body: body,
         answer: .ok("The client.", information, example: example),
         refusals: Place.refusals + faults + [
             .invalidRequest, .invalidSoftwareStatement, .unapprovedSoftwareStatement,
@@ -112,7 +112,7 @@ enum ClientRegistrationRoutes {
     private static let delete = Route<RealmContext>(
         .delete, "/connect/register/{client_id}", id: "deleteOwnClient",
         tag: "Client registration", summary: "Removes a client by itself (RFC 7592).",
-        detail: "All its tokens are over.", right: .nothing, dialect: .oauth,
+        detail: "All its tokens are over.", right: .nothing, voice: .oauth,
         parameters: [clientID],
         answer: Answer(status: .noContent, description: "It is gone.", content: .nothing),
         refusals: Place.refusals + faults

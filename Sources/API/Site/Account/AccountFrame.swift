@@ -70,7 +70,7 @@ enum AccountRoute {
     ) -> Route<RealmContext> {
         Route<RealmContext>(
             .get, PathTemplate(stringLiteral: path), id: id, tag: "Pages", summary: summary,
-            right: .nothing, dialect: .page,
+            right: .nothing, voice: .page,
             parameters: parameters + [
                 Parameter("done", in: .query, .text(0...40), "What was done.")
             ],
@@ -89,7 +89,7 @@ enum AccountRoute {
     ) -> Route<RealmContext> {
         Route<RealmContext>(
             .post, PathTemplate(stringLiteral: path), id: id, tag: "Pages", summary: summary,
-            right: .nothing, dialect: .page, parameters: parameters, body: .page(members),
+            right: .nothing, voice: .page, parameters: parameters, body: .page(members),
             answer: .page,
             refusals: Page.refusals
         ) { call throws(Problem) in

@@ -18,7 +18,7 @@ enum LinkRoutes {
 
     private static let show = Route<RealmContext>(
         .get, path, id: "showMagicLink", tag: "Pages", summary: "The page of a mailed link.",
-        right: .nothing, dialect: .page,
+        right: .nothing, voice: .page,
         parameters: parameters + [
             Parameter("redirect", in: .query, .text(0...4096), "Not followed from here.")
         ], answer: .page, refusals: Place.refusals
@@ -31,7 +31,7 @@ enum LinkRoutes {
 
     private static let redeem = Route<RealmContext>(
         .post, path, id: "loginByLink", tag: "Pages", summary: "Signs in by a mailed link.",
-        right: .nothing, dialect: .page, parameters: parameters,
+        right: .nothing, voice: .page, parameters: parameters,
         body: .page([
             .optional("userId", .text(0...64), "Whose it is."),
             .optional("token", .text(0...128), "What was mailed."),

@@ -10,7 +10,7 @@ enum LoginRoutes {
 
     private static let show = Route<RealmContext>(
         .get, "/login", id: "showLogin", tag: "Pages", summary: "The page to sign in on.",
-        right: .nothing, dialect: .page, parameters: Onward.parameters + [CodeAddress.parameter],
+        right: .nothing, voice: .page, parameters: Onward.parameters + [CodeAddress.parameter],
         answer: .page, refusals: Place.refusals
     ) { call throws(Problem) in
         let visit = try await call.visit()
@@ -39,7 +39,7 @@ enum LoginRoutes {
 
     private static let choose = Route<RealmContext>(
         .post, "/login", id: "beginLogin", tag: "Pages",
-        summary: "Has a code or a link mailed.", right: .nothing, dialect: .page,
+        summary: "Has a code or a link mailed.", right: .nothing, voice: .page,
         parameters: Onward.parameters,
         body: .page(
             Onward.members + [
@@ -83,7 +83,7 @@ enum LoginRoutes {
 
     private static let codePage = Route<RealmContext>(
         .get, "/login/code", id: "showCodePage", tag: "Pages",
-        summary: "Where the code is typed that was mailed.", right: .nothing, dialect: .page,
+        summary: "Where the code is typed that was mailed.", right: .nothing, voice: .page,
         parameters: Onward.parameters + [CodeAddress.parameter], answer: .page,
         refusals: Place.refusals
     ) { call throws(Problem) in
@@ -100,7 +100,7 @@ enum LoginRoutes {
     private static let code = Route<RealmContext>(
         .post, "/login/code", id: "loginByCode", tag: "Pages",
         summary: "Takes the code that was mailed, and a second factor where there is one.",
-        right: .nothing, dialect: .page,
+        right: .nothing, voice: .page,
         parameters: Onward.parameters + [CodeAddress.parameter],
         body: .page(
             Onward.members + [

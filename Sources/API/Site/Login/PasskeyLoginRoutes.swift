@@ -10,7 +10,7 @@ enum PasskeyLoginRoutes {
     private static let begin = Route<RealmContext>(
         .post, "/login/passkey/begin", id: "beginPasskeyLogin", tag: "Pages",
         summary: "Begins to sign somebody in on a page with a passkey.", right: .nothing,
-        dialect: .native,
+        voice: .native,
         answer: .ok("A challenge.", PasskeyOptions.begun, example: PasskeyOptions.exampleOfBegun),
         refusals: Page.refusals + [.passkeyUnavailable]
     ) { call throws(Problem) in
@@ -24,7 +24,7 @@ enum PasskeyLoginRoutes {
 
     private static let finish = Route<RealmContext>(
         .post, "/login/passkey", id: "loginByPasskey", tag: "Pages",
-        summary: "Takes what the passkey signed.", right: .nothing, dialect: .page,
+        summary: "Takes what the passkey signed.", right: .nothing, voice: .page,
         parameters: Onward.parameters,
         body: .page(
             Onward.members + [

@@ -12,7 +12,7 @@ enum RegisterRoutes {
 
     private static let show = Route<RealmContext>(
         .get, "/register", id: "showRegistration", tag: "Pages", summary: "The page to join on.",
-        right: .nothing, dialect: .page, parameters: Onward.parameters, answer: .page,
+        right: .nothing, voice: .page, parameters: Onward.parameters, answer: .page,
         refusals: Place.refusals
     ) { call throws(Problem) in
         let visit = try await call.visit()
@@ -21,7 +21,7 @@ enum RegisterRoutes {
 
     private static let begin = Route<RealmContext>(
         .post, "/register", id: "beginRegistration", tag: "Pages",
-        summary: "Has a code mailed to whoever wants to join.", right: .nothing, dialect: .page,
+        summary: "Has a code mailed to whoever wants to join.", right: .nothing, voice: .page,
         parameters: Onward.parameters,
         body: .page(
             Onward.members + [

@@ -17,7 +17,7 @@ enum ResetRoutes {
     /// Passwords).
     private static let wellKnown = Route<RealmContext>(
         .get, "/.well-known/change-password", id: "changePassword", tag: "Pages",
-        summary: "Leads to where a passphrase is changed.", right: .nothing, dialect: .page,
+        summary: "Leads to where a passphrase is changed.", right: .nothing, voice: .page,
         answer: .page, refusals: Place.refusals
     ) { call throws(Problem) in
         let settings = call.context.place.settings
@@ -31,7 +31,7 @@ enum ResetRoutes {
     private static let show = Route<RealmContext>(
         .get, PathTemplate(stringLiteral: path), id: "showReset", tag: "Pages",
         summary: "The page of somebody who forgot his passphrase.", right: .nothing,
-        dialect: .page, parameters: Onward.parameters + [CodeAddress.parameter], answer: .page,
+        voice: .page, parameters: Onward.parameters + [CodeAddress.parameter], answer: .page,
         refusals: Place.refusals
     ) { call throws(Problem) in
         try call.requirePassphrases()
@@ -43,7 +43,7 @@ enum ResetRoutes {
     private static let request = Route<RealmContext>(
         .post, PathTemplate(stringLiteral: path), id: "requestReset", tag: "Pages",
         summary: "Mails a link by which another passphrase is set.", right: .nothing,
-        dialect: .page, parameters: Onward.parameters,
+        voice: .page, parameters: Onward.parameters,
         body: .page(Onward.members + [.optional("email", .text(0...320), "The mail address.")]),
         answer: .page, refusals: Page.refusals
     ) { call throws(Problem) in
@@ -103,7 +103,7 @@ enum ResetRoutes {
     private static let choose = Route<RealmContext>(
         .get, resetPath, id: "showNewPassphrase", tag: "Pages",
         summary: "Where the link leads by which another passphrase is set.", right: .nothing,
-        dialect: .page,
+        voice: .page,
         parameters: [Parameter("token", in: .query, .text(0...200), "What was mailed.")],
         answer: .page, refusals: Place.refusals
     ) { call throws(Problem) in
@@ -116,7 +116,7 @@ enum ResetRoutes {
 
     private static let set = Route<RealmContext>(
         .post, resetPath, id: "resetPassphrase", tag: "Pages",
-        summary: "Sets another passphrase by the mailed link.", right: .nothing, dialect: .page,
+        summary: "Sets another passphrase by the mailed link.", right: .nothing, voice: .page,
         parameters: [Parameter("token", in: .query, .text(0...200), "What was mailed.")],
         body: .page([
             .optional("token", .text(0...200), "What was mailed."),

@@ -14,7 +14,7 @@ enum StepUpRoutes {
     private static let stepUp = Route<RealmContext>(
         .post, PathTemplate(stringLiteral: path), id: "stepUpLogin", tag: "Pages",
         summary: "Takes a second factor of somebody who is signed in.", right: .nothing,
-        dialect: .page, parameters: Onward.parameters,
+        voice: .page, parameters: Onward.parameters,
         body: .page(
             Onward.members + [
                 .optional("totp", .text(0...128), "Of the authenticator app, or one instead.")

@@ -24,7 +24,7 @@ enum ProviderRoutes {
 
     private static let start = Route<RealmContext>(
         .get, "/oidc/start", id: "startAtProvider", tag: "Pages",
-        summary: "Sends somebody to an OpenID provider.", right: .nothing, dialect: .page,
+        summary: "Sends somebody to an OpenID provider.", right: .nothing, voice: .page,
         parameters: Onward.parameters + [
             Parameter("provider", in: .query, .text(0...40), "Which one; the first, if none."),
             Parameter("redirect", in: .query, .text(0...4096), "The page to go on to."),
@@ -46,7 +46,7 @@ enum ProviderRoutes {
         let named = path.description.hasSuffix("}")
         return Route(
             .get, path, id: id, tag: "Pages", summary: "Where a provider sends somebody back to.",
-            right: .nothing, dialect: .page,
+            right: .nothing, voice: .page,
             parameters: (named
                 ? [Parameter("provider", in: .path, .text(1...40), "Which one.")] : [])
                 + ["code", "state", "iss", "error", "error_description", "session_state"].map {
@@ -103,7 +103,7 @@ enum ProviderRoutes {
     private static let second = Route<RealmContext>(
         .post, "/oidc/twofactor", id: "loginByProviderAndSecondFactor", tag: "Pages",
         summary: "Takes the second factor after a provider's word.", right: .nothing,
-        dialect: .page,
+        voice: .page,
         body: .page([
             .optional("ticket", .text(0...4096), "Whom the provider named."),
             .optional("totp", .text(0...128), "Of the authenticator app, or one instead."),
@@ -178,7 +178,7 @@ enum ProviderRoutes {
             OpenID Connect Back-Channel Logout. The context is any text: the token says whose it is. \
             With `sid` all ends that this session at the provider opened, else all of the account.
             """,
-        right: .nothing, dialect: .oauth,
+        right: .nothing, voice: .oauth,
         parameters: [Parameter("context", in: .path, .text(1...64), "Any text.", example: "acme")],
         body: .form(
             .object(.optional("logout_token", .text(0...16_384), "What the provider signed.")),

@@ -36,7 +36,7 @@ extension Problem {
         headers.append(("Retry-After", String(refusal.seconds)))
     }
 
-    /// The same in every dialect but Urd's own.
+    /// The same in the voices of OAuth and of native apps.
     func rateLimitResponse() -> Response {
         var body = members
         body["error"] = "rate_limited"

@@ -1,7 +1,4 @@
-internal import HTTP
-internal import JSON
-
-/// Problems as OAuth clients are told them (RFC 6749 section 5.2, RFC 6750 section 3.1, RFC 7009
+/// Problems as OAuth clients know them, in bodies and in challenges (RFC 6749 section 5.2, RFC 6750 section 3.1, RFC 7009
 /// section 2.2.1, RFC 8707 section 2).
 extension ProblemKind {
     /// The value of `error`.
@@ -62,39 +59,4 @@ extension ProblemKind {
             "invalid_request"
         }
     }
-}
-
-extension Problem {
-    func oauthResponse() -> Response {
-        if kind == .rateLimited { return rateLimitResponse() }
-        var body = members
-        body["error"] = .string(kind.oauthCode)
-        body["error_description"] = .string(describable(detail.isEmpty ? kind.title : detail))
-        return .json(kind.status, .object(body))
-    }
-
-    static let oauthSchema = Schema.named(
-        "OAuthError",
-        .object(
-            .required("error", .text(1...100), "A code for programs."),
-            .optional("error_description", .text(1...1000), "What is wrong, for developers."),
-            .optional("error_uri", .text(1...1000), "Where to read more."),
-            .optional("auth_session", .text(1...8192), "To go on with, at the challenge endpoint."),
-            .optional("second_factor_required", .boolean, "There: a `totp_code` is missing."),
-            .optional(
-                "methods", .list(of: .text(1...100), 0...20),
-                "With `mfa_required`: what a browser can ask for.")))
-}
-
-/// RFC 6749 section 5.2: printable ASCII without quotes and backslashes.
-private func describable(_ text: String) -> String {
-    let bytes = text.unicodeScalars.map { scalar -> UInt8 in
-        switch scalar.value {
-        case 0x22: 0x27
-        case 0x5C: 0x2F
-        case 0x20...0x7E: UInt8(truncatingIfNeeded: scalar.value)
-        default: 0x3F
-        }
-    }
-    return String(decoding: bytes, as: UTF8.self)
 }

@@ -1,6 +1,17 @@
 internal import HTTP
 internal import JSON
 
+extension Voice {
+    /// Apps of the flagship profile: what isn't described is ignored, and a refusal is one text, which such apps
+    /// compare letter by letter.
+    static let flagship = Voice(
+        name: "flagship", reading: .ignoresUnknown, caution: .isNeverStored,
+        refusal: { problem, _ in problem.flagshipResponse() },
+        refusalSchemas: [Problem.flagshipSchema],
+        sentence: { _ in "What is not described is ignored." }, label: { _ in "" },
+        content: { _ in ["application/json": ["schema": Problem.flagshipSchema.document]] })
+}
+
 /// Refusals as apps of the flagship profile are told them.
 extension Problem {
     /// In words that such apps compare.
@@ -10,7 +21,7 @@ extension Problem {
         return problem
     }
 
-    func flagshipResponse() -> Response {
+    fileprivate func flagshipResponse() -> Response {
         if kind == .unsupportedMediaType {
             return .json(.badRequest, ["error": "bad_content_type"])
         }
@@ -19,7 +30,7 @@ extension Problem {
         return .json(kind.status, .object(body))
     }
 
-    static let flagshipSchema = Schema.named(
+    fileprivate static let flagshipSchema = Schema.named(
         "FlagshipError",
         .object(
             .required("error", .text(1...1000), "What is wrong."),

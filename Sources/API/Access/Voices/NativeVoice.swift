@@ -1,6 +1,35 @@
 internal import HTTP
 internal import JSON
 
+extension Voice {
+    /// Native apps: members are matched without case, what isn't described is ignored, and a problem's title is
+    /// a code for programs.
+    static let native = Voice(
+        name: "native", reading: [.ignoresUnknown, .matchesWithoutCase],
+        caution: [.isNeverStored, .setsNoCookies],
+        refusal: { problem, _ in problem.nativeResponse() },
+        refusalSchemas: [Problem.nativeSchema, Problem.nativeSmallSchema, RateLimitRefusal.schema],
+        sentence: { hasBody in
+            hasBody ? "Members are matched without case; others than these are ignored." : ""
+        },
+        label: { $0.nativeCode },
+        content: { kinds in
+            var content: JSONObject = [:]
+            if kinds.contains(where: { $0 != .rateLimited }) {
+                content["application/problem+json"] = ["schema": Problem.nativeSchema.document]
+            }
+            if kinds.contains(where: {
+                $0 == .rateLimited || $0 == .invalidLink || $0.status == .badRequest
+            }) {
+                let schema =
+                    kinds.contains(.rateLimited)
+                    ? RateLimitRefusal.schema : Problem.nativeSmallSchema
+                content["application/json"] = ["schema": schema.document]
+            }
+            return content
+        })
+}
+
 /// Problems as native apps are told them.
 extension ProblemKind {
     /// What a native app finds in a problem's title: a code for programs. Those that have no name
@@ -30,7 +59,7 @@ private let smallKinds: Set<ProblemKind> = [
 ]
 
 extension Problem {
-    func nativeResponse() -> Response {
+    fileprivate func nativeResponse() -> Response {
         let sentence = detail.isEmpty ? kind.title : detail
         if kind == .rateLimited { return rateLimitResponse() }
         if kind == .invalidEnrollment || kind == .invalidLink {
