@@ -34,6 +34,14 @@ struct RuleTests {
         #expect(Rules.paths(routing).isEmpty)
     }
 
+    @Test(arguments: [
+        "if settings[SettingCatalogue.profile] == .flagship {}",
+        "let a = settings[.profile]", "guard metadata.profile != .voo else {}",
+    ])
+    func `a question which profile it is`(line: String) {
+        #expect(Rules.profiles(file("let a = 1\n\(line)\n")).map(\.line) == [2])
+    }
+
     private func rooms(_ texts: [String: String]) -> [SwiftFile] {
         texts.sorted { $0.key < $1.key }.map {
             SwiftFile(path: "Sources/API/\($0.key)", text: $0.value)

@@ -154,6 +154,22 @@ enum Rules {
         }
     }
 
+    private static let askedProfile = Pattern(
+        #"\[(?:SettingCatalogue)?\.profile\]|\.profile\s*[=!]="#)
+    /// Each fills in what its profile changes.
+    private static let ofProfiles: Set<String> = ["RealmRules", "ClientRules"]
+
+    /// What a profile changes has a name: a rule of `RealmRules` or `ClientRules`.
+    static func profiles(_ file: SwiftFile) -> [Finding] {
+        guard !ofProfiles.contains(file.name) else { return [] }
+        return lines(of: file).compactMap { number, line in
+            guard askedProfile.isFound(in: line) else { return nil }
+            return Finding(
+                path: file.path, line: number, what: "asks which profile it is",
+                remedy: "Ask for a rule by name, and have the profile fill it in")
+        }
+    }
+
     // MARK: - Sizes
 
     static let longestFile = 400

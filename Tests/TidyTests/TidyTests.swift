@@ -16,6 +16,10 @@ struct HouseRules {
         expectNone(Repository.swift(in: "Sources/API").flatMap(Rules.paths))
     }
 
+    @Test func `nothing but the profiles' own files asks which profile it is`() {
+        expectNone(Repository.swift(in: "Sources").flatMap(Rules.profiles))
+    }
+
     @Test func `each room of the adapter names only rooms below it`() {
         expectNone(RoomRules.findings(Repository.swift(in: "Sources/API")))
     }

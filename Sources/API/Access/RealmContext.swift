@@ -10,9 +10,15 @@ public final class RealmContext: RouteContext {
     /// Shows the realm's own time: whatever is decided here, by a command or by a signature alone, is
     /// decided at it.
     let clock: Clock
+    /// What pages ask about the request of an application that they stand in the middle of.
+    let applicationRequests: any ApplicationRequests
     private let shared: Shared
 
-    init(place: Place, mint: TokenMint, shared: Shared) {
+    init(
+        place: Place, mint: TokenMint, shared: Shared,
+        applicationRequests: any ApplicationRequests = NoApplicationRequests()
+    ) {
+        self.applicationRequests = applicationRequests
         self.place = place
         self.mint = mint
         self.shared = shared

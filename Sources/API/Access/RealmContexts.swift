@@ -10,6 +10,8 @@ public struct RealmContexts: Sendable {
     let places: Places
     let mint: Mints
     let shared: RealmContext.Shared
+    /// Set by what composes the surfaces: the protocol that seals requests stands above the pages.
+    var applicationRequests: any ApplicationRequests = NoApplicationRequests()
 
     public init(
         places: Places, mint: @escaping Mints, keys: TokenKeys, commands: any CommandPort,
@@ -28,31 +30,19 @@ public struct RealmContexts: Sendable {
             queries: queries, clock: clock, passphrases: passphrases)
     }
 
-    /// Routes that every realm has, and the answers that are ready at its hosts.
-    public func table(_ routes: [Route<RealmContext>]) -> Router.Table {
+    /// The routes of a surface, where it is served.
+    func table(of surface: any RealmSurface) -> Router.Table {
+        table(surface.routes + surface.pages, isServed: { surface.isServed(at: $0) })
+    }
+
+    func table(
+        _ routes: [Route<RealmContext>], isServed: @escaping @Sendable (Place) -> Bool
+    ) -> Router.Table {
         Router.Table(routes) { request, route throws(Problem) in
-            try await context(of: request, at: route)
+            try await context(of: request, at: route, isServed: isServed)
         } shelf: {
             shelf(of: $0)
         }
-    }
-
-    /// The same where the realm has this profile; elsewhere there is nothing.
-    public func context(
-        of request: Request, at route: Outline, profile: RealmProfile
-    ) async throws(Problem) -> RealmContext {
-        let context = try await context(of: request, at: route)
-        guard context.place.settings[SettingCatalogue.profile] == profile else {
-            throw Problem(.noSuchRoute)
-        }
-        return context
-    }
-
-    /// At the place of a web app; elsewhere there is nothing.
-    public func context(ofWebApp request: Request) async throws(Problem) -> RealmContext {
-        let context = try await context(at: try await places.place(of: request))
-        guard context.place.webApp != nil else { throw Problem(.noSuchRoute) }
-        return context
     }
 
     /// The first page of a web app's place has a name of its own, and somebody who reads comes to the own
@@ -67,16 +57,17 @@ public struct RealmContexts: Sendable {
         return request
     }
 
-    /// Whatever else the realm has is not at a web app's place, where its scripts could reach for it:
-    /// nothing is, but what pages are drawn with.
-    public func context(
-        of request: Request, at route: Outline
+    private func context(
+        of request: Request, at route: Outline, isServed: (Place) -> Bool
     ) async throws(Problem) -> RealmContext {
         let place = try await places.place(of: request)
-        guard place.webApp == nil || route.traits.contains(.servedAtWebApps) else {
+        let isAsset = route.traits.contains(.servedAtWebApps)
+        guard isServed(place) || isAsset && place.webApp != nil else {
             throw Problem(.noSuchRoute)
         }
         let context = try await context(at: place)
+        // A web app's own page begins no sign-in.
+        if place.webApp != nil, !isAsset { return context }
         guard let address = try await context.forwardedAddress(of: request, at: route.traits) else {
             return context
         }
@@ -98,7 +89,8 @@ public struct RealmContexts: Sendable {
         let mint = try await reading { () throws(LogFailure) -> TokenMint in
             try await self.mint(place.realm)
         }
-        return RealmContext(place: place, mint: mint, shared: shared)
+        return RealmContext(
+            place: place, mint: mint, shared: shared, applicationRequests: applicationRequests)
     }
 }
 

@@ -23,7 +23,7 @@ struct Visit: Sendable {
         self.browser = browser
         secret = FormSecret(call.request)
         mint = call.context.mint
-        namesItTwice = call.context.place.settings[SettingCatalogue.profile] == .flagship
+        namesItTwice = call.context.place.settings.rules.repeatsFormToken
     }
 
     var say: Words { look.say }

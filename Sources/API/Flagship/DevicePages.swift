@@ -79,7 +79,7 @@ extension Call<RealmContext> {
 
     /// What was let in, if this is the realm's owner; nil if it is anybody else.
     func devices(of account: UUID) async throws(Problem) -> [OwnersDevice]? {
-        guard context.place.settings[SettingCatalogue.profile] == .flagship else { return nil }
+        guard context.place.settings.rules.hasOwner else { return nil }
         let owner = try await folded(Owner.self, Owner.stream)
         guard owner.account == account else { return nil }
         var found: [OwnersDevice] = []

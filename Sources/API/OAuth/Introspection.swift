@@ -42,7 +42,7 @@ extension Call<RealmContext> {
             members["app_kind"] = .string(app.card.kind.rawValue)
             members["app_slug"] = .string(app.card.slug)
         }
-        if let account = terms.account, try await isVoo(terms) {
+        if let account = terms.account, try await namesBusinessPartner(terms) {
             members["business_partner_id"] = try await businessPartner(of: account).map {
                 .string($0)
             }
@@ -89,10 +89,10 @@ extension Call<RealmContext> {
         return try await context.lookUp(credentials, client.clientID, for: request)
     }
 
-    private func isVoo(_ terms: SessionTerms) async throws(Problem) -> Bool {
+    private func namesBusinessPartner(_ terms: SessionTerms) async throws(Problem) -> Bool {
         try await reading { () throws(LogFailure) in
             try await context.clients.recent(terms.clientID, in: context.place.realm)
-        }?.metadata.profile == .voo
+        }?.metadata.rules.namesBusinessPartner == true
     }
 
     private func asked(_ text: String) async throws(Problem) -> AskedToken? {

@@ -38,7 +38,7 @@ enum ConsentRoutes {
         guard decision == "allow" || decision == "deny" else {
             return .seeOther(onward.link("/consent"))
         }
-        return try await NoApplicationRequests.current.decide(
+        return try await call.context.applicationRequests.decide(
             sealed, allows: decision == "allow", as: browser, call)
     }
 

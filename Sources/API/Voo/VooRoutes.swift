@@ -55,7 +55,7 @@ extension Call<RealmContext> {
                 of: pairs.first { $0.name == "refresh_token" }?.value ?? "")
             pairs.append(("client_id", clientID))
         }
-        guard let known = try await known(clientID), known.metadata.profile == .voo else {
+        guard let known = try await known(clientID), known.metadata.rules.hasLoginGuard else {
             throw Problem(.invalidClient)
         }
         // Its address stays what was called: proofs of keys are for that one (RFC 9449 section 4.3).

@@ -22,11 +22,11 @@ extension Settings {
         case .link: self[SettingCatalogue.loginLink]
         case .passkey: self[SettingCatalogue.loginPasskey]
         case .passphrase: self[SettingCatalogue.loginPassphrase]
-        case .sessionCode, .ownerPassphrase: self[SettingCatalogue.profile] == .flagship
+        case .sessionCode, .ownerPassphrase: rules.hasOwner
         // Whose word is taken, and for whom, is said of each.
         case .provider: true
         case .ownerLink:
-            self[SettingCatalogue.profile] == .flagship && self[SettingCatalogue.ownerLinks]
+            rules.hasOwner && self[SettingCatalogue.ownerLinks]
         }
     }
 }

@@ -142,7 +142,7 @@ extension MetadataField {
             name: field.name, about: field.about, schema: field.schema, isPersonal: false,
             get: field.get, set: field.set,
             check: { metadata throws(FieldFault) in
-                let isLenient = metadata.isInstallation || metadata.profile == .voo
+                let isLenient = metadata.isInstallation || metadata.rules.lenientRedirects
                 try (isLenient ? lenient : field).check(metadata)
             })
     }

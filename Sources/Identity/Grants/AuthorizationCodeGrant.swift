@@ -110,7 +110,8 @@ public struct AuthorizationCodeGrant: Grant {
             // profile leave it out as well, where there is only one that it can be.
             guard
                 code.challenge != nil
-                    || desk.metadata.profile == .voo && desk.metadata.redirectURIs.count == 1
+                    || desk.metadata.rules.impliesOnlyRedirect
+                        && desk.metadata.redirectURIs.count == 1
             else {
                 throw .invalidAuthorizationCode("redirect_uri_missing")
             }

@@ -46,7 +46,7 @@ public struct GrantDesk: Sendable {
             clientID: request.clientID, app: metadata.appID ?? request.app, scope: scope,
             resources: request.resources, factors: factors, openedAt: request.now,
             expiresAt: request.now.adding(seconds: lifetime),
-            isOffline: (scope.contains("offline_access") || metadata.profile == .voo)
+            isOffline: (scope.contains("offline_access") || metadata.rules.issuesWithoutOffline)
                 && metadata.grantTypes.contains(.refreshToken), from: request.from,
             method: method,
             // Who authenticates by itself may come to have another key (RFC 9449 section 5).

@@ -79,7 +79,8 @@ public struct RefreshGrant: Grant {
     /// A session that may be refreshed for its `offline_access` has no next token once that was taken away from
     /// the client. Others were opened without it, as those of the voo profile and of installations are.
     private func mayGoOn(_ terms: SessionTerms, _ desk: GrantDesk) -> Bool {
-        let isAsked = terms.scope.contains("offline_access") && desk.metadata.profile != .voo
+        let isAsked =
+            terms.scope.contains("offline_access") && !desk.metadata.rules.issuesWithoutOffline
         return !isAsked || Scope.allowed(to: desk.metadata).contains("offline_access")
     }
 
@@ -106,7 +107,7 @@ public struct RefreshGrant: Grant {
         let leeway = desk.settings[SettingCatalogue.refreshTokenLeeway]
         // Clients of the voo profile never show one twice, so that whoever does is somebody else. Of
         // those that race, one that came first may be decided last: without leeway that is no excuse.
-        guard desk.metadata.profile != .voo, leeway > 0, generation == state.parent,
+        guard desk.metadata.rules.refreshLeeway, leeway > 0, generation == state.parent,
             let madeAt = state.refreshedAt, let usedAt = state.parentUsedAt
         else { return nil }
         let now = desk.request.now

@@ -39,7 +39,7 @@ public struct RegisterInstallation: Command {
     public func decide(_ facts: InRealm<Client>) throws(Rejection) -> Decision {
         try facts.realm.requireOpen(
             missing: Rejection.realmNotFound, disabled: .realmDisabled)
-        guard facts.realm.state.settings[SettingCatalogue.profile] == .flagship else {
+        guard facts.realm.state.settings.rules.hasOwner else {
             throw .notOffered
         }
         guard !facts.thing.exists else { throw .idTaken }

@@ -51,7 +51,7 @@ public struct RequestOwnerLink: TimedCommand {
         let realm = facts.owner.realm
         try realm.requireOpen(missing: Rejection.realmNotFound, disabled: .realmDisabled)
         let settings = realm.state.settings
-        guard settings[SettingCatalogue.profile] == .flagship,
+        guard settings.rules.hasOwner,
             purpose != .signIn || settings[SettingCatalogue.ownerLinks]
         else { throw .notOffered }
         guard let account = facts.account, account.isWelcome, account.state.isConfirmed,

@@ -129,7 +129,7 @@ struct OwnerDesk: Sendable {
 
     func requireOpen() throws(OwnerRefusal) {
         try realm.requireOpen(missing: OwnerRefusal.realmNotFound, disabled: .realmDisabled)
-        guard realm.state.settings[SettingCatalogue.profile] == .flagship else {
+        guard realm.state.settings.rules.hasOwner else {
             throw .notOffered
         }
     }

@@ -133,15 +133,9 @@ struct Service: Sendable {
                     API.table,
                     context: AdminContext(
                         store: store, queries: models.queries,
-                        upstream: Upstream(calls: UpstreamCalls(options.outgoing)))),
-                realms.table(API.realmTable + API.pageTable),
-                .init(API.flagshipTable + API.flagshipPageTable) { request, route throws(Problem) in
-                    try await realms.context(of: request, at: route, profile: .flagship)
-                },
-                .init(API.webAppTable) { request, _ throws(Problem) in
-                    try await realms.context(ofWebApp: request)
-                },
-            ], log: store.lines, metrics: store.metrics, lead: { await realms.led($0) },
+                        upstream: Upstream(calls: UpstreamCalls(options.outgoing))))
+            ] + API.tables(of: realms), log: store.lines, metrics: store.metrics,
+            lead: { await realms.led($0) },
             pages: realms.pages)
         let open = try listen(options.listener, router)
         guard let inner = options.privateListener else {

@@ -146,11 +146,7 @@ struct AuthorizeWorld {
         }
         let contexts = world.contexts
         let router = Router(
-            [
-                .init([route]) { request, outline throws(Problem) in
-                    try await contexts.context(of: request, at: outline)
-                }
-            ], log: .silent, metrics: Metrics())
+            [contexts.table([route], isServed: { _ in true })], log: .silent, metrics: Metrics())
         let answer = await router.respond(
             to: Request(
                 method: .post, path: "/test/consent", query: nil,

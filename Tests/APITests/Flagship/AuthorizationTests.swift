@@ -127,7 +127,7 @@ extension FlagshipWorld {
     {
         let (world, code) = try await world()
         let apps = [try await world.register("First app"), try await world.register("Second app")]
-        let node = world.world.otherFlagshipNode()
+        let node = world.world.otherNode()
         var guesses = 0
         for app in apps {
             let request = InstallationRequest(app: app)

@@ -144,9 +144,7 @@ private struct Asking: ApplicationRequests {
 
 @Suite struct `Consenting on a page` {
     private func asked(_ act: (PageBrowser) async throws -> Void) async throws {
-        try await NoApplicationRequests.$current.withValue(Asking()) {
-            try await act(PageBrowser(try await SignInWorld()))
-        }
+        try await act(PageBrowser(try await SignInWorld(applicationRequests: Asking())))
     }
 
     @Test func `is for whoever is signed in, and shows who asks for what`() async throws {

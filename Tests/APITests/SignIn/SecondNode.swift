@@ -12,20 +12,7 @@ import Values
 extension SignInWorld {
     /// Another server of the same realm: it shares the log and the realm's keys, and nothing else.
     func otherNode() -> Router {
-        let contexts = otherContexts()
-        return Router(
-            [contexts.table(API.realmTable + API.pageTable)], log: .silent, metrics: Metrics())
-    }
-
-    /// The same of a realm of the flagship profile.
-    func otherFlagshipNode() -> Router {
-        let contexts = otherContexts()
-        return Router(
-            [
-                .init(API.flagshipTable + API.flagshipPageTable) { request, route throws(Problem) in
-                    try await contexts.context(of: request, at: route, profile: .flagship)
-                }
-            ], log: .silent, metrics: Metrics())
+        Router(API.tables(of: otherContexts()), log: .silent, metrics: Metrics())
     }
 
     private func otherContexts() -> RealmContexts {

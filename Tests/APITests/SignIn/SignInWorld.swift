@@ -30,7 +30,8 @@ struct SignInWorld {
         _ settings: JSONObject = ["registration": "jit_on_otp"], isDeaf: Bool = false,
         forwarding: Forwarding = Forwarding(),
         fetchKeys: @escaping RemoteKeys.Fetch = { _ in nil },
-        callProviders: UpstreamCalls = .none, passphrases: PassphraseWork = .cheap
+        callProviders: UpstreamCalls = .none, passphrases: PassphraseWork = .cheap,
+        applicationRequests: any ApplicationRequests = SealedRequests()
     ) async throws {
         realm = try #require(RealmID("acme"))
         let (log, clock) = (log, clock)
@@ -56,15 +57,9 @@ struct SignInWorld {
             passphrases: passphrases)
         self.contexts = contexts
         router = Router(
-            [
-                contexts.table(API.realmTable + API.pageTable),
-                .init(API.flagshipTable + API.flagshipPageTable) { request, route throws(Problem) in
-                    try await contexts.context(of: request, at: route, profile: .flagship)
-                },
-                .init(API.webAppTable) { request, _ throws(Problem) in
-                    try await contexts.context(ofWebApp: request)
-                },
-            ], log: .silent, metrics: Metrics(), lead: { await contexts.led($0) },
+            API.tables(of: contexts, applicationRequests: applicationRequests), log: .silent,
+            metrics: Metrics(),
+            lead: { await contexts.led($0) },
             pages: contexts.pages)
         try await carryOut(CreateRealm(displayName: "Acme"), dispatcher)
         try await carryOut(SetRealmSettings(all), dispatcher)

@@ -221,7 +221,7 @@ extension Places {
             tenancy.app = app.id
             tenancy.settings = tenancy.settings.overlaid(by: Settings(overrides: app.settings))
         }
-        if tenancy.settings[SettingCatalogue.profile] == .flagship {
+        if tenancy.settings.rules.servesWebApps {
             tenancy.webApp = try await webApp(at: lead, in: queries)?.id
         }
         tenancy.rates = RateTable(tenancy.settings[SettingCatalogue.rateLimits])

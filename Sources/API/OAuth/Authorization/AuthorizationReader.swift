@@ -25,7 +25,7 @@ struct AuthorizationReader: Sendable {
         // OAuth lets a client leave out the only place it has, OpenID Connect does not (Core section 3.1.2.1).
         let mayBeLeftOut =
             registered.count == 1
-            && (metadata.profile == .voo
+            && (metadata.rules.impliesOnlyRedirect
                 || Scope.parse(parameters["scope"] ?? "")?.contains("openid") != true)
         guard let uri = asked ?? (mayBeLeftOut ? registered.first : nil) else {
             throw Problem(.invalidRequest, "redirect_uri is required.")
@@ -145,7 +145,7 @@ struct AuthorizationReader: Sendable {
             }
             return nil
         }
-        guard method == "S256" || method == "s256" && metadata.profile == .voo else {
+        guard method == "S256" || method == "s256" && metadata.rules.looseChallenges else {
             throw AuthorizationFault(
                 .invalidRequest, "code_challenge_method can only be S256.")
         }

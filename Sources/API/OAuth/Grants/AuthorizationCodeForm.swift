@@ -19,13 +19,13 @@ extension GrantForm {
             throw GrantRefusal.unknownAuthorizationCode.problem
         }
         var verifier = call.body["code_verifier"]?.string
-        if client.metadata.profile == .voo, let other = call.body["verifier"]?.string {
+        if client.metadata.rules.looseChallenges, let other = call.body["verifier"]?.string {
             guard verifier == nil || verifier == other else {
                 throw Problem(.invalidRequest, "There are two verifiers.")
             }
             verifier = other
         }
-        if client.metadata.profile == .standard, let verifier, !isVerifier(verifier) {
+        if !client.metadata.rules.looseChallenges, let verifier, !isVerifier(verifier) {
             throw GrantRefusal.invalidAuthorizationCode("wrong_verifier").problem
         }
         return AuthorizationCodeGrant(

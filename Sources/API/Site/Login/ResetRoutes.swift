@@ -21,9 +21,7 @@ enum ResetRoutes {
         answer: .page, refusals: Place.refusals
     ) { call throws(Problem) in
         let settings = call.context.place.settings
-        if settings[SettingCatalogue.profile] == .flagship {
-            return .found("/auth/passphrase_reset")
-        }
+        if let reset = settings.rules.passphraseReset { return .found(reset) }
         guard settings.offers(.passphrase) else { throw Problem(.noSuchRoute) }
         return .found("/account/security")
     }

@@ -35,9 +35,9 @@ enum ProviderRoutes {
         let slug = call.text("provider")
         guard let provider = slug.map({ slug in known.first { $0.slug == slug } }) ?? known.first
         else { throw Problem(.noSuchRoute) }
-        let isFlagship = call.context.place.settings[SettingCatalogue.profile] == .flagship
+        let takesReturn = call.context.place.settings.rules.takesProviderReturn
         let place =
-            isFlagship && call.text("redirect") != nil
+            takesReturn && call.text("redirect") != nil
             ? RealmRedirect(call.text("redirect"), call.context.place).target : nil
         return try await call.begin(provider, to: Onward(call), place: place)
     }

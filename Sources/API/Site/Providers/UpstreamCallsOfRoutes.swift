@@ -26,9 +26,9 @@ extension Call<RealmContext> {
         }
         // Each has an address of its own, so that none answers in the name of another (RFC 9700 section
         // 4.4.2); where the profile knows one address alone, the answer's issuer has to do.
-        let isFlagship = context.place.settings[SettingCatalogue.profile] == .flagship
+        let isShared = context.place.settings.rules.sharesProviderRedirect
         let redirect =
-            context.place.links + "/oidc/redirect" + (isFlagship ? "" : "/\(provider.slug)")
+            context.place.links + "/oidc/redirect" + (isShared ? "" : "/\(provider.slug)")
         let pending = PendingUpstream(
             id: newID(), provider: provider, redirect: redirect, onward: onward, place: place,
             links: links)

@@ -39,7 +39,7 @@ extension SecurityChecks {
         let leeway = leeways.max() ?? 0
         let unbound = clients {
             $0.isPublic && $0.isRefreshed && !$0.metadata.bindsTokens
-                && $0.metadata.profile == .standard
+                && $0.metadata.rules.refreshLeeway
         }
         let repeats = realm.places.filter { $0.settings[SettingCatalogue.refreshTokenLeeway] > 0 }
             .map { $0.settings[SettingCatalogue.refreshTokenLateRepeat] }
@@ -109,7 +109,7 @@ extension SecurityChecks {
 
     func deviations() -> Diagnosis {
         let check = "deviations"
-        let voo = clients { $0.metadata.profile == .voo }
+        let voo = clients { $0.metadata.rules.deviates }
         guard voo.isEmpty else {
             return .warning(
                 check, "follow the profile voo and not the standard: \(Self.list(voo))",

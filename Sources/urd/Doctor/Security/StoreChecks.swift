@@ -3,7 +3,7 @@ import Values
 
 /// Whose word on apps and keys is taken, and what was stored of keys that should not have been.
 extension SecurityChecks {
-    private var isFlagship: Bool { realm.settings[SettingCatalogue.profile] == .flagship }
+    private var isFlagship: Bool { realm.settings.rules.hasOwner }
 
     func appAttest() -> Diagnosis {
         let check = "App Attest"

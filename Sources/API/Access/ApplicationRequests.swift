@@ -39,11 +39,8 @@ protocol ApplicationRequests: Sendable {
     ) async throws(Problem) -> Response
 }
 
-/// Where nobody seals any.
+/// Where no surface seals any.
 struct NoApplicationRequests: ApplicationRequests {
-    /// What pages ask. A test puts its own in its place.
-    @TaskLocal static var current: any ApplicationRequests = SealedRequests()
-
     func request(
         _ sealed: String, for browser: SignedInBrowser?, _ call: Call<RealmContext>
     ) async throws(Problem) -> ApplicationRequest? { nil }
@@ -51,14 +48,4 @@ struct NoApplicationRequests: ApplicationRequests {
     func decide(
         _ sealed: String, allows: Bool, as browser: SignedInBrowser, _ call: Call<RealmContext>
     ) async throws(Problem) -> Response { throw Problem(.noSuchRoute) }
-}
-
-extension Call<RealmContext> {
-    /// The request of an application that a page is in the middle of.
-    func applicationRequest(
-        _ onward: Onward, for browser: SignedInBrowser?
-    ) async throws(Problem) -> ApplicationRequest? {
-        guard let sealed = onward.sealed else { return nil }
-        return try await NoApplicationRequests.current.request(sealed, for: browser, self)
-    }
 }

@@ -1,0 +1,11 @@
+/// The admin API.
+struct AdminSurface: Surface {
+    let routes =
+        RealmRoutes.table + HostRoutes.table + AppRoutes.table + ClientRoutes.table
+        + AccountRoutes.table + AccountDeletionRoutes.table + AccountSessionRoutes.table
+        + LoginHistoryRoutes.table + MailRoutes.table + TwoFactorRoutes.table + RoleRoutes.table
+        + InviteRoutes.table + RegistrationTokenRoutes.table + SubjectRoutes.table
+        + AdminKeyRoutes.table + EventRoutes.table + LogRoutes.table + SigningKeyRoutes.table
+        + OwnerAdminRoutes.table + WebAppRoutes.table + DeviceHistoryRoutes.table
+        + PushProviderRoutes.table + NotificationAdminRoutes.table + ProviderAdminRoutes.table
+}

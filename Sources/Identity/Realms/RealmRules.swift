@@ -1,0 +1,40 @@
+/// What a realm's profile changes, by name: a profile is one value here, and nothing else asks which it is.
+public struct RealmRules: Sendable, Equatable {
+    /// One owner takes the realm over, signs in by passphrase or session code, and lets installations in.
+    public internal(set) var hasOwner = false
+    /// Web apps have hosts of their own.
+    public internal(set) var servesWebApps = false
+    /// Every provider sends people back to the one address that clients of the profile know.
+    public internal(set) var sharesProviderRedirect = false
+    /// A provider's sign-in may be told by `redirect` where it leads on to.
+    public internal(set) var takesProviderReturn = false
+    /// Forms carry their token under the name `csrf_token` too.
+    public internal(set) var repeatsFormToken = false
+    /// People who come without an errand are shown their account.
+    public internal(set) var leadsToAccount = true
+    /// Where a passphrase is set anew; nil: under the account's security.
+    public internal(set) var passphraseReset: String?
+
+    static let standard = RealmRules()
+
+    static let flagship: RealmRules = {
+        var rules = RealmRules()
+        rules.hasOwner = true
+        rules.servesWebApps = true
+        rules.sharesProviderRedirect = true
+        rules.takesProviderReturn = true
+        rules.repeatsFormToken = true
+        rules.leadsToAccount = false
+        rules.passphraseReset = "/auth/passphrase_reset"
+        return rules
+    }()
+}
+
+extension Settings {
+    public var rules: RealmRules {
+        switch self[SettingCatalogue.profile] {
+        case .standard: .standard
+        case .flagship: .flagship
+        }
+    }
+}
