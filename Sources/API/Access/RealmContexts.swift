@@ -1,6 +1,6 @@
 public import EventSourcing
 public import HTTP
-public import Identity
+internal import Identity
 
 /// Makes what the routes of a realm stand on, for each request anew.
 public struct RealmContexts: Sendable {

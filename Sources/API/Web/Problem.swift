@@ -1,4 +1,4 @@
-public import HTTP
+internal import HTTP
 internal import JOSE
 public import JSON
 

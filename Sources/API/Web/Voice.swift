@@ -1,4 +1,4 @@
-public import HTTP
+internal import HTTP
 internal import JSON
 
 /// How a route speaks: what it bears in a request beside what is described, how it words a refusal, and how

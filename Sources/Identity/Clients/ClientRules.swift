@@ -34,7 +34,7 @@ public struct ClientRules: Sendable, Equatable {
     public var deviates: Bool { self != .standard }
 }
 
-extension ClientMetadata {
+extension ClientMetadata.Members {
     public var rules: ClientRules {
         switch profile {
         case .standard: .standard

@@ -125,7 +125,7 @@ struct Door {
         router = Router(
             [
                 .init(HealthRoutes.table, context: HealthContext(metrics: Metrics()) { [] }),
-                .init(Self.table) { request throws(Problem) in
+                .init(Self.table) { request, _ throws(Problem) in
                     guard let host = request.headers["Host"] else { throw Problem(.unknownHost) }
                     return DoorContext(host: host, secret: secret)
                 },

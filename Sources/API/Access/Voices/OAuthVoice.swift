@@ -29,7 +29,7 @@ extension Problem {
         return .json(kind.status, .object(body))
     }
 
-    fileprivate static let oauthSchema = Schema.named(
+    static let oauthSchema = Schema.named(
         "OAuthError",
         .object(
             .required("error", .text(1...100), "A code for programs."),

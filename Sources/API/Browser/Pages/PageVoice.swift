@@ -1,4 +1,4 @@
-public import HTTP
+internal import HTTP
 internal import JSON
 
 extension Voice {
