@@ -12,7 +12,6 @@
 // is taken in in a tenth of the time: EVP_PKEY_fromdata makes its curve anew.
 
 #include <errno.h>
-#include <gmp.h>
 #include <openssl/bn.h>
 #include <openssl/core_dispatch.h>
 #include <openssl/core_names.h>
@@ -121,79 +120,6 @@ static inline int shim_p256_is_valid_joined(
         BN_free(s);
     }
     ECDSA_SIG_free(read);
-    return valid;
-}
-
-// `curve`, with what is known of its generator for the point of `key` instead. NULL where memory ends.
-static inline EC_GROUP *shim_p256_table(const EC_GROUP *curve, const EC_KEY *key) {
-    EC_GROUP *table = EC_GROUP_dup(curve);
-    if (table != NULL
-        && EC_GROUP_set_generator(
-               table, EC_KEY_get0_public_key(key), EC_GROUP_get0_order(curve), BN_value_one())
-            == 1
-        && EC_GROUP_precompute_mult(table, NULL) == 1)
-        return table;
-    EC_GROUP_free(table);
-    return NULL;
-}
-
-// The number that `number` is divided by with, modulo `order`, both of 32 bytes at most and known to
-// everybody: GMP needs 2 µs for it where OpenSSL needs 12.
-static inline int shim_p256_invert(BIGNUM *number, const BIGNUM *order) {
-    uint8_t bytes[32];
-    mpz_t value, modulus;
-    size_t count = 0;
-    int inverted = 0;
-    mpz_init2(value, 256);
-    mpz_init2(modulus, 256);
-    if (BN_bn2binpad(order, bytes, 32) == 32) {
-        mpz_import(modulus, 32, 1, 1, 0, 0, bytes);
-        if (BN_bn2binpad(number, bytes, 32) == 32) {
-            mpz_import(value, 32, 1, 1, 0, 0, bytes);
-            if (mpz_invert(value, value, modulus) != 0) {
-                mpz_export(bytes, &count, 1, 1, 0, 0, value);
-                inverted = BN_bin2bn(bytes, (int)count, number) != NULL;
-            }
-        }
-    }
-    mpz_clear(modulus);
-    mpz_clear(value);
-    return inverted;
-}
-
-// FIPS 186-4, section 6.4, over the tables of the generator and of the key. `signature` is r and s, 32
-// bytes each and both between 1 and the order less 1, which the caller has looked at; `digest` has 32.
-static inline int shim_p256_is_valid_by_table(
-    const EC_GROUP *curve, const EC_GROUP *table, const uint8_t *digest,
-    const uint8_t *signature) {
-    const BIGNUM *order = EC_GROUP_get0_order(curve);
-    BN_CTX *numbers = BN_CTX_new();
-    EC_POINT *sum = EC_POINT_new(curve);
-    EC_POINT *other = EC_POINT_new(curve);
-    int valid = 0;
-    if (numbers != NULL && sum != NULL && other != NULL) {
-        BN_CTX_start(numbers);
-        BIGNUM *r = BN_CTX_get(numbers);
-        BIGNUM *s = BN_CTX_get(numbers);
-        BIGNUM *of_generator = BN_CTX_get(numbers);
-        BIGNUM *of_key = BN_CTX_get(numbers);
-        BIGNUM *x = BN_CTX_get(numbers);
-        valid = x != NULL && BN_bin2bn(signature, 32, r) != NULL
-            && BN_bin2bn(signature + 32, 32, s) != NULL && BN_bin2bn(digest, 32, x) != NULL
-            && shim_p256_invert(s, order) == 1
-            && BN_mod_mul(of_generator, x, s, order, numbers) == 1
-            && BN_mod_mul(of_key, r, s, order, numbers) == 1
-            && EC_POINT_mul(curve, sum, of_generator, NULL, NULL, numbers) == 1
-            && EC_POINT_mul(table, other, of_key, NULL, NULL, numbers) == 1
-            && EC_POINT_add(curve, sum, sum, other, numbers) == 1
-            // Fails at infinity, which is nobody's signature.
-            && EC_POINT_get_affine_coordinates(curve, sum, x, NULL, numbers) == 1
-            && BN_nnmod(x, x, order, numbers) == 1 && BN_cmp(x, r) == 0;
-        BN_CTX_end(numbers);
-    }
-    EC_POINT_free(other);
-    EC_POINT_free(sum);
-    BN_CTX_free(numbers);
     return valid;
 }
 

@@ -1,5 +1,4 @@
 import COpenSSL
-import Synchronization
 
 /// Owner of a key on P-256 in OpenSSL's older form.
 ///
@@ -8,12 +7,7 @@ import Synchronization
 /// the signature does, and finds out anew for every signature how to make one. The arithmetic is the same.
 @safe
 final class P256Key: @unchecked Sendable {
-    /// Good signatures after which one more pays for the table: it costs as much as a thousand of them.
-    static let often = 1000
-
     private let pointer: OpaquePointer
-    private let met = Atomic(0)
-    private let table = AtomicLazyReference<P256Table>()
 
     /// Refuses what is not a point on the curve. `point` is 0x04, x, y.
     init(point: [UInt8]) throws(Failure) {
@@ -51,27 +45,8 @@ final class P256Key: @unchecked Sendable {
         let joined = signature.joined
         guard joined.count == ES256.signatureLength else { return false }
         defer { ERR_clear_error() }
-        if let table = table.load() { return table.isValid(joined, digest: digest) }
-        let isValid =
-            unsafe shim_p256_is_valid_joined(
-                pointer, digest, Int32(digest.count), joined) == 1
-        if isValid { wasMet() }
-        return isValid
-    }
-
-    /// Somewhere else: it takes some 20 ms.
-    private func wasMet() {
-        let count = met.wrappingAdd(1, ordering: .relaxed).newValue
-        guard count.isMultiple(of: Self.often), !hasTable else { return }
-        Task.detached(priority: .background) { self.makeTable() }
-    }
-
-    var hasTable: Bool { table.load() != nil }
-
-    func makeTable() {
-        defer { ERR_clear_error() }
-        guard let made = unsafe P256Table(of: pointer) else { return }
-        _ = table.storeIfNil(made)
+        return unsafe shim_p256_is_valid_joined(
+            pointer, digest, Int32(digest.count), joined) == 1
     }
 
     /// The same for the DER of one; only its one encoding.
@@ -80,4 +55,15 @@ final class P256Key: @unchecked Sendable {
         return unsafe shim_p256_is_valid(
             pointer, digest, Int32(digest.count), signature, Int32(clamping: signature.count)) == 1
     }
+}
+
+/// The curve, made once for the life of the process; keys copy it.
+@safe
+final class P256Curve: @unchecked Sendable {
+    static let shared = P256Curve()
+
+    /// Nil where OpenSSL was built without it: no key comes in then.
+    let pointer: OpaquePointer?
+
+    private init() { unsafe pointer = EC_GROUP_new_by_curve_name(NID_X9_62_prime256v1) }
 }

@@ -59,6 +59,25 @@ import Testing
         }
     }
 
+    /// The two multiples that verification adds are then the same point, or opposite ones: its sum is a
+    /// point twice, or none at all.
+    @Test func `are judged right where verification adds a point to itself or to its opposite`()
+        throws
+    {
+        let generator = try ES256.PublicKey(
+            x: bytes("6b17d1f2e12c4247f8bce6e563a440f277037d812deb33a0f4a13945d898c296"),
+            y: bytes("4fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5"))
+        let opposite = Array(Self.order.dropLast()) + [0x50]
+        let signature = try ECDSASignature(joined: Self.one + Self.one)
+        for digest: [UInt8] in [Self.one, opposite, Self.zero] {
+            #expect(!generator.key.isValid(signature, digest: digest))
+        }
+        // The x of twice the generator, as r, s and digest: G and G make it, and private key 1 signs so.
+        let double = bytes("7cf27b188d034f7e8a52380304b51ac3c08969e277f21b35a60b48fc47669978")
+        let good = try ECDSASignature(joined: double + double)
+        #expect(generator.key.isValid(good, digest: double))
+    }
+
     @Test func `are refused in any other length, and in DER where r and s are wanted`() throws {
         let key = try ES256.PrivateKey.generate()
         let signature = try key.sign([1])
