@@ -51,11 +51,14 @@ let package = Package(
         module("Identity", ["Values", "JSON", "EventSourcing"]),
         module("Telemetry", ["Values", "JSON"]),
 
+        // Threads for work that blocks: what the wrappers run on.
+        module("Threads", settings: wrapper),
+
         // Wrappers: the only modules that import a C module; they know nothing of Urd.
-        module("Postgres", ["CPostgres"], settings: wrapper),
+        module("Postgres", ["CPostgres", "Threads"], settings: wrapper),
         module("Cryptography", ["COpenSSL"], settings: wrapper),
-        module("HTTPServer", ["CMicroHTTPD", "HTTP"], settings: wrapper),
-        module("HTTPClient", ["CCurl", "HTTP"], settings: wrapper),
+        module("HTTPServer", ["CMicroHTTPD", "HTTP", "Threads"], settings: wrapper),
+        module("HTTPClient", ["CCurl", "HTTP", "Threads"], settings: wrapper),
         module("Systemd", ["CSystemd"], settings: wrapper),
         module("SecurityKeys", ["CCBOR", "Values", "JSON", "Cryptography"], settings: wrapper),
         module("QRCode", ["CQREncode"], settings: wrapper),
@@ -67,13 +70,16 @@ let package = Package(
         // The log, the read models and the adapter.
         module(
             "EventStore",
-            ["Values", "JSON", "EventSourcing", "Telemetry", "Postgres", "Cryptography"],
+            [
+                "Values", "JSON", "EventSourcing", "Telemetry", "Threads", "Postgres",
+                "Cryptography",
+            ],
             resources: [.embedInCode("Schema")]),
         module(
             "ReadModels",
             [
-                "Values", "JSON", "EventSourcing", "Identity", "Telemetry", "Postgres",
-                "EventStore",
+                "Values", "JSON", "EventSourcing", "Identity", "Telemetry", "Threads",
+                "Postgres", "EventStore",
             ],
             resources: [.embedInCode("Projections")]),
         module(
@@ -88,7 +94,7 @@ let package = Package(
             dependencies: [
                 "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Postgres",
                 "Cryptography", "HTML", "JOSE", "Mail", "HTTPServer", "HTTPClient", "Systemd",
-                "EventStore", "ReadModels", "API", "SecurityKeys",
+                "EventStore", "ReadModels", "API", "SecurityKeys", "Threads",
             ],
             swiftSettings: strict,
             // Takes the place of the C library's allocator: docs/decisions/0047-allocator.md.
@@ -150,13 +156,13 @@ let package = Package(
             "urd",
             ["urd", "API", "JSON", "Cryptography", "HTTPClient", "ReadModels", "PostgresTesting"]),
         .target(
-            name: "PostgresTesting", dependencies: ["EventStore", "Postgres"],
+            name: "PostgresTesting", dependencies: ["EventStore", "Postgres", "Threads"],
             path: "Tests/PostgresTesting", swiftSettings: strict),
         .executableTarget(
             name: "LogWriter",
             dependencies: [
                 "EventStore", "EventSourcing", "Postgres", "Values", "JSON", "Telemetry",
-                "Cryptography",
+                "Cryptography", "Threads",
             ],
             path: "Tests/LogWriter", swiftSettings: strict),
         .executableTarget(
@@ -164,7 +170,7 @@ let package = Package(
             dependencies: [
                 "Values", "JSON", "HTTP", "EventSourcing", "Telemetry", "Postgres", "Cryptography",
                 "HTTPServer", "EventStore", "ReadModels", "PostgresTesting", "Identity",
-                "SecurityKeys",
+                "SecurityKeys", "Threads",
             ],
             path: "Tests/Benchmarks", swiftSettings: strict),
         tests("Postgres", ["Postgres", "PostgresTesting"]),
@@ -173,6 +179,7 @@ let package = Package(
             [
                 "EventStore", "EventSourcing", "Postgres", "Cryptography", "Telemetry", "Values",
                 "JSON", "Identity", "LogTesting", "PostgresTesting", "LogWriter",
+                "Threads",
             ]),
         tests(
             "Tamper",
@@ -184,7 +191,7 @@ let package = Package(
             "ReadModels",
             [
                 "ReadModels", "Identity", "EventStore", "EventSourcing", "Postgres", "Telemetry",
-                "Values", "JSON", "PostgresTesting", "LogTesting",
+                "Values", "JSON", "PostgresTesting", "LogTesting", "Threads",
             ]),
         tests(
             "API",

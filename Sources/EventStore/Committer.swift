@@ -2,6 +2,7 @@ import EventSourcing
 import Postgres
 import Synchronization
 import Telemetry
+import Threads
 
 /// Group commit: what arrives while a batch is in the air is the next batch. No timer, so an idle
 /// log answers at once, and a busy one spreads the cost of a flush over many commands.
@@ -21,7 +22,7 @@ final class Committer: Sendable {
             let lane = Lane(
                 number: number, address: address, admission: admission, fence: fence,
                 standing: standing, keyring: keyring, hub: hub, metrics: metrics, log: log)
-            Thread.start { lane.run() }
+            DedicatedThread.startRequired { lane.run() }
         }
     }
 

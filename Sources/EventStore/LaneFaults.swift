@@ -2,6 +2,7 @@ import EventSourcing
 import JSON
 import Postgres
 import Telemetry
+import Threads
 
 /// What a lane does when something goes wrong: whoever waits is answered once, whatever happens, and
 /// nobody is told what did not happen.
@@ -174,7 +175,7 @@ extension Lane {
                     open.removeFirst()
                 } else {
                     turnAway()
-                    Thread.sleep(milliseconds: 100)
+                    DedicatedThread.sleep(milliseconds: 100)
                     continue
                 }
                 sendings = 0
@@ -182,7 +183,7 @@ extension Lane {
                 if let failed = connection { lost.append(Lost(failed)) }
                 connection = nil
                 if ContinuousClock.now - begun > Self.patience { turnAway() }
-                Thread.sleep(milliseconds: 100)
+                DedicatedThread.sleep(milliseconds: 100)
             }
         }
         for batch in open { fail(batch, .unavailable) }

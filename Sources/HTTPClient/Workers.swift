@@ -1,5 +1,7 @@
 internal import CCurl
+internal import Glibc
 internal import Synchronization
+internal import Threads
 
 /// A few threads, each with a handle of libcurl that keeps its connections, behind one bounded line.
 ///
@@ -15,7 +17,7 @@ final class Workers: Sendable {
         let line = Line(limit: limit)
         var started = 0
         for _ in 0..<threads {
-            let isStarted = startThread {
+            let isStarted = Self.startThread {
                 var handle = Handle()
                 while let work = line.next() {
                     if handle == nil { handle = Handle() }
@@ -27,6 +29,27 @@ final class Workers: Sendable {
         self.line = line
         self.threads = started
         if started == 0 { return nil }
+    }
+
+    private static func startThread(_ work: @escaping @Sendable () -> Void) -> Bool {
+        do throws(DedicatedThread.Failure) {
+            try DedicatedThread.start {
+                blockBrokenPipes()
+                work()
+            }
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    /// libcurl is told to leave signals alone (CURLOPT_NOSIGNAL): a peer that goes away in the middle of a
+    /// TLS write must not end the process.
+    private static func blockBrokenPipes() {
+        var signals = sigset_t()
+        unsafe sigemptyset(&signals)
+        unsafe sigaddset(&signals, SIGPIPE)
+        unsafe pthread_sigmask(SIG_BLOCK, &signals, nil)
     }
 
     deinit {

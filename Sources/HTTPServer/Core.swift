@@ -1,6 +1,7 @@
 internal import Glibc
 internal import HTTP
 internal import Synchronization
+internal import Threads
 
 /// The server's state, shared by libmicrohttpd's threads, the handlers' tasks and the watch over
 /// the deadlines. It lives until the daemon is stopped.
@@ -68,14 +69,23 @@ final class Core: Sendable {
             for _ in 0..<configuration.threads {
                 try core.addWorker(listener)
             }
-            guard startThread({ core.watch() }) else {
-                throw Failure(code: .library, detail: "no thread for the watch")
-            }
+            try startThread(for: "the watch") { core.watch() }
         } catch {
             Task.detached { await core.stop(drain: .zero) }
             throw error
         }
         return core
+    }
+
+    /// The system's own stack size: answers that are ready are composed on these threads.
+    static func startThread(
+        for purpose: String, _ work: @escaping @Sendable () -> Void
+    ) throws(Failure) {
+        do throws(DedicatedThread.Failure) {
+            try DedicatedThread.start(work)
+        } catch {
+            throw Failure(code: .library, detail: "no thread for \(purpose)")
+        }
     }
 
     private func addWorker(_ listener: Listener) throws(Failure) {

@@ -46,9 +46,11 @@ final class Worker: TaskExecutor {
     /// Takes over the listening socket, also when it fails.
     func start(listeningSocket: Int32) throws(Failure) {
         let daemon = try Daemon(listeningSocket: listeningSocket, self)
-        guard startThread({ self.run(daemon) }) else {
+        do throws(Failure) {
+            try Core.startThread(for: "a worker") { self.run(daemon) }
+        } catch {
             daemon.stop()
-            throw Failure(code: .library, detail: "no thread for a worker")
+            throw error
         }
     }
 

@@ -1,3 +1,5 @@
+internal import Threads
+
 /// A few connections, each with a thread of its own, behind one bounded queue.
 ///
 /// Work is a synchronous closure over one connection: a transaction can't be left half-way by a
@@ -71,7 +73,7 @@ public final class Database: Sendable {
         self.application = application
         self.limit = limit
         for _ in 0..<max(1, connections) {
-            Thread.start { [waiting] in
+            DedicatedThread.startRequired { [waiting] in
                 Self.serve(waiting, fence, waited: waited) { () throws(Failure) in
                     let connection = try fence.connect(address, application: application)
                     try session(connection)

@@ -4,6 +4,7 @@ import Glibc
 import Postgres
 import PostgresTesting
 import ReadModels
+import Threads
 
 /// A PostgreSQL of our own with the settings that `urd dev` gives it, and logs on it.
 final class Bed: Sendable {
@@ -40,7 +41,7 @@ final class Bed: Sendable {
         }
         progress.show("building read models")
         let owner = store.database.owner
-        _ = try await onOwnThread { try ProjectionEngine(owner).migrate() }
+        _ = try await DedicatedThread.run { try ProjectionEngine(owner).migrate() }
         try settle()
         return store
     }

@@ -4,6 +4,7 @@ import Postgres
 import PostgresTesting
 import ReadModels
 import Synchronization
+import Threads
 
 /// How soon a follower in the same process has what a caller was told of.
 enum FollowFigure {
@@ -26,7 +27,7 @@ enum FollowFigure {
         var reached: [Double] = []
         for _ in 0..<count {
             // The limit shares the very same seconds: it is a read beside the same load.
-            async let reads = onOwnThread { try PrimaryKeyRead(store).run(seconds: slice) }
+            async let reads = DedicatedThread.run { try PrimaryKeyRead(store).run(seconds: slice) }
             let (delays, rate) = try await delays(store, load, slice)
             values.append(delays.percentile(0.99))
             limits.append(try await reads.percentile(0.99))
@@ -104,7 +105,7 @@ private struct PrimaryKeyRead {
             try connection.execute(read, parameters)
             times.append((ContinuousClock.now - begun) / .milliseconds(1))
             // A follower reads now and then; without a pause this would be a load of its own.
-            Thread.sleep(milliseconds: 2)
+            DedicatedThread.sleep(milliseconds: 2)
         }
     }
 }

@@ -1,6 +1,6 @@
 import Glibc
-import Postgres
 import Synchronization
+import Threads
 
 /// As much HTTP as a measurement needs, straight on sockets.
 enum PlainHTTP {
@@ -57,11 +57,11 @@ final class BareResponder: Sendable {
         guard let port else { throw BenchmarkFailure("No port to listen on.") }
         self.listener = listener
         self.port = port
-        Thread.start {
+        DedicatedThread.startRequired {
             while true {
                 let connection = accept(listener, nil, nil)
                 guard connection >= 0 else { return }
-                Thread.start { Self.serve(connection) }
+                DedicatedThread.startRequired { Self.serve(connection) }
             }
         }
     }

@@ -1,6 +1,7 @@
 import Foundation
 import Postgres
 import PostgresTesting
+import Threads
 
 /// A program of the machine, run to its end.
 struct Program: Sendable {
@@ -53,7 +54,7 @@ struct Program: Sendable {
         // The kernel kills the child when the thread that started it ends, so that one stays.
         let started = Monitor(Result<Void, any Error>?.none)
         let child = Unshared(process: process)
-        Thread.start {
+        DedicatedThread.startRequired {
             let result = Result { try child.process.launchUnmasked() }
             started.withLock { $0 = result }
             started.wakeAll()

@@ -3,6 +3,7 @@ import Postgres
 import PostgresTesting
 import ReadModels
 import Synchronization
+import Threads
 
 /// What goes through a whole log again.
 enum ReplayFigures {
@@ -14,11 +15,11 @@ enum ReplayFigures {
         workshop.progress.begin("rebuild", rounds: count)
         let whole = Mutex<[Double]>([])
         let rounds = try await Rounds.run(count, workshop.progress) {
-            let (built, all) = try await onOwnThread { try rebuild(store) }
+            let (built, all) = try await DedicatedThread.run { try rebuild(store) }
             whole.withLock { $0.append(Double(size) / all) }
             return Double(size) / built
         } limit: {
-            try await onOwnThread {
+            try await DedicatedThread.run {
                 let scan =
                     "select count(data ->> 'client_id') from urd.event where realm = 'bench'"
                 return try Double(size)
@@ -72,7 +73,7 @@ enum ReplayFigures {
             else { throw BenchmarkFailure("The log did not verify: \(verification)") }
             return Double(size) / ((ContinuousClock.now - started) / .seconds(1))
         } limit: {
-            try await onOwnThread {
+            try await DedicatedThread.run {
                 try Double(size)
                     / seconds {
                         try Connection(store.database.application).copyOut(
@@ -102,10 +103,3 @@ func seconds(_ work: () throws -> Void) throws -> Double {
 }
 
 /// For work that blocks.
-func onOwnThread<Value: Sendable>(
-    _ work: @escaping @Sendable () throws -> Value
-) async throws -> Value {
-    try await withCheckedThrowingContinuation { continuation in
-        Thread.start { continuation.resume(with: Result { try work() }) }
-    }
-}

@@ -3,6 +3,7 @@ import EventStore
 import Glibc
 import Postgres
 import Synchronization
+import Threads
 import Values
 
 /// A node of its own for tests: callers that append random commands to one realm, and a ledger in
@@ -24,7 +25,7 @@ import Values
         else { exit(64) }
 
         let stop = Stop()
-        Thread.start {
+        DedicatedThread.startRequired {
             var byte: UInt8 = 0
             while read(0, &byte, 1) > 0 {}
             stop.isAsked.store(true, ordering: .relaxed)

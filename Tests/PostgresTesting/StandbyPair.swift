@@ -1,4 +1,5 @@
 import Postgres
+import Threads
 
 /// A primary and its asynchronous standby, for failovers that lose the tail of the log.
 ///
@@ -65,7 +66,7 @@ public final class StandbyPair: Sendable {
     private static func until(_ what: String, _ isSo: () throws -> Bool) throws {
         for _ in 0..<3000 {
             if try isSo() { return }
-            Thread.sleep(milliseconds: 20)
+            DedicatedThread.sleep(milliseconds: 20)
         }
         throw TestCluster.Problem(description: "Did not happen: \(what)")
     }

@@ -3,6 +3,7 @@ import Glibc
 import Postgres
 import Synchronization
 import Testing
+import Threads
 
 @testable import ReadModels
 
@@ -52,7 +53,7 @@ import Testing
             most: 4,
             from: { use in
                 source.state.withLock { $0.lent += 1 }
-                Thread.start { use(.success(source)) }
+                DedicatedThread.startRequired { use(.success(source)) }
             },
             ask: { source, _, keys in source.answer(keys) })
     }

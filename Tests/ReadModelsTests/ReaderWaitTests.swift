@@ -2,6 +2,7 @@ import Postgres
 import PostgresTesting
 import Synchronization
 import Testing
+import Threads
 
 @testable import ReadModels
 
@@ -34,7 +35,7 @@ private final class Background: Sendable {
     ) {
         var engine = engine
         engine.pace = .init(lock: 1, pause: 1)
-        Thread.start { [engine, state] in
+        DedicatedThread.startRequired { [engine, state] in
             let result = Result {
                 try work(engine) { step in
                     guard case .waiting(let holders) = step else { return }

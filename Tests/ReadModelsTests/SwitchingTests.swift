@@ -1,6 +1,7 @@
 import Postgres
 import PostgresTesting
 import Testing
+import Threads
 import Values
 
 @testable import ReadModels
@@ -115,7 +116,7 @@ import Values
         try world.append(numbered(Array(1...5)), in: "one")
         let engine = world.engine([slow()])
         let done = Monitor(Result<Bool, any Error>?.none)
-        Thread.start {
+        DedicatedThread.startRequired {
             let result = Result { try engine.rebuild("slow") == .equal(rows: 5) }
             done.withLock { $0 = result }
             done.wakeAll()

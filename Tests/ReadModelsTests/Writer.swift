@@ -1,4 +1,5 @@
 import Postgres
+import Threads
 
 @testable import ReadModels
 
@@ -14,7 +15,7 @@ final class Writer: Sendable {
     private let state = Monitor(State())
 
     init(_ address: String, realm: String, seed: UInt64) {
-        Thread.start { [state] in
+        DedicatedThread.startRequired { [state] in
             do {
                 let connection = try Connection(address)
                 var history = RandomHistory(seed: seed)

@@ -15,21 +15,23 @@ enum Rules {
         "EventSourcing": ["Values", "JSON"],
         "Identity": ["Values", "JSON", "EventSourcing"],
         "Telemetry": ["Values", "JSON", "Glibc"],
-        "Postgres": ["CPostgres", "Glibc"],
+        "Threads": ["Glibc"],
+        "Postgres": ["CPostgres", "Threads", "Glibc"],
         "Cryptography": ["COpenSSL", "Glibc"],
-        "HTTPServer": ["CMicroHTTPD", "HTTP", "Glibc"],
-        "HTTPClient": ["CCurl", "HTTP", "Glibc"],
+        "HTTPServer": ["CMicroHTTPD", "HTTP", "Threads", "Glibc"],
+        "HTTPClient": ["CCurl", "HTTP", "Threads", "Glibc"],
         "Systemd": ["CSystemd", "Glibc"],
         "SecurityKeys": ["CCBOR", "Values", "JSON", "Cryptography"],
         "QRCode": ["CQREncode"],
         "JOSE": ["Values", "JSON", "Cryptography"],
         "OneTimeCodes": ["Values", "HTTP", "Cryptography"],
         "EventStore": [
-            "Values", "JSON", "EventSourcing", "Telemetry", "Postgres", "Cryptography", "Glibc",
+            "Values", "JSON", "EventSourcing", "Telemetry", "Threads", "Postgres", "Cryptography",
+            "Glibc",
         ],
         "ReadModels": [
-            "Values", "JSON", "EventSourcing", "Identity", "Telemetry", "Postgres", "EventStore",
-            "Glibc",
+            "Values", "JSON", "EventSourcing", "Identity", "Telemetry", "Threads", "Postgres",
+            "EventStore", "Glibc",
         ],
         "API": [
             "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Cryptography",
@@ -41,7 +43,7 @@ enum Rules {
         "urd": [
             "Values", "JSON", "HTTP", "EventSourcing", "Identity", "Telemetry", "Postgres",
             "Cryptography", "HTML", "JOSE", "Mail", "HTTPServer", "HTTPClient", "Systemd",
-            "EventStore", "ReadModels", "API", "SecurityKeys", "Glibc",
+            "EventStore", "ReadModels", "API", "SecurityKeys", "Threads", "Glibc",
         ],
     ]
 
@@ -98,7 +100,7 @@ enum Rules {
 
     /// Wrappers hold what C gave them, and are compiled with `.strictMemorySafety()`.
     private static let wrappers: Set<String> = [
-        "Postgres", "Cryptography", "HTTPServer", "HTTPClient", "Systemd", "QRCode",
+        "Threads", "Postgres", "Cryptography", "HTTPServer", "HTTPClient", "Systemd", "QRCode",
         "SecurityKeys",
     ]
 

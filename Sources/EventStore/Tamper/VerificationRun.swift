@@ -1,5 +1,6 @@
 import EventSourcing
 import Postgres
+import Threads
 import Values
 
 /// One verification, inside one snapshot of the database. This thread reads and hands over page by
@@ -99,7 +100,7 @@ struct VerificationRun {
     ) throws(Failure) -> Passed {
         let queue = VerificationQueue()
         let result = Monitor<Passed?>(nil)
-        Thread.start { [realm, keys, progress] in
+        DedicatedThread.startRequired { [realm, keys, progress] in
             var pass = VerificationPass(realm, keys: keys, start: start, tiled: tiled)
             let began = ContinuousClock.now
             var evidence: Evidence?

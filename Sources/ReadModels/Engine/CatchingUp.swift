@@ -1,4 +1,5 @@
 import Postgres
+import Threads
 
 extension BuildRun {
     /// Brings a build up to the log in every realm, while writers go on.
@@ -33,7 +34,7 @@ extension BuildRun {
                 if try Step.attach(realm, projection.name, build, connection) { return }
                 if try isAttached(realm, build) { return }
             }
-            if step == nil { Thread.sleep(milliseconds: 5) }
+            if step == nil { DedicatedThread.sleep(milliseconds: 5) }
         }
         throw ProjectionFailure.notCaughtUp(projection.name)
     }

@@ -1,4 +1,5 @@
 import Postgres
+import Threads
 
 /// Fills a build that nobody reads yet, with several connections at once: each takes a realm, or
 /// its share of the streams of a big one.
@@ -47,7 +48,7 @@ struct Filling: Sendable {
         let workers = min(engine.workers, units.count)
         let progress = Monitor(Progress(units: units.reversed(), running: workers))
         for _ in 0..<workers {
-            Thread.start { [self] in work(progress) }
+            DedicatedThread.startRequired { [self] in work(progress) }
         }
         report(.filling(0, of: total))
         while true {

@@ -1,4 +1,5 @@
 import Postgres
+import Threads
 
 /// Who holds the lock that the switch to a build waits for.
 public struct LockHolder: Sendable, Equatable {
@@ -58,7 +59,7 @@ struct ReaderWait {
                 }
             }
             attempt += 1
-            Thread.sleep(milliseconds: min(10 * attempt, pace.pause))
+            DedicatedThread.sleep(milliseconds: min(10 * attempt, pace.pause))
         }
     }
 

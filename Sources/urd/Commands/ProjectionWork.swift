@@ -2,6 +2,7 @@ import EventStore
 import JSON
 import Postgres
 import ReadModels
+import Threads
 import Values
 
 /// What the commands that work on one projection have in common.
@@ -22,7 +23,7 @@ struct ProjectionWork: Sendable {
             throws -> Value
     ) async throws -> Value {
         do {
-            return try await OwnThread.run {
+            return try await DedicatedThread.run {
                 let report = ProjectionReport(name, console)
                 return try work(ProjectionEngine(address), name) { report.show($0) }
             }

@@ -2,6 +2,7 @@ import EventStore
 import JSON
 import Postgres
 import ReadModels
+import Threads
 import Values
 
 /// Shows how far each read model is.
@@ -13,7 +14,7 @@ struct ProjectionsStatus: Subcommand {
 
     func run(_ call: Invocation) async throws -> ExitCode {
         let address = try call.settings().require(Settings.databaseURL)
-        let status = try await OwnThread.run {
+        let status = try await DedicatedThread.run {
             try ProjectionStatus.read(Connection(address, application: "urd projections"))
         }
         var table = Table(

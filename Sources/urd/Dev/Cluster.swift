@@ -1,4 +1,5 @@
 import Glibc
+import Threads
 
 /// A private PostgreSQL: its own data, reachable over a socket that only its user can open.
 struct Cluster: Sendable {
@@ -41,7 +42,7 @@ struct Cluster: Sendable {
                 "--locale=C", "--data-checksums", "--no-instructions",
             ],
             account: place.account, signalWhenWeDie: "TERM")
-        let result = try await OwnThread.run { try program.run() }
+        let result = try await DedicatedThread.run { try program.run() }
         guard result.ending.isSuccess else {
             throw CommandFailure(
                 "initdb could not make a database in \(place.path):\n\(result.output)")
@@ -79,7 +80,7 @@ struct Cluster: Sendable {
                 String(ClusterPlace.port), "-U", "postgres", "-d", "postgres", "-c", sql,
             ],
             signalWhenWeDie: "TERM")
-        let result = try await OwnThread.run { try program.run() }
+        let result = try await DedicatedThread.run { try program.run() }
         guard result.ending.isSuccess else {
             throw CommandFailure("The database could not be prepared:\n\(result.output)")
         }

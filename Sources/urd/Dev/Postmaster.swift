@@ -1,5 +1,6 @@
 import Glibc
 import Synchronization
+import Threads
 
 /// The running server process of a cluster, and the thread that waits for its end.
 ///
@@ -23,7 +24,7 @@ final class Postmaster: Sendable {
     static func start(_ program: ChildProcess) async throws -> Postmaster {
         try await withCheckedThrowingContinuation { continuation in
             do {
-                try OwnThread.start {
+                try DedicatedThread.start {
                     let postmaster: Postmaster
                     do throws(SystemFailure) {
                         postmaster = Postmaster(process: try program.start())

@@ -1,13 +1,14 @@
 import EventStore
 import Postgres
 import Telemetry
+import Threads
 import Values
 
 extension DoctorTools {
     static let ofThisBinary = DoctorTools(
         query: { address, sql in
             do {
-                return try await OwnThread.run {
+                return try await DedicatedThread.run {
                     let rows = try Connection(address, application: "urd doctor", readOnly: true)
                         .run(sql)
                     return (0..<rows.count).map { row in
@@ -21,7 +22,7 @@ extension DoctorTools {
         newestSchema: Migrator.newestSchema, now: { Log.systemTime().microseconds },
         refusal: { address in
             do {
-                return try await OwnThread.run {
+                return try await DedicatedThread.run {
                     _ = try Migrator(
                         Connection(address, application: "urd doctor", readOnly: true)
                     ).state()
@@ -33,7 +34,7 @@ extension DoctorTools {
         },
         write: { address in
             do {
-                return try await OwnThread.run { try tryToWrite(address) }
+                return try await DedicatedThread.run { try tryToWrite(address) }
             } catch {
                 return .refused("\(error)")
             }

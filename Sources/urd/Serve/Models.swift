@@ -5,6 +5,7 @@ import Identity
 import JSON
 import Postgres
 import ReadModels
+import Threads
 import Values
 
 /// The read models of one process: who keeps them up, and who asks them.
@@ -39,7 +40,7 @@ struct Models: Sendable {
 
     /// Builds what is missing or reads differently now.
     static func migrate(owner address: String, console: Console) async throws -> [String] {
-        let built = try await OwnThread.run {
+        let built = try await DedicatedThread.run {
             // What was told of one, and when, is kept from step to step.
             var reports: [String: ProjectionReport] = [:]
             return try ProjectionEngine(address).migrate { name, progress in

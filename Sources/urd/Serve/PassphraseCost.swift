@@ -2,6 +2,7 @@ import Cryptography
 import JSON
 import Synchronization
 import Telemetry
+import Threads
 
 /// How much work a passphrase is made on this machine: as many lanes of scrypt as fit a quarter of a second,
 /// measured once, and never fewer than the setting of OWASP that has the most memory here.
@@ -21,7 +22,7 @@ final class PassphraseCost: Sendable {
 
     /// Measures on a thread of its own; until that is done the least is good enough.
     func measure(_ lines: Log) {
-        try? OwnThread.start {
+        try? DedicatedThread.start {
             let secret = SecretBytes(Array("how long does it take".utf8))
             let start = ContinuousClock.now
             let done = try? Scrypt.derive(

@@ -3,6 +3,7 @@ import Cryptography
 import JSON
 import Synchronization
 import Telemetry
+import Threads
 
 /// Works on passphrases, each on a thread of its own and only a few at once, in fair turns: who comes while
 /// many wait, or has many waiting, is turned away.
@@ -35,7 +36,7 @@ final class PassphraseWorkers: Sendable {
         defer { leave(name) }
         // Whoever waited so long that he was told so gets no answer, and the next one gets the time.
         try Task.checkCancellation()
-        return try await OwnThread.run(body)
+        return try await DedicatedThread.run(body)
     }
 
     private func enter(_ name: Int, _ turn: PassphraseTurn) async throws {

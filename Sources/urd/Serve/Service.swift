@@ -10,6 +10,7 @@ import JSON
 import Synchronization
 import Systemd
 import Telemetry
+import Threads
 import Values
 
 /// Everything that `urd serve` runs, and how it starts and stops.
@@ -275,5 +276,5 @@ extension AdminContext {
 
 /// An RSA key takes a tenth of a second, and now and then much longer.
 @Sendable func newSigningKey(_ algorithm: SigningAlgorithm) async throws -> SigningKey {
-    try await OwnThread.run { try SigningKey.generate(algorithm) }
+    try await DedicatedThread.run { try SigningKey.generate(algorithm) }
 }

@@ -1,6 +1,6 @@
 import Glibc
-import Postgres
 import Synchronization
+import Threads
 
 /// So many callers at once, each with a connection and a thread of its own, doing one thing again and
 /// again.
@@ -55,7 +55,7 @@ struct Crowd: Sendable {
         let start = ContinuousClock.now
         let (done, finish) = AsyncStream.makeStream(of: Void.self)
         for caller in 0..<callers {
-            Thread.start {
+            DedicatedThread.startRequired {
                 var own: [Double] = []
                 var failure: String?
                 do {

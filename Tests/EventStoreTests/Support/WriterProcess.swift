@@ -3,6 +3,7 @@ import EventSourcing
 import Foundation
 import Postgres
 import PostgresTesting
+import Threads
 import Values
 
 @testable import EventStore
@@ -57,6 +58,6 @@ final class WriterProcess: Sendable {
 func offPool<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value
 {
     try await withCheckedThrowingContinuation { continuation in
-        Postgres.Thread.start { continuation.resume(with: Result { try work() }) }
+        DedicatedThread.startRequired { continuation.resume(with: Result { try work() }) }
     }
 }
