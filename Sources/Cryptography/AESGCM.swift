@@ -41,18 +41,6 @@ public enum AESGCM {
         }
     }
 
-    /// The same for what is a secret itself: it is opened into memory that will be wiped.
-    public static func openSecret(
-        _ sealed: [UInt8], key: SecretBytes, authenticating: [UInt8] = []
-    ) throws(Failure) -> SecretBytes {
-        try unsafe SecretBytes(count: plainCount(sealed)) { (room) throws(Failure) in
-            guard let room = unsafe room.baseAddress?.assumingMemoryBound(to: UInt8.self) else {
-                return
-            }
-            try unsafe open(sealed, key: key, authenticating: authenticating, into: room)
-        }
-    }
-
     /// With a chosen nonce, for known-answer tests only; `nil` draws one.
     static func seal(
         _ plain: [UInt8], key: SecretBytes, nonce: [UInt8]?, authenticating: [UInt8]

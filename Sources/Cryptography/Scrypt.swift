@@ -96,14 +96,6 @@ public enum Scrypt {
         (try? ScryptText(text))?.parameters
     }
 
-    /// Whether the text should be made anew at the next right passphrase.
-    public static func isOutdated(
-        _ text: String, parameters: Parameters = .recommended
-    ) -> Bool {
-        guard let stored = try? ScryptText(text) else { return true }
-        return stored.parameters != parameters || stored.key.count != keyLength
-    }
-
     public static func derive(
         _ passphrase: SecretBytes, salt: [UInt8], parameters: Parameters, length: Int,
         memoryLimit: Int = defaultMemoryLimit

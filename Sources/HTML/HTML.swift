@@ -17,11 +17,6 @@ public struct HTML: Sendable, Equatable {
         HTML(unchecked: escaped(text, isAttribute: false))
     }
 
-    /// Markup that stands in the program itself.
-    public static func verbatim(_ markup: StaticString) -> HTML {
-        HTML(unchecked: markup.description)
-    }
-
     public init(@HTMLBuilder _ content: () -> HTML) {
         self = content()
     }

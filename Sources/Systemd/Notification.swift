@@ -19,11 +19,6 @@ public enum Notification {
         send("STOPPING=1")
     }
 
-    /// The service asks for more time to start or to stop.
-    public static func extendTimeout(by time: Duration) {
-        send("EXTEND_TIMEOUT_USEC=\(microseconds(time))")
-    }
-
     /// The service is alive; see `Watchdog`.
     static func watchdog() {
         send("WATCHDOG=1")

@@ -78,13 +78,12 @@ import Testing
             HTML.element(.title) { "A </title> b" }
         } body: {
             HTML.element(.pre) { "\nx" }
-            HTML.verbatim("<!-- fixed -->")
         }
         #expect(
             page.markup == """
                 <!DOCTYPE html>
                 <html lang="en&quot;"><head><title>A &lt;/title&gt; b</title></head>\
-                <body><pre>\n\nx</pre><!-- fixed --></body></html>
+                <body><pre>\n\nx</pre></body></html>
 
                 """)
         #expect(page.bytes == Array(page.markup.utf8))

@@ -14,33 +14,6 @@ private struct Scripted: RandomNumberGenerator {
     }
 }
 
-@Suite struct `Codes of six digits` {
-    @Test func `have all their zeros`() {
-        var random = Scripted(numbers: [0, 7, 999_999, 1_000_000, 1_000_042])
-        let codes = (0..<5).map { _ in NumericCode.generate(using: &random) }
-        #expect(codes == ["000000", "000007", "999999", "000000", "000042"])
-    }
-
-    /// The last multiple of a million below 2^32 is 4,294,000,000.
-    @Test func `are drawn again where the remainder would favour small ones`() {
-        var random = Scripted(numbers: [4_294_000_000, 4_294_967_295, 4_294_500_123, 4_293_999_999])
-        #expect(NumericCode.generate(using: &random) == "999999")
-        #expect(random.numbers == [])
-    }
-
-    /// Each digit in each place, and the code's upper half: 6 standard deviations.
-    @Test func `are even`() {
-        let count = 20_000
-        var seen = [[Int]](repeating: [Int](repeating: 0, count: 10), count: 6)
-        for _ in 0..<count {
-            let code = NumericCode.generate()
-            #expect(code.utf8.count == 6)
-            for (place, digit) in code.utf8.enumerated() { seen[place][Int(digit - 0x30)] += 1 }
-        }
-        for digit in seen.joined() { #expect(abs(digit - count / 10) < 255) }
-    }
-}
-
 @Suite struct `Recovery codes` {
     @Test func `are ten different ones of sixty bits, read back as they are shown`() throws {
         let codes = RecoveryCode.generateSet()

@@ -50,8 +50,6 @@ final class Supervisor {
             #expect(supervisor.next() == "READY=1\nSTATUS=Serving")
             Notification.status("Waiting for PostgreSQL")
             #expect(supervisor.next() == "STATUS=Waiting for PostgreSQL")
-            Notification.extendTimeout(by: .milliseconds(1500))
-            #expect(supervisor.next() == "EXTEND_TIMEOUT_USEC=1500000")
             Notification.stopping()
             #expect(supervisor.next() == "STOPPING=1")
         }

@@ -165,15 +165,11 @@ import Testing
         let key = try await proofs.verifier(of: log.realm).description
         let folder = try folder()
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let tree = FileTree(root: folder)
-        var paths: [String] = []
-        try await proofs.exportTiles(log.realm) { path, content in
-            paths.append(path)
-            try tree.write(path, content)
-        }
+        var tiles = TileFolder(root: folder)
+        try await tiles.fill(from: proofs, log.realm)
         let answer = try verify("tiles", folder, "--key", key)
         #expect(answer.holds, "\(answer.words)")
-        for path in paths {
+        for path in tiles.paths {
             let whole = try Data(contentsOf: URL(fileURLWithPath: "\(folder)/\(path)"))
             var altered = whole
             altered[altered.count / 2] ^= 1

@@ -38,7 +38,7 @@ struct Echo: Subcommand {
     func run(_ call: Invocation) async throws -> ExitCode {
         let times = try call.arguments.integer("times", in: 1...9) ?? 1
         let words = [call.arguments.operand("word") ?? ""] + call.arguments.rest("more")
-        call.console.write("\(times) \(words) \(call.arguments.allValues("tag"))")
+        call.console.write("\(times) \(words) \(call.arguments.values["tag"] ?? [])")
         return call.arguments.has("json") ? .failure : .success
     }
 }

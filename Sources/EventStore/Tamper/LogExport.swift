@@ -1,8 +1,8 @@
 public import EventSourcing
 import JSON
 
-/// Hands the log to people who verify it without us: as one file of lines, or as the folder of
-/// static files that C2SP's tlog-tiles describes.
+/// Hands the log to people who verify it without us, as one file of lines. The tiles of C2SP's tlog-tiles
+/// are read one by one through `content(of:in:)`.
 extension LogProofs {
     /// Writes a header, each record on a line of its own, and each checkpoint behind the last record
     /// that it covers.
@@ -27,40 +27,6 @@ extension LogProofs {
             try await write(read(realm) { reader in try reader.lines(positions) })
             next = positions.upperBound + 1
         }
-    }
-
-    /// Writes the newest checkpoint, every tile, and every bundle of entries, each under its path.
-    public func exportTiles(
-        _ realm: RealmID, write: (_ path: String, _ content: [UInt8]) async throws -> Void
-    ) async throws {
-        guard let newest = try await checkpoint(of: realm) else {
-            throw ProofFailure.notSealed(sealed: 0)
-        }
-        for level in 0..<TileFrontier.levels(of: newest.size) {
-            let kinds: [TileAddress.Kind] =
-                level == 0 ? [.hashes(level: 0), .entries] : [.hashes(level: level)]
-            let full = TileAddress.fullTiles(level: level, size: newest.size)
-            let rest = TileAddress.partialWidth(level: level, size: newest.size)
-            for kind in kinds {
-                for index in 0..<full {
-                    try await copy(TileAddress(kind, index: index), of: realm, write)
-                }
-                if rest > 0 {
-                    try await copy(TileAddress(kind, index: full, width: rest), of: realm, write)
-                }
-            }
-        }
-        try await write("checkpoint", newest.note)
-    }
-
-    private func copy(
-        _ tile: TileAddress?, of realm: RealmID,
-        _ write: (_ path: String, _ content: [UInt8]) async throws -> Void
-    ) async throws {
-        guard let tile, let content = try await content(of: tile, in: realm) else {
-            throw ProofFailure.damaged
-        }
-        try await write(tile.path, content)
     }
 }
 

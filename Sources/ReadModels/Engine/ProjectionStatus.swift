@@ -41,15 +41,6 @@ public struct ProjectionStatus: Sendable, Equatable {
         return (0..<rows.count).map { ProjectionStatus(rows, $0) }
     }
 
-    /// One line for each live build: of the realm where it is halted, or else most behind. What a
-    /// health check wants, however many realms there are.
-    public static func worst(
-        _ connection: Connection
-    ) throws(Postgres.Failure) -> [ProjectionStatus] {
-        let rows = try connection.execute(readingWorst)
-        return (0..<rows.count).map { ProjectionStatus(rows, $0) }
-    }
-
     private init(_ rows: Rows, _ row: Int) {
         let isInline = rows.bool(row, 3)
         let isHalted = !rows.isNull(row, 8)
@@ -92,17 +83,4 @@ private let reading = Statement(
         on p.realm = h.realm and p.projection = b.projection and p.build = b.build
     where h.position > 0
     order by b.projection, b.build, h.realm
-    """)
-private let readingWorst = Statement(
-    "projection_worst",
-    """
-    select distinct on (b.projection)
-        b.projection, b.build, b.status, b.inline, h.realm, coalesce(p.position, 0), h.position,
-        coalesce(p.attached, false), p.halted_at, p.halted_why, p.halted_since
-    from urd.projection_build b
-    cross join urd.realm_log h
-    left join urd.projection_progress p
-        on p.realm = h.realm and p.projection = b.projection and p.build = b.build
-    where h.position > 0 and b.status = 'live'
-    order by b.projection, p.halted_at is null, h.position - coalesce(p.position, 0) desc, h.realm
     """)

@@ -114,11 +114,6 @@ extension Arguments {
         return values[option]?.first
     }
 
-    func allValues(_ option: String) -> [String] {
-        check(option)
-        return values[option] ?? []
-    }
-
     func required(_ option: String) throws(UsageError) -> String {
         guard let value = value(option) else { throw UsageError("--\(option) is needed") }
         return value
