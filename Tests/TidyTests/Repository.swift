@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// What a rule found, and how to mend it.
 struct Finding: Equatable, CustomStringConvertible {
@@ -46,8 +47,18 @@ enum Repository {
     static func swift(in folders: String...) -> [SwiftFile] {
         paths.filter { path in
             path.hasSuffix(".swift") && folders.contains { path.hasPrefix($0 + "/") }
-        }.map { SwiftFile(path: $0, text: text($0)) }
+        }.map(swiftFile)
     }
+
+    /// Read and taken apart once for all rules: that costs more than the rules.
+    private static func swiftFile(_ path: String) -> SwiftFile {
+        if let known = swiftFiles.withLock({ $0[path] }) { return known }
+        let file = SwiftFile(path: path, text: text(path))
+        swiftFiles.withLock { $0[path] = file }
+        return file
+    }
+
+    private static let swiftFiles = Mutex<[String: SwiftFile]>([:])
 
     static func files(in folder: String, suffix: String) -> [(path: String, text: String)] {
         paths.filter { $0.hasPrefix(folder + "/") && $0.hasSuffix(suffix) }.map { ($0, text($0)) }

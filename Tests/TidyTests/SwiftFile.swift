@@ -51,12 +51,12 @@ struct SwiftScanner {
         while place < source.count { step() }
     }
 
-    private func at(_ word: StaticString) -> Bool {
-        at(Array(word.description.utf8))
-    }
+    private func at(_ word: StaticString) -> Bool { word.withUTF8Buffer { at($0) } }
 
-    private func at(_ word: [UInt8]) -> Bool {
-        place + word.count <= source.count && Array(source[place..<place + word.count]) == word
+    /// Asked for nearly every byte: the first one tells most of the time.
+    private func at(_ word: some Collection<UInt8>) -> Bool {
+        guard place < source.count, source[place] == word.first else { return false }
+        return source[place...].starts(with: word)
     }
 
     /// One byte further: kept where it is code, blanked where not.
