@@ -2,8 +2,8 @@
 
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
-.PHONY: help dev test check bench bench-full fuzz build format lint
-.PHONY: packages-build packages-run packages-bench packages-test
+.PHONY: help dev test soak check bench bench-full fuzz build format lint
+.PHONY: toolchain packages-build packages-run packages-bench packages-build-tests packages-test
 
 FUZZ_SECONDS ?= 60
 # Suites whose subject is concurrency: `make check` runs them under the thread sanitizer too.
@@ -18,10 +18,13 @@ dev: packages-run ## start Urd with its own PostgreSQL (URD_PORT, URD_DATA; ARGS
 	@swift build --product urd
 	@exec .build/debug/urd dev $(ARGS)
 
-test: packages-test ## build and run every test
+test: packages-build-tests ## build and run every test (under 20 minutes on two cores)
 	@Tests/run.sh
 
-check: packages-test lint ## format, imports, house rules, fast tests, thread sanitizer
+soak: packages-build-tests ## the tests that are long by nature
+	@Tests/run.sh --soak
+
+check: lint packages-test ## format, imports, house rules, fast tests, thread sanitizer
 	swift build --build-tests --explicit-target-dependency-import-check error
 	swift test --skip-build --disable-xctest --filter 'TidyTests|$(FAST_SUITES)'
 	TSAN_OPTIONS="suppressions=$(CURDIR)/Tests/thread-sanitizer.txt" \
@@ -39,17 +42,20 @@ bench-full: packages-bench ## all figures, with millions of events (half an hour
 	@swift build --quiet -c release --product urd-bench
 	@.build/release/urd-bench --full --json bench.json $(ARGS)
 
-fuzz: packages-test ## throw malformed input at every parser (FUZZ_SECONDS each)
+fuzz: packages-build ## throw malformed input at every parser (FUZZ_SECONDS each)
 	@Tests/Fuzz/run.sh $(FUZZ_SECONDS)
 
 build: packages-build ## the release binary: .build/release/urd
 	swift build -c release --product urd --static-swift-stdlib
 
-format: ## lay out every Swift file
+format: toolchain ## lay out every Swift file
 	swift format format --in-place --parallel --recursive Package.swift Sources Tests
 
-lint: ## complain about layout
+lint: toolchain ## complain about layout
 	swift format lint --strict --parallel --recursive Package.swift Sources Tests
+
+toolchain:
+	@deploy/install-packages.sh toolchain
 
 packages-build:
 	@deploy/install-packages.sh build
@@ -59,6 +65,9 @@ packages-run:
 
 packages-bench:
 	@deploy/install-packages.sh bench
+
+packages-build-tests:
+	@deploy/install-packages.sh build-tests
 
 packages-test:
 	@deploy/install-packages.sh test

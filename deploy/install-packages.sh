@@ -1,11 +1,13 @@
 #!/bin/sh
 # Installs what Urd needs from Debian or Ubuntu, and says what it cannot install.
 #
-# usage: deploy/install-packages.sh [build|run|bench|test] [--print]
-#   build   the C libraries that Urd links (default)
-#   run     what `urd dev` needs on top: a PostgreSQL server
-#   bench   what the benchmarks need on top: a load generator
-#   test    what the tests need
+# usage: deploy/install-packages.sh [toolchain|build|run|bench|build-tests|test] [--print]
+#   toolchain    nothing: only looks for Swift
+#   build        the C libraries that Urd links (default)
+#   run          what `urd dev` needs on top: a PostgreSQL server
+#   bench        what the benchmarks need on top: a load generator
+#   build-tests  the C libraries that Urd and its tests link
+#   test         what the tests need
 #   --print only names what is missing; exit code 1 when something is
 #
 # When all is there it asks dpkg once and ends: cheap enough to run before every build.
@@ -15,10 +17,10 @@ purpose=build
 print_only=no
 for word in "$@"; do
     case "$word" in
-    build | run | bench | test) purpose=$word ;;
+    toolchain | build | run | bench | build-tests | test) purpose=$word ;;
     --print) print_only=yes ;;
     *)
-        echo "install-packages.sh: unknown argument '$word' (build, run, bench, test, --print)" >&2
+        echo "install-packages.sh: unknown argument '$word' (toolchain, build, run, bench, build-tests, test, --print)" >&2
         exit 2
         ;;
     esac
@@ -60,7 +62,9 @@ build_packages="$build_packages libqrencode-dev libcbor-dev libmimalloc-dev pkg-
 run_packages="util-linux"
 # A load generator, what signs as fast as it can, and what the figures of the flagship app run.
 bench_packages="wrk openssl python3 python3-cryptography"
-test_packages="python3 python3-cryptography python3-aiosmtpd libfido2-dev openssl curl procps"
+# Yubico's own library, to which ours is compared.
+build_tests_packages="libfido2-dev"
+test_packages="python3 python3-cryptography python3-aiosmtpd openssl curl procps"
 # Three unrelated JOSE libraries and a reader of QR codes.
 test_packages="$test_packages python3-jwcrypto python3-jose python3-jwt python3-zbar"
 # A client of OAuth that others wrote.
@@ -89,7 +93,8 @@ missing_packages() {
     case "$purpose" in
     run) wanted="$wanted $run_packages" ;;
     bench) wanted="$wanted $run_packages $bench_packages" ;;
-    test) wanted="$wanted $run_packages $test_packages" ;;
+    build-tests) wanted="$wanted $build_tests_packages" ;;
+    test) wanted="$wanted $build_tests_packages $run_packages $test_packages" ;;
     esac
     # `pkgconf` provides `pkg-config` on newer releases: the program is what counts.
     if command -v pkg-config >/dev/null 2>&1; then
@@ -108,9 +113,11 @@ $package installed
         *) missing="$missing $package" ;;
         esac
     done
-    if [ "$purpose" != build ] && ! has_postgresql; then
-        missing="$missing postgresql postgresql-client postgresql-contrib"
-    fi
+    case "$purpose" in
+    run | bench | test)
+        has_postgresql || missing="$missing postgresql postgresql-client postgresql-contrib"
+        ;;
+    esac
     printf '%s' "${missing# }"
 }
 
@@ -154,9 +161,15 @@ may_install() {
     [ "$(id -u)" -eq 0 ] || sudo -n true 2>/dev/null
 }
 
+if [ "$purpose" = toolchain ]; then
+    require_swift
+    exit 0
+fi
+
 if ! command -v dpkg-query >/dev/null 2>&1; then
     say "This is not Debian or Ubuntu: install the equivalents of these packages yourself:"
-    say "  $build_packages $run_packages $test_packages postgresql (15 or newer)"
+    say "  $build_packages $build_tests_packages $run_packages $test_packages"
+    say "  postgresql (15 or newer)"
     require_swift
     exit 0
 fi

@@ -9,6 +9,7 @@ import shutil
 import ssl
 import stat
 import subprocess
+import tempfile
 import unittest
 
 from front_door import (
@@ -242,6 +243,25 @@ class InstallPackages(FrontDoorCase):
             self.assertIn(words, result.stderr)
             self.assertIn("swift.org/install", result.stderr)
 
+    def test_only_the_toolchain_is_looked_for_where_nothing_else_is_needed(self):
+        self.program("sudo", "exit 1")
+        result = self.install("toolchain")
+        self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "", ""))
+
+    def test_each_purpose_wants_no_more_than_it_needs(self):
+        self.program("dpkg-query", "true")
+        wanted = {
+            purpose: set(self.install(purpose, "--print").stdout.split())
+            for purpose in ("build", "build-tests", "run", "bench", "test")}
+        self.assertLess(wanted["build"], wanted["build-tests"])
+        self.assertLess(wanted["build-tests"], wanted["test"])
+        self.assertLess(wanted["run"], wanted["bench"])
+        self.assertIn("wrk", wanted["bench"])
+        for purpose in ("build", "build-tests", "run", "bench"):
+            for heavy in ("chromium", "apache2-bin", "python3-pip"):
+                self.assertNotIn(heavy, wanted[purpose], purpose)
+        self.assertIn("chromium", wanted["test"])
+
     def test_unknown_words_are_refused(self):
         self.assertEqual(self.install("everything").returncode, 2)
 
@@ -254,8 +274,31 @@ class FrontDoor(unittest.TestCase):
             text=True,
             check=True,
         ).stdout
-        for target in ("dev", "test", "check", "bench", "bench-full", "fuzz", "build", "format"):
+        for target in ("dev", "test", "soak", "check", "bench", "bench-full", "fuzz", "build", "format"):
             self.assertRegex(text, rf"(?m)^  make {target} +\S")
+
+    def test_layout_is_not_looked_at_without_the_toolchain_and_says_how_to_get_it(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("sh", "make", "awk", "readlink", "stat", "cat", "mkdir", "sed"):
+                os.symlink(shutil.which(name), os.path.join(folder, name))
+            for target in ("lint", "format"):
+                done = subprocess.run(
+                    ["make", "-C", str(ROOT), "--no-print-directory", target],
+                    env={"PATH": folder}, capture_output=True, text=True, timeout=60)
+                self.assertNotEqual(done.returncode, 0)
+                self.assertIn("there is no 'swift' on the PATH", done.stderr)
+                self.assertIn("swift.org/install", done.stderr)
+
+    def test_what_make_installs_is_what_its_target_needs(self):
+        for target, purpose in (
+            ("fuzz", "build"), ("bench", "bench"), ("test", "build-tests"), ("build", "build"),
+            ("dev", "run"), ("lint", "toolchain"), ("format", "toolchain"),
+        ):
+            planned = subprocess.run(
+                ["make", "-n", "-C", str(ROOT), "--no-print-directory", target],
+                capture_output=True, text=True, check=True, timeout=60).stdout
+            self.assertEqual(
+                re.findall(r"install-packages\.sh (\S+)", planned), [purpose], target)
 
     def test_every_script_can_be_read_by_a_plain_shell(self):
         scripts = [ROOT / ".ci/run", ROOT / "Tests/run.sh", *DEPLOY.glob("*.sh"),
