@@ -1,20 +1,19 @@
 #!/bin/sh
-# Every test, in the order in which a failure is cheapest to find. The Swift test runner comes
-# last, so that its closing line is the last line of all.
+# Builds and runs every test; with --soak those that are long by nature. What the tests need beside the build
+# (a browser, libraries of others) is installed while the compiler works. The last line is the closing
+# line of all tests together.
 set -eu
 cd "$(dirname "$0")/.."
 
+installation=$(mktemp)
+deploy/install-packages.sh test >"$installation" 2>&1 &
+installer=$!
+trap 'wait "$installer" || true; rm -f "$installation"' EXIT
+
 swift build --build-tests
 
-if [ -d Tests/Interop ] && ls Tests/Interop/test_*.py >/dev/null 2>&1; then
-    echo "Programs that others wrote:"
-    python3 -B -m unittest discover -s Tests/Interop -p 'test_*.py'
+if ! wait "$installer"; then
+    cat "$installation" >&2
+    exit 1
 fi
-if [ -d Tests/Fuzz ] && [ -x Tests/Fuzz/corpus.sh ]; then
-    Tests/Fuzz/corpus.sh
-fi
-echo "The front door:"
-python3 -B Tests/FrontDoor
-
-# One after the other: tests that keep a thread busy or a clock in sight do not disturb each other.
-exec swift test --skip-build --disable-xctest --no-parallel
+python3 -B Tests/run_all.py "$@"

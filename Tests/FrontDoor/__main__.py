@@ -1,6 +1,6 @@
 """Runs every test of the front door, some at a time: they mostly wait for disks and processes.
 
-usage: python3 Tests/FrontDoor [module.Class.test …]
+usage: python3 Tests/FrontDoor [--list] [module.Class.test …]
 """
 
 import concurrent.futures
@@ -54,6 +54,9 @@ def run(numbered):
 
 def main():
     sys.path.insert(0, str(FOLDER))
+    if sys.argv[1:] == ["--list"]:
+        print(*units(), sep="\n")
+        return 0
     chosen = sys.argv[1:] or units()
     start = time.monotonic()
     failed = []

@@ -1,0 +1,198 @@
+"""Runs every test, several programs at a time, and ends with one line for all of them.
+
+usage: python3 Tests/run_all.py [--list] [--at-once N] [--soak] [unit …]
+
+A unit is what runs in a process of its own: a module of the Swift tests, a file of Tests/Interop, a
+test or a class of Tests/FrontDoor. Each brings its own PostgreSQL, so units do not disturb each other;
+most of them wait more than they work. What measures time runs by itself, when all else is done.
+"""
+
+import argparse
+import concurrent.futures
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+TESTS = pathlib.Path(__file__).resolve().parent
+ROOT = TESTS.parent
+BINARIES = pathlib.Path(os.environ.get("URD_TEST_BINARIES", ROOT / ".build" / "debug"))
+AT_ONCE = 2 * (os.cpu_count() or 1)
+LIMIT = 1800  # seconds; a test that hangs must not hang everything
+CLOSING = re.compile(
+    r"Test run with (\d+) tests? in (\d+) suites? (passed|failed) after [\d.]+ seconds"
+    r"(?: with (\d+) issues?)?")
+RAN = re.compile(r"^Ran (\d+) tests? in", re.M)
+SKIPPED = re.compile(r"\(.*skipped=(\d+)")
+
+# What takes longest begins first: seconds on two cores, measured once. What is not here takes a few.
+SECONDS = {
+    "APITests": 240, "EventStoreTests": 190, "ReadModelsTests": 125, "TamperTests": 80,
+    "TidyTests": 50,
+}
+# What looks at a clock so closely that a busy machine changes the verdict.
+ALONE = []
+# Modules with tests that repeat a thing a few times, and often with URD_LONG_TESTS=1: `make soak`.
+SOAK = {"APITests": r"^APITests\.`Whoever is not certified`", "EventStoreTests": r"^EventStoreTests\."}
+
+
+class Unit:
+    """What runs in a process of its own."""
+
+    def __init__(self, name, command, folder=ROOT):
+        self.name, self.command, self.folder = name, command, folder
+        self.seconds = SECONDS.get(name, 5)
+
+    def run(self, number):
+        """Waits for its end; keeps the exit code, the output and the time."""
+        start = time.monotonic()
+        process = subprocess.Popen(
+            self.command, cwd=self.folder,
+            env={**os.environ, "NO_COLOR": "1", "FRONT_DOOR_RUN": str(number % 39)},
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            start_new_session=True)
+        watch = threading.Timer(LIMIT, os.killpg, (process.pid, signal.SIGKILL))
+        watch.start()
+        RUNNING.add(process.pid)
+        try:
+            self.output = process.communicate()[0].decode(errors="replace")
+        finally:
+            watch.cancel()
+            RUNNING.discard(process.pid)
+        self.code = process.returncode
+        self.took = time.monotonic() - start
+        if self.took >= LIMIT:
+            self.output += f"\nERROR: {self.name} did not end within {LIMIT} s\n"
+        return self
+
+
+RUNNING = set()
+
+
+def swift_tests(name, pattern):
+    # One test after the other: many keep a thread busy or look at a clock.
+    return Unit(
+        name,
+        [str(BINARIES / "urdPackageTests.xctest"), "--testing-library", "swift-testing",
+         "--no-parallel", "--filter", pattern])
+
+
+def swift_modules():
+    return [
+        swift_tests(folder.name, rf"^{folder.name}\.") for folder in sorted(TESTS.glob("*Tests"))]
+
+
+def interop_files():
+    for path in sorted((TESTS / "Interop").glob("test_*.py")):
+        yield Unit(
+            path.name,
+            [sys.executable, "-B", "-m", "unittest", "discover", "-s", "Tests/Interop",
+             "-p", path.name])
+
+
+def front_door():
+    folder = TESTS / "FrontDoor"
+    listed = subprocess.run(
+        [sys.executable, "-B", str(folder), "--list"], capture_output=True, text=True, check=True)
+    for name in listed.stdout.split():
+        yield Unit(name, [sys.executable, "-B", "-m", "unittest", name], folder)
+
+
+class Results:
+    """Counts, and says of each unit how it ended as soon as it has."""
+
+    def __init__(self):
+        self.start = time.monotonic()
+        self.tests = self.suites = self.issues = self.others = self.skipped = 0
+        self.failed = []
+
+    def add(self, unit):
+        closing = CLOSING.search(unit.output)
+        ran = RAN.findall(unit.output)
+        # A module whose tests are not found, or a process that died, has not passed.
+        good = unit.code == 0 and (closing or ran)
+        if closing:
+            self.tests += int(closing[1])
+            self.suites += int(closing[2])
+            self.issues += int(closing[4] or 0)
+        self.others += sum(map(int, ran))
+        skipped = sum(map(int, SKIPPED.findall(unit.output)))
+        self.skipped += skipped
+        verdict = "passed" if good else "failed"
+        note = f", {skipped} skipped" if skipped else ""
+        print(f"  {verdict} {unit.name} ({unit.took:.1f} s{note})", flush=True)
+        if not good:
+            self.failed.append(unit.name)
+            print(without_passes(unit.output), flush=True)
+
+    def close(self):
+        seconds = time.monotonic() - self.start
+        skipped = f", {self.skipped} skipped" if self.skipped else ""
+        print(f"{self.others} tests in Python{skipped}. What is long by nature: make soak")
+        if self.failed:
+            print(f"Failed: {', '.join(self.failed)}")
+        verdict = "failed" if self.failed else "passed"
+        sign = "✘" if self.failed else "✔"
+        issues = f" with {max(self.issues, len(self.failed))} issues" if self.failed else ""
+        print(
+            f"{sign} Test run with {self.tests} tests in {self.suites} suites {verdict} after "
+            f"{seconds:.3f} seconds{issues}.", flush=True)
+        return 1 if self.failed else 0
+
+
+def without_passes(output):
+    return "\n".join(
+        line for line in output.splitlines()
+        if not re.match(r"^. (Test|Suite) .* (started|passed)", line))
+
+
+def end_all(*_):
+    for process in list(RUNNING):
+        try:
+            os.killpg(process, signal.SIGTERM)
+        except ProcessLookupError:
+            pass
+    os._exit(130)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--list", action="store_true", help="only names the units")
+    parser.add_argument("--at-once", type=int, default=AT_ONCE)
+    parser.add_argument("--soak", action="store_true", help="what is long by nature")
+    parser.add_argument("units", nargs="*")
+    asked = parser.parse_args()
+    if asked.soak:
+        os.environ["URD_LONG_TESTS"] = "1"
+        units = [swift_tests(*entry) for entry in SOAK.items()]
+    else:
+        units = [*swift_modules(), *interop_files(), *front_door()]
+    if asked.units:
+        unknown = set(asked.units) - {unit.name for unit in units}
+        if unknown:
+            parser.error(f"there is no {', '.join(sorted(unknown))}; --list names them all")
+        units = [unit for unit in units if unit.name in asked.units]
+    units.sort(key=lambda unit: -unit.seconds)
+    if asked.list:
+        print(*(unit.name for unit in units), sep="\n")
+        return 0
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, end_all)
+    results = Results()
+    together = [unit for unit in units if unit.name not in ALONE]
+    with concurrent.futures.ThreadPoolExecutor(asked.at_once) as pool:
+        runs = [pool.submit(unit.run, number) for number, unit in enumerate(together)]
+        for run in concurrent.futures.as_completed(runs):
+            results.add(run.result())
+    for unit in units:
+        if unit.name in ALONE:
+            results.add(unit.run(0))
+    return results.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
