@@ -7,13 +7,13 @@ extension API {
     static var flagshipTable: [Route<RealmContext>] { FlagshipSurface().routes }
     static var flagshipPageTable: [Route<RealmContext>] { FlagshipSurface().pages }
     static var webAppTable: [Route<RealmContext>] { WebAppSurface().pages }
-    static var pageTable: [Route<RealmContext>] { standard.flatMap(\.pages) }
+    static var pageTable: [Route<RealmContext>] { standard.flatMap { $0.pages } }
 
     private static var standard: [any RealmSurface] {
         surfaces.filter { !($0 is FlagshipSurface) && !($0 is WebAppSurface) }
     }
 
     private static func routes(of surfaces: [any RealmSurface]) -> [Route<RealmContext>] {
-        surfaces.flatMap(\.routes)
+        surfaces.flatMap { $0.routes }
     }
 }
