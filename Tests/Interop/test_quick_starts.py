@@ -1,6 +1,7 @@
 """The quick starts, run as they stand: programs and commands are read from the pages. The one thing that
 is changed are the ports 8000 and 8001, which somebody may be using."""
 
+import json
 import os
 import pathlib
 import re
@@ -146,6 +147,18 @@ class QuickStart(unittest.TestCase):
         place, past = person.go(address)
         self.assertTrue(place.endswith("?done=allow"), (place, past))
         self.assertIn(person.email, terminal.ends())
+
+    def test_every_page_can_be_followed_again_and_keeps_its_secret(self):
+        for page in sorted(PAGES.glob("*.md")):
+            (registration,) = [
+                block for block in self.read(page.name) if "client register" in block]
+            file = pathlib.Path(desk.name, re.search(r">(\w+\.json)", registration)[1])
+            with self.subTest(page=page.name):
+                self.terminal(registration).ends()
+                client = json.loads(file.read_text())
+                self.assertIn("client_id", client)
+                self.terminal(registration).ends()
+                self.assertEqual(json.loads(file.read_text()), client)
 
     def test_service_and_what_it_calls(self):
         said = self.terminal(*self.read("service.md")).ends()
