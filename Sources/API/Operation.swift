@@ -37,6 +37,8 @@ public struct Operation: Sendable {
     public let inputs: [Input]
     /// The members of what it lists, in the order of their schema; none where it lists nothing.
     public let columns: [String]
+    /// Whether it asks for something to be taken away (`DELETE`).
+    public var isRemoval: Bool { method == .delete }
     let method: Method
     let path: PathTemplate
 

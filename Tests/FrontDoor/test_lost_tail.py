@@ -82,14 +82,16 @@ class LostTail(FrontDoorCase):
         self.assertIn(f"ends at position {head}", told.stderr)
         self.assertIn(f"what stood at positions {size + 1} to {lost} then is lost", told.stderr)
         self.assertIn(f"urd log accept --realm {realm} --size {lost}", told.stderr)
-        less = self.command(values, "log", "accept", "--realm", realm, "--size", str(lost - 1))
+        less = self.command(values, "log", "accept", "--realm", realm, "--size", str(lost - 1),
+                            "--yes")
         self.assertEqual(less.returncode, 1)
         self.assertIn(f"has size {lost}, more than {lost - 1}", less.stderr)
         self.assertTrue(self.is_halted(values, realm))
         self.assertEqual(self.state(one, realm), (head, epoch, size))
 
         done = self.command(
-            values, "log", "accept", "--realm", realm, "--size", str(lost), "--json")
+            values, "log", "accept", "--realm", realm, "--size", str(lost), "--json",
+            "--yes")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn(f"checkpoints of up to {lost} events", done.stderr)
         self.assertEqual(

@@ -120,7 +120,7 @@ class Serve(FrontDoorCase):
         self.assertEqual(code, 1, output)
         self.assertIn("another master key", output)
         settings = {**self.values, "URD_MASTER_KEY_FILE": key}
-        for words in (["verify"], ["realm", "list"], ["keys", "rotate-realm"]):
+        for words in (["verify"], ["realm", "list"], ["keys", "rotate-realm", "--yes"]):
             result = run(*words, **settings)
             self.assertEqual(result.returncode, 1)
             self.assertIn("another master key", result.stderr)

@@ -47,7 +47,7 @@ class Settings(FrontDoorCase):
         self.assertEqual(variable.stdout, "")
 
     def test_help_is_a_result_and_a_wrong_call_is_not(self):
-        self.assertIn("config print", run("--help").stdout)
+        self.assertIn("config print", run("help", "all").stdout)
         nothing = run()
         self.assertEqual((nothing.returncode, nothing.stdout), (2, ""))
         self.assertIn("did you mean 'config print'", run("config", "prind").stderr)
@@ -55,7 +55,7 @@ class Settings(FrontDoorCase):
     def test_every_command_of_the_list_has_a_page(self):
         listed = [
             line.split("  ")[1]
-            for line in run("--help").stdout.splitlines()
+            for line in run("help", "all").stdout.splitlines()
             if line.startswith("  ") and line[2] != " "
         ]
         self.assertIn("dev", listed)

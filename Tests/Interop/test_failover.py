@@ -29,7 +29,7 @@ def setUpModule():
 
     assert urd().command(
         "signing-key", "rotate", "--realm", urd().values["URD_REALM"], "--algorithm",
-        "ES256").returncode == 0
+        "ES256", "--yes").returncode == 0
     admin("POST", f"{urd().realm}/hosts", {"host": "lost.localhost"})
     admin("POST", "/api/admin/realms", {"realm": "lost", "display_name": "Lost"})
     admin("POST", "/api/admin/realms/lost/hosts", {"host": "other.localhost"})

@@ -150,7 +150,7 @@ class Invites(unittest.TestCase):
     def test_MOD_17_the_command_line_makes_lists_and_revokes_them(self):
         house = House()
         made = json.loads(house.command("invite", "create", "--count", "2"))["items"]
-        house.command("invite", "revoke", made[0]["id"])
+        house.command("invite", "revoke", made[0]["id"], "--yes")
         (listed,) = json.loads(house.command("invite", "list"))["items"]
         self.assertEqual(listed["id"], made[1]["id"])
         joins(house.phone, guest := somebody(), made[1]["code"])

@@ -83,12 +83,12 @@ class People(unittest.TestCase):
         self.assertIn(
             "nobody has an account with the mail address",
             ask("account", "show", email, code=1))
-        self.assertFalse(read("account", "disable", moved)["enabled"])
+        self.assertFalse(read("account", "disable", moved, "--yes")["enabled"])
         self.assertTrue(read("account", "enable", moved)["enabled"])
-        read("account", "log-out", moved)
-        self.assertIsNotNone(read("account", "delete", moved)["deletion_due"])
+        read("account", "log-out", moved, "--yes")
+        self.assertIsNotNone(read("account", "delete", moved, "--yes")["deletion_due"])
         self.assertIsNone(read("account", "cancel-deletion", moved)["deletion_due"])
-        receipt = read("account", "erase", moved)
+        receipt = read("account", "erase", moved, "--yes")
         self.assertEqual(receipt["account"], made["id"])
         shown = read("events", "show", str(receipt["position"]))
         self.assertEqual(shown["type"], "account.erased")
@@ -177,18 +177,18 @@ class People(unittest.TestCase):
                     "--grant-types", "client_credentials", "--contacts", somebody())
         events = ask("events", "tail", "--type", "client.registered", "--limit", "1", "--json")
         subject = json.loads(events)["subject"]
-        receipt = read("subject", "erase", subject)
-        self.assertEqual(read("subject", "erase", subject), receipt)
+        receipt = read("subject", "erase", subject, "--yes")
+        self.assertEqual(read("subject", "erase", subject, "--yes"), receipt)
         self.assertIn("contacts", made)
         self.assertNotIn("contacts", read("client", "show", made["client_id"]))
         self.assertIn("No event of the realm is sealed under this subject.", ask(
-            "subject", "erase", str(uuid.uuid4()), code=1))
+            "subject", "erase", str(uuid.uuid4()), "--yes", code=1))
         # Over HTTP it says where it came from, and belongs to nobody.
         urd.api.call("POST", urd.realm + "/apps", {
             "slug": f"a{uuid.uuid4().hex[:6]}", "name": "A"}, User_Agent="somebody's browser")
         shared = json.loads(ask(
             "events", "tail", "--type", "app.created", "--limit", "1", "--json"))["subject"]
-        self.assertIn("share it", ask("subject", "erase", shared, code=1))
+        self.assertIn("share it", ask("subject", "erase", shared, "--yes", code=1))
         self.assertIn("somebody's browser", ask(
             "events", "tail", "--type", "app.created", "--limit", "1", "--open"))
 
@@ -241,7 +241,7 @@ class People(unittest.TestCase):
         phone.sign_in(email)
         sessions = read("account", "sessions", email)["items"]
         self.assertEqual([one["client_id"] for one in sessions], [phone.client])
-        ask("account", "end-session", email, sessions[0]["id"])
+        ask("account", "end-session", email, sessions[0]["id"], "--yes")
         self.assertEqual(read("account", "sessions", email)["items"], [])
         self.assertEqual(read("mail", "list", "--failed", "true")["items"], [])
         self.assertIn("There is no such mail", ask("mail", "resend", str(uuid.uuid4()), code=1))

@@ -73,7 +73,7 @@ class Readme(unittest.TestCase):
             result = urd.command(*line.split(), "--realm", "demo")
             self.assertEqual(result.returncode, 0, result.stderr)
         subject = json.loads(result.stdout)["subject"]
-        result = urd.command(*words.group(1).split(), subject, "--realm", "demo")
+        result = urd.command(*words.group(1).split(), subject, "--realm", "demo", "--yes")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn(subject, result.stdout)
         words = re.search(r"^urd (account erase) (\S+)$", text, re.M)
@@ -82,10 +82,10 @@ class Readme(unittest.TestCase):
         made = urd.command("account", "register", "--email", email, "--realm", "demo", "--json")
         self.assertEqual(made.returncode, 0, made.stderr)
         account = json.loads(made.stdout)["id"]
-        refused = urd.command("subject", "erase", account, "--realm", "demo")
+        refused = urd.command("subject", "erase", account, "--realm", "demo", "--yes")
         self.assertEqual(refused.returncode, 1, refused.stdout)
         self.assertIn("`urd account erase`", refused.stderr)
-        result = urd.command(*words.group(1).split(), email, "--realm", "demo")
+        result = urd.command(*words.group(1).split(), email, "--realm", "demo", "--yes")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn(account, result.stdout)
 

@@ -205,7 +205,7 @@ class SignedTokens(unittest.TestCase):
         for _ in range(2):
             result = urd.command(
                 "signing-key", "rotate", "--realm", urd.values["URD_REALM"], "--algorithm",
-                "ES256")
+                "ES256", "--yes")
             self.assertEqual(result.returncode, 0, result.stderr)
         deadline = time.monotonic() + 10
         while True:

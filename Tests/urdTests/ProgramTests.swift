@@ -131,12 +131,21 @@ struct ProgramTests {
     }
 
     @Test(arguments: ["--help", "-h", "help"])
-    func `help lists every command`(line: String) async {
+    func `help lists every noun by its purpose`(line: String) async {
         let result = await run(line)
         #expect(result.code == .success)
         for text in [
-            "echo", "Say it again", "client register", "Register a client", "`urd --version`",
+            "\nClients\n  client", "Manage OAuth clients", "\nOther\n  echo", "Say it again",
+            "`urd --version`",
         ] {
+            #expect(result.output.contains(text))
+        }
+    }
+
+    @Test func `help all lists every command`() async {
+        let result = await run("help all")
+        #expect(result.code == .success)
+        for text in ["echo", "Say it again", "client register", "Register a client"] {
             #expect(result.output.contains(text))
         }
     }
@@ -155,14 +164,15 @@ struct ProgramTests {
         #expect(result.code == .success)
         #expect(
             result.output.hasPrefix("Register a client.\n\nusage: urd client register [options]"))
-        #expect(result.output.contains("--listen-port port"))
-        #expect(result.output.contains("URD_DATABASE_URL_FILE"))
+        #expect(result.output.contains("`urd help settings`"))
+        #expect(!result.output.contains("--listen-port"))
         #expect(result.output.split(separator: "\n").allSatisfy { $0.count <= HelpText.width })
     }
 
     @Test func `the version is told, and nothing asked is not a success`() async {
         #expect(await run("--version").output == "urd 1.2.3\n")
         #expect(await run("version").output == "urd 1.2.3\n")
+        #expect(await run("-V").output == "urd 1.2.3\n")
         let nothing = await run("")
         #expect(nothing.code == .usage)
         #expect(nothing.output.isEmpty)

@@ -102,7 +102,7 @@ import Testing
         ("realm set", "registration", "(off, jit_on_otp, explicit_endpoint, invite_code)"),
         ("client register", "grant-types", "urn:cocoar:passkey"),
         ("client register", "token-endpoint-auth-method", "private_key_jwt"),
-        ("history list", "outcome", "Only those that went like this (signed_in, refused)"),
+        ("history list", "outcome", "Only sign-ins with this outcome (signed_in, refused)"),
     ])
     func `say which values an option takes`(command: String, option: String, values: String) throws
     {

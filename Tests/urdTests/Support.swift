@@ -23,6 +23,22 @@ final class Notes: Sendable {
     }
 }
 
+extension Notes {
+    /// A terminal at which a person types this and nothing more.
+    func terminal(typing answer: String) -> Console {
+        Console(
+            errorIsTerminal: true, inputIsTerminal: true, readLine: { answer },
+            send: { [self] bytes, stream in
+                kept.withLock { kept in
+                    switch stream {
+                    case .output: kept.output += bytes
+                    case .error: kept.error += bytes
+                    }
+                }
+            })
+    }
+}
+
 /// Repeats its arguments, so that tests see what reached it.
 struct Echo: Subcommand {
     static let path = ["echo"]

@@ -10,7 +10,7 @@ enum AccountDeletionRoutes {
 
     private static let schedule = Route<AdminContext>(
         .delete, "/api/admin/realms/{realm}/accounts/{account_id}", id: "deleteAccount",
-        tag: "Accounts", summary: "Has an account deleted once the realm's grace is over.",
+        tag: "Accounts", summary: "Schedule the deletion of an account.",
         detail: """
             From now on its person is kept out and all its sessions are over. Until \
             `deletion_due` it can be called off; then all that is personal is erased.
@@ -28,13 +28,13 @@ enum AccountDeletionRoutes {
     }
 
     private static let cancel = AccountRoutes.simple(
-        "cancel-deletion", id: "cancelAccountDeletion", "Calls off the deletion of an account.",
+        "cancel-deletion", id: "cancelAccountDeletion", "Cancel the deletion of an account.",
         detail: "Sessions that ended stay ended."
     ) { account, _ in CancelDeletion(account: account) }
 
     private static let erase = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/accounts/{account_id}/erase", id: "eraseAccount",
-        tag: "Accounts", summary: "Deletes an account and erases its person, now.",
+        tag: "Accounts", summary: "Delete an account now, and erase its personal data for ever.",
         detail: """
             Ends the account's sessions, gives up its mail address and destroys the keys under \
             which all that is personal is sealed. The events stay, and so does the proof that \

@@ -17,7 +17,7 @@ enum AccountRoutes {
 
     private static let register = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/accounts", id: "registerAccount", tag: "Accounts",
-        summary: "Makes an account for somebody.",
+        summary: "Register an account.",
         detail: """
             A mail address belongs to one account of a realm. One that nobody answers for is \
             proved when its owner first signs in.
@@ -53,7 +53,7 @@ enum AccountRoutes {
 
     private static let list = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/accounts", id: "listAccounts", tag: "Accounts",
-        summary: "The realm's accounts, or the one of a mail address.",
+        summary: "List the accounts of a realm, or find one by its mail address.",
         detail: "Nothing of a person is in a list.", right: .realm,
         parameters: [
             .realm, Lists.limit, Lists.after(Cursor.uuid),
@@ -89,7 +89,7 @@ enum AccountRoutes {
 
     private static let get = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/accounts/{account_id}", id: "getAccount",
-        tag: "Accounts", summary: "One account.",
+        tag: "Accounts", summary: "Show an account.",
         detail: "Whoever has its person unsealed is on record for it.", right: .realm,
         parameters: [
             .realm, accountID,
@@ -108,7 +108,7 @@ enum AccountRoutes {
 
     private static let change = Route<AdminContext>(
         .patch, "/api/admin/realms/{realm}/accounts/{account_id}", id: "changeAccount",
-        tag: "Accounts", summary: "Changes what is known of an account's person.",
+        tag: "Accounts", summary: "Change the mail address or name of an account.",
         detail: """
             What is not named stays as it is; a name that is null goes. With another mail address \
             all sessions of the account are over: they may be those of whoever had the old one.
@@ -152,15 +152,15 @@ enum AccountRoutes {
     }
 
     private static let disable = simple(
-        "disable", id: "disableAccount", "Keeps an account's person out, and ends all sessions."
+        "disable", id: "disableAccount", "Disable an account, and end all its sessions."
     ) { DisableAccount(account: $0, mail: $1) }
 
     private static let enable = simple(
-        "enable", id: "enableAccount", "Lets an account's person sign in again."
+        "enable", id: "enableAccount", "Enable a disabled account."
     ) { account, _ in EnableAccount(account: account) }
 
     private static let logOut = simple(
-        "log-out", id: "logOutAccount", "Ends all sessions of an account, on every device."
+        "log-out", id: "logOutAccount", "End all sessions of an account, on every device."
     ) { RotateSecurityStamp(account: $0, mail: $1) }
 
     /// What needs no more than the account, and perhaps a mail that tells its person.

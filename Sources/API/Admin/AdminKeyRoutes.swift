@@ -16,7 +16,7 @@ enum AdminKeyRoutes {
 
     private static let create = Route<AdminContext>(
         .post, "/api/admin/keys", id: "createAdminKey", tag: "Admin keys",
-        summary: "Makes an admin key.",
+        summary: "Create an admin key.",
         detail: "The key itself is in this answer, and in repeats of it, and nowhere else.",
         right: .everything, parameters: [.idempotencyKey],
         body: Body(
@@ -52,7 +52,7 @@ enum AdminKeyRoutes {
 
     private static let list = Route<AdminContext>(
         .get, "/api/admin/keys", id: "listAdminKeys", tag: "Admin keys",
-        summary: "All admin keys, revoked ones included.", right: .everything,
+        summary: "List the admin keys, revoked ones included.", right: .everything,
         parameters: [Lists.limit, Lists.after(Cursor.uuid)],
         answer: Lists.answer("AdminKeyList", of: schema, next: Cursor.uuid, example: example)
     ) { call throws(Problem) in
@@ -65,7 +65,7 @@ enum AdminKeyRoutes {
 
     private static let get = Route<AdminContext>(
         .get, "/api/admin/keys/{key_id}", id: "getAdminKey", tag: "Admin keys",
-        summary: "One admin key.", right: .everything, parameters: [keyID],
+        summary: "Show an admin key.", right: .everything, parameters: [keyID],
         answer: .ok("The key.", schema, example: example),
         refusals: [.noSuchKey]
     ) { call throws(Problem) in
@@ -79,7 +79,7 @@ enum AdminKeyRoutes {
 
     private static let revoke = Route<AdminContext>(
         .post, "/api/admin/keys/{key_id}/revoke", id: "revokeAdminKey", tag: "Admin keys",
-        summary: "Makes an admin key useless for ever.", right: .everything,
+        summary: "Revoke an admin key for ever.", right: .everything,
         parameters: [keyID, .idempotencyKey],
         answer: .written(.ok, "The key.", schema, example: example), refusals: [.noSuchKey]
     ) { call throws(Problem) in

@@ -16,7 +16,7 @@ enum AppRoutes {
 
     private static let create = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/apps", id: "createApp", tag: "Apps",
-        summary: "Gives the realm another face.", right: .realm,
+        summary: "Create an app: its own sub-domain, branding and rules.", right: .realm,
         parameters: [.realm, .idempotencyKey],
         body: Body(
             schema: .named(
@@ -39,7 +39,7 @@ enum AppRoutes {
 
     private static let list = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/apps", id: "listApps", tag: "Apps",
-        summary: "The realm's apps.", right: .realm,
+        summary: "List the apps of a realm.", right: .realm,
         parameters: [.realm, Lists.limit, Lists.after(Cursor.uuid)],
         answer: Lists.answer("AppList", of: schema, next: Cursor.uuid, example: example),
         refusals: [.noSuchRealm]
@@ -55,7 +55,7 @@ enum AppRoutes {
 
     private static let get = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/apps/{app_id}", id: "getApp", tag: "Apps",
-        summary: "One app.", right: .realm, parameters: [.realm, appID],
+        summary: "Show an app.", right: .realm, parameters: [.realm, appID],
         answer: .ok("The app.", schema, example: example),
         refusals: [.noSuchRealm, .noSuchApp]
     ) { call throws(Problem) in
@@ -73,7 +73,7 @@ enum AppRoutes {
 
     private static let update = Route<AdminContext>(
         .patch, "/api/admin/realms/{realm}/apps/{app_id}", id: "updateApp", tag: "Apps",
-        summary: "Changes an app.",
+        summary: "Update an app.",
         detail: """
             What is not named stays as it is. A setting that is null is the realm's again.
             """,
@@ -99,7 +99,7 @@ enum AppRoutes {
 
     private static let delete = Route<AdminContext>(
         .delete, "/api/admin/realms/{realm}/apps/{app_id}", id: "deleteApp", tag: "Apps",
-        summary: "Removes an app.",
+        summary: "Delete an app.",
         detail: """
             Its sub-domain is free again. It is refused while clients belong to the app: what is \
             set for it alone would hold for them no more. Delete them or update them first.

@@ -17,7 +17,7 @@ enum ClientRoutes {
 
     private static let register = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/clients", id: "registerClient", tag: "Clients",
-        summary: "Registers an OAuth client.",
+        summary: "Register an OAuth client.",
         detail: """
             A client that authenticates by a secret gets one in the answer, once; a repeat under \
             the same Idempotency-Key gets the same one.
@@ -44,7 +44,7 @@ enum ClientRoutes {
 
     private static let list = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/clients", id: "listClients", tag: "Clients",
-        summary: "The realm's clients.",
+        summary: "List the OAuth clients of a realm.",
         detail: "Contacts are personal and stand only in the client's own answer.",
         right: .realm, parameters: [.realm, Lists.limit, Lists.after(Cursor.uuid)],
         answer: Lists.answer(
@@ -64,7 +64,7 @@ enum ClientRoutes {
 
     private static let get = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/clients/{client_id}", id: "getClient", tag: "Clients",
-        summary: "One client.", right: .realm, parameters: [.realm, clientID],
+        summary: "Show an OAuth client.", right: .realm, parameters: [.realm, clientID],
         answer: .ok("The client.", ClientSchema.client, example: ClientSchema.example),
         refusals: [.noSuchRealm, .noSuchClient]
     ) { call throws(Problem) in
@@ -84,7 +84,7 @@ enum ClientRoutes {
 
     private static let update = Route<AdminContext>(
         .put, "/api/admin/realms/{realm}/clients/{client_id}", id: "updateClient",
-        tag: "Clients", summary: "Replaces all metadata of a client.",
+        tag: "Clients", summary: "Replace all metadata of a client.",
         detail: """
             What is left out returns to its default. A client that had no secret and shall \
             authenticate by one gets it in the answer.
@@ -111,7 +111,7 @@ enum ClientRoutes {
 
     private static let change = Route<AdminContext>(
         .patch, "/api/admin/realms/{realm}/clients/{client_id}", id: "changeClient",
-        tag: "Clients", summary: "Changes some metadata of a client.",
+        tag: "Clients", summary: "Change some metadata of a client.",
         detail: """
             What is not named stays as it is; null (on the command line `--unset` and the member's \
             name) returns a member to its default (RFC 7396 without depth). A client that had no \
@@ -133,7 +133,7 @@ enum ClientRoutes {
 
     private static let rotateSecret = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/clients/{client_id}/rotate-secret",
-        id: "rotateClientSecret", tag: "Clients", summary: "Gives a client a new secret.",
+        id: "rotateClientSecret", tag: "Clients", summary: "Replace the secret of a client.",
         detail: "The old one stops working at once.", right: .realm,
         parameters: [.realm, clientID, .idempotencyKey],
         answer: .written(.ok, "The client.", ClientSchema.freshClient, example: exampleFresh),
@@ -149,7 +149,7 @@ enum ClientRoutes {
 
     private static let disable = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/clients/{client_id}/disable", id: "disableClient",
-        tag: "Clients", summary: "Stops a client until it is enabled again.", right: .realm,
+        tag: "Clients", summary: "Disable a client until it is enabled again.", right: .realm,
         parameters: [.realm, clientID, .idempotencyKey],
         answer: .written(.ok, "The client.", ClientSchema.client, example: ClientSchema.example),
         refusals: [.noSuchRealm, .realmDisabled, .noSuchClient]
@@ -162,7 +162,7 @@ enum ClientRoutes {
 
     private static let enable = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/clients/{client_id}/enable", id: "enableClient",
-        tag: "Clients", summary: "Lets a disabled client work again, as it was.", right: .realm,
+        tag: "Clients", summary: "Enable a disabled client.", right: .realm,
         parameters: [.realm, clientID, .idempotencyKey],
         answer: .written(.ok, "The client.", ClientSchema.client, example: ClientSchema.example),
         refusals: [.noSuchRealm, .realmDisabled, .noSuchClient]
@@ -175,7 +175,7 @@ enum ClientRoutes {
 
     private static let delete = Route<AdminContext>(
         .delete, "/api/admin/realms/{realm}/clients/{client_id}", id: "deleteClient",
-        tag: "Clients", summary: "Removes a client for good.",
+        tag: "Clients", summary: "Delete a client for good.",
         detail: "Its client id is free again.", right: .realm,
         parameters: [.realm, clientID, .idempotencyKey], answer: .gone("The client is gone."),
         refusals: [.noSuchRealm, .realmDisabled, .noSuchClient]

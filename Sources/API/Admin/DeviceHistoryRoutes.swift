@@ -14,7 +14,7 @@ enum DeviceHistoryRoutes {
 
     private static let list = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/devices", id: "listDevices", tag: "Flagship",
-        summary: "The apps on devices that registered themselves.", right: .realm,
+        summary: "List the apps on devices that registered themselves.", right: .realm,
         parameters: [.realm, Lists.limit, Lists.after(Cursor.uuid)],
         answer: Lists.answer("DeviceList", of: device, next: Cursor.uuid, example: exampleDevice),
         refusals: [.noSuchRealm]
@@ -39,7 +39,7 @@ enum DeviceHistoryRoutes {
     private static let history = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/devices/{installation}/history",
         id: "listDeviceHistory", tag: "Flagship",
-        summary: "What happened to one of them, and what it did.",
+        summary: "List what happened to an app on a device, and what it did.",
         detail: """
             How it was certified and by which evidence, the session codes, konnector tokens and apps \
             that it opened, its tokens. This list follows the log: with `min_position` it waits until \
@@ -81,7 +81,7 @@ enum DeviceHistoryRoutes {
     private static let revokeCertification = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/devices/{installation}/revoke-certification",
         id: "revokeDeviceCertification", tag: "Flagship",
-        summary: "Takes back the certification of one of them.",
+        summary: "Revoke the certification of an app on a device.",
         detail: """
             Its tokens of scope `*`, and what was opened with them, do not work until it is certified \
             anew, by its store or by a mailed code. To end them for good, delete the client.

@@ -10,7 +10,7 @@ enum EventRoutes {
 
     private static let list = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/events", id: "listEvents", tag: "Log",
-        summary: "The realm's events in their order.",
+        summary: "List the events of a realm in their order.",
         detail: "Personal fields stay sealed.", right: .realm,
         parameters: [.realm, Lists.limit, Lists.after(Cursor.position)],
         answer: Lists.answer(
@@ -31,7 +31,7 @@ enum EventRoutes {
 
     private static let get = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/events/{position}", id: "getEvent", tag: "Log",
-        summary: "One event.", right: .realm, parameters: [.realm, .position],
+        summary: "Show an event.", right: .realm, parameters: [.realm, .position],
         answer: Answer(
             status: .ok, description: "The event.", content: .json(event, example: exampleEvent)),
         refusals: [.noSuchRealm, .noSuchEvent]
@@ -50,7 +50,7 @@ enum EventRoutes {
 
     private static let auditTrail = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/audit-trail", id: "listAuditTrail", tag: "Log",
-        summary: "Who did what and when.",
+        summary: "List who did what and when.",
         detail: """
             Of several conditions all hold. A `type` is an event's name, or what the names of many \
             begin with up to a dot: `realm`, `account`. This list follows the log: with \
@@ -60,11 +60,14 @@ enum EventRoutes {
         parameters: [
             .realm, Lists.limit, Lists.after(Cursor.position), .minimumPosition,
             Parameter(
-                "actor", in: .query, actor, "Only what this one asked for.",
+                "actor", in: .query, actor, "Only what this actor did, such as operator:root.",
                 example: "admin:0193a0e7-5e0c-8000-9000-2f6b1c1d9a12"),
-            Parameter("stream", in: .query, Fields.id, "Only what happened to this."),
             Parameter(
-                "type", in: .query, type, "Only what is called so.",
+                "stream", in: .query, Fields.id,
+                "Only what happened in this stream: the id of an account, a client or an app."),
+            Parameter(
+                "type", in: .query, type,
+                "Only events of this type, such as account.erased or account.",
                 example: "client.registered"),
             Lists.since, Lists.until,
             Parameter(

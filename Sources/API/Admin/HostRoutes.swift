@@ -11,7 +11,7 @@ enum HostRoutes {
 
     private static let assign = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/hosts", id: "assignHost", tag: "Hosts",
-        summary: "Makes a host name lead to the realm.",
+        summary: "Assign a host name to a realm.",
         detail: "A host leads to one realm only.", right: .everything,
         parameters: [.realm, .idempotencyKey],
         body: Body(
@@ -42,7 +42,7 @@ enum HostRoutes {
 
     private static let list = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/hosts", id: "listHosts", tag: "Hosts",
-        summary: "The hosts that lead to the realm, by name.", right: .realm,
+        summary: "List the host names of a realm.", right: .realm,
         parameters: [.realm, Lists.limit, Lists.after(Cursor.name)],
         answer: Lists.answer("HostList", of: schema, next: Cursor.name, example: example),
         refusals: [.noSuchRealm]
@@ -58,7 +58,7 @@ enum HostRoutes {
 
     private static let release = Route<AdminContext>(
         .delete, "/api/admin/realms/{realm}/hosts/{host}", id: "releaseHost", tag: "Hosts",
-        summary: "Frees a host name.", right: .everything,
+        summary: "Release a host name.", right: .everything,
         parameters: [
             .realm, .idempotencyKey,
             Parameter(

@@ -16,7 +16,7 @@ enum InviteRoutes {
 
     private static let create = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/invites", id: "createInvites", tag: "Invites",
-        summary: "Makes invites.",
+        summary: "Create invites.",
         detail: "Their codes are shown this once. Each lets one person join.", right: .realm,
         parameters: [.realm, .idempotencyKey],
         body: Body(
@@ -84,7 +84,7 @@ enum InviteRoutes {
 
     private static let list = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/invites", id: "listInvites", tag: "Invites",
-        summary: "The realm's invites, used ones included.", right: .realm,
+        summary: "List the invites of a realm, used ones included.", right: .realm,
         parameters: [.realm, Lists.limit, Lists.after(Cursor.uuid)],
         answer: Lists.answer("InviteList", of: schema, next: Cursor.uuid, example: example),
         refusals: [.noSuchRealm]
@@ -101,7 +101,7 @@ enum InviteRoutes {
 
     private static let revoke = Route<AdminContext>(
         .delete, "/api/admin/realms/{realm}/invites/{invite_id}", id: "revokeInvite",
-        tag: "Invites", summary: "Takes an invite back that nobody has used.", right: .realm,
+        tag: "Invites", summary: "Revoke an invite that has not been used.", right: .realm,
         parameters: [.realm, inviteID, .idempotencyKey], answer: .gone("It is worth nothing."),
         refusals: [.noSuchRealm, .realmDisabled, .noSuchInvite, .inviteUsed]
     ) { call throws(Problem) in

@@ -9,7 +9,7 @@ enum LogRoutes {
 
     private static let checkpoint = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/log/checkpoint", id: "getCheckpoint", tag: "Log",
-        summary: "The newest signed checkpoint of the realm's log.",
+        summary: "Show the newest signed checkpoint of the realm's log.",
         detail: "A signed note in the form of C2SP tlog-checkpoint.", right: .realm,
         parameters: [.realm],
         answer: Answer(
@@ -32,7 +32,7 @@ enum LogRoutes {
 
     private static let proof = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/log/proofs/{position}", id: "getInclusionProof",
-        tag: "Log", summary: "The proof that an event is in the log that the checkpoint signs.",
+        tag: "Log", summary: "Prove that an event is in the log that the checkpoint signs.",
         detail: """
             An RFC 6962 inclusion proof; hashes are in base64. `Tests/Interop/verify_log.py proof` \
             checks it without Urd.
@@ -89,7 +89,7 @@ enum LogRoutes {
 
     private static let tile = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/log/tiles/{level}/{index}", id: "getTile", tag: "Log",
-        summary: "Hashes of the realm's tree.",
+        summary: "Show hashes of the realm's tree.",
         detail: "A tile of C2SP tlog-tiles; `width` asks for a partial one.", right: .realm,
         parameters: [
             .realm,

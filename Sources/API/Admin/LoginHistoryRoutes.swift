@@ -9,7 +9,7 @@ enum LoginHistoryRoutes {
     static let table: [Route<AdminContext>] = [list, ofAccount, ofClient]
 
     private static let list = route(
-        "login-history", id: "listLoginHistory", "Who signed in or tried to, newest first."
+        "login-history", id: "listLoginHistory", "List sign-ins and failed attempts, newest first."
     ) { call throws(Problem) in
         try await call.logins(LoginSelection()) { () throws(Problem) in }
     }
@@ -17,7 +17,7 @@ enum LoginHistoryRoutes {
     /// Also of an account that is gone: what happened stays.
     private static let ofAccount = route(
         "accounts/{account_id}/login-history", id: "listLoginHistoryOfAccount",
-        "How somebody signed in or tried to, newest first.", [AccountRoutes.accountID]
+        "List an account's sign-ins and failed attempts, newest first.", [AccountRoutes.accountID]
     ) { call throws(Problem) in
         let account = try call.requiredID("account_id")
         return try await call.logins(LoginSelection(account: account)) { () throws(Problem) in }
@@ -25,7 +25,7 @@ enum LoginHistoryRoutes {
 
     private static let ofClient = route(
         "clients/{client_id}/login-history", id: "listLoginHistoryOfClient",
-        "Who signed in through a client or tried to, newest first.",
+        "List sign-ins and failed attempts through a client, newest first.",
         [
             Parameter(
                 "client_id", in: .path, ClientSchema.clientID, "The client's name in OAuth.",
@@ -59,9 +59,12 @@ enum LoginHistoryRoutes {
                 Lists.limit, Lists.after(Cursor.moment), .minimumPosition,
                 Parameter(
                     "outcome", in: .query, .oneOf(["signed_in", "refused"]),
-                    "Only those that went like this."),
+                    "Only sign-ins with this outcome."),
                 Lists.since, Lists.until,
-                Parameter("open", in: .query, .boolean, "Whether to unseal where from it was."),
+                Parameter(
+                    "open", in: .query, .boolean,
+                    "Whether to show addresses and browsers, too; that they were shown is on record."
+                ),
             ],
             answer: Lists.answer(
                 "LoginHistory", of: LoginView.schema, next: Cursor.moment,

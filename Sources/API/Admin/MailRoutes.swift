@@ -10,7 +10,7 @@ enum MailRoutes {
 
     private static let list = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/mails", id: "listMails", tag: "Mails",
-        summary: "The mails that are on their way, and those that could not be sent.",
+        summary: "List the mails that are on their way, and those that failed.",
         detail: """
             What a mail says is nowhere: it is made when it is sent, from the event that asks for \
             it. This list follows the log: with `min_position` it waits until it holds everything \
@@ -42,7 +42,7 @@ enum MailRoutes {
 
     private static let resend = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/mails/{mail_id}/resend", id: "resendMail",
-        tag: "Mails", summary: "Has a mail that failed tried again.", right: .realm,
+        tag: "Mails", summary: "Send a mail that failed again.", right: .realm,
         parameters: [
             .realm,
             Parameter(

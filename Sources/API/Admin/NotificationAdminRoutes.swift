@@ -10,7 +10,7 @@ enum NotificationAdminRoutes {
 
     private static let list = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/notifications", id: "listNotifications", tag: "Flagship",
-        summary: "The notifications that are on their way, and those that could not be sent.",
+        summary: "List the notifications that are on their way, and those that failed.",
         detail: """
             What one says stands in no list: it is opened when it is sent. One that no device took \
             goes on as a mail, and is in the list of those. This list follows the log: with `min_position` it waits until it holds everything \
@@ -39,7 +39,7 @@ enum NotificationAdminRoutes {
     private static let resend = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/notifications/{notification_id}/resend",
         id: "resendNotification",
-        tag: "Flagship", summary: "Has a notification that failed tried again.", right: .realm,
+        tag: "Flagship", summary: "Send a notification that failed again.", right: .realm,
         parameters: [
             .realm,
             Parameter(

@@ -11,7 +11,7 @@ enum OwnerAdminRoutes {
 
     private static let appoint = Route<AdminContext>(
         .put, "/api/admin/realms/{realm}/owner/{account_id}", id: "appointOwner", tag: "Flagship",
-        summary: "Says which account a realm belongs to.",
+        summary: "Appoint the account that owns a realm.",
         detail: """
             The answer has a token by which its person takes the realm over, with the first \
             passphrase. Until then it may be said again, and the token before is worth nothing.
@@ -49,7 +49,7 @@ enum OwnerAdminRoutes {
 
     private static let get = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/owner", id: "getOwner", tag: "Flagship",
-        summary: "Which account a realm belongs to.", right: .realm, parameters: [.realm],
+        summary: "Show the account that owns a realm.", right: .realm, parameters: [.realm],
         answer: .ok(
             "The owner.", .named("Owner", .object(members)),
             example: [
@@ -79,7 +79,7 @@ enum OwnerAdminRoutes {
 
     private static let vouch = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/owner/email-verified-code", id: "vouchForOwner",
-        tag: "Flagship", summary: "Says that a realm's owner reads his mails.",
+        tag: "Flagship", summary: "Confirm that a realm's owner reads the mails to their address.",
         detail: """
             For whoever has just mailed him something himself: for a quarter of an hour the code \
             stands for those that would be mailed to the owner when he signs in.
@@ -115,7 +115,7 @@ enum OwnerAdminRoutes {
 
     private static let setKeys = Route<AdminContext>(
         .put, "/api/admin/realms/{realm}/integrity-keys", id: "setIntegrityKeys",
-        tag: "Flagship", summary: "Says by which keys Google's word on apps is read.",
+        tag: "Flagship", summary: "Set the keys that verify Google's integrity verdicts on apps.",
         detail: "All of them at once. Those that open it are told to nobody again.",
         right: .realm, parameters: [.realm, .idempotencyKey],
         body: Body(

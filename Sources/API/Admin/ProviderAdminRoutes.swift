@@ -43,7 +43,7 @@ enum ProviderAdminRoutes {
 
     private static let list = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/providers", id: "listProviders", tag: "Providers",
-        summary: "The OpenID providers that people may sign in by.", right: .realm,
+        summary: "List the OpenID providers of a realm.", right: .realm,
         parameters: [.realm],
         answer: .ok(
             "All of them.",
@@ -59,7 +59,7 @@ enum ProviderAdminRoutes {
 
     private static let configure = Route<AdminContext>(
         .put, "/api/admin/realms/{realm}/providers/{provider}", id: "configureProvider",
-        tag: "Providers", summary: "Takes an OpenID provider's word on who is there.",
+        tag: "Providers", summary: "Set an OpenID provider that people may sign in with.",
         detail: """
             Nobody signs in by it before an account is linked to somebody whom it knows. Without a \
             secret the one that there is stays, as long as issuer and client are the same.
@@ -101,7 +101,7 @@ enum ProviderAdminRoutes {
 
     private static let remove = Route<AdminContext>(
         .delete, "/api/admin/realms/{realm}/providers/{provider}", id: "removeProvider",
-        tag: "Providers", summary: "Takes a provider's word no more.", right: .realm,
+        tag: "Providers", summary: "Remove an OpenID provider.", right: .realm,
         parameters: [.realm, slug, .idempotencyKey], answer: .gone("It is gone."),
         refusals: [.noSuchRealm, .realmDisabled, .noSuchProvider]
     ) { call throws(Problem) in
@@ -114,7 +114,7 @@ enum ProviderAdminRoutes {
     private static let link = Route<AdminContext>(
         .put, "/api/admin/realms/{realm}/providers/{provider}/accounts/{account_id}",
         id: "linkIdentity", tag: "Providers",
-        summary: "Says who an account's person is at a provider.",
+        summary: "Link an account to an identity at a provider.",
         detail: "Its person is told by mail. A mail address is never taken for that.",
         right: .realm, parameters: [.realm, slug, AccountRoutes.accountID, .idempotencyKey],
         body: Body(
@@ -147,7 +147,7 @@ enum ProviderAdminRoutes {
     private static let unlink = Route<AdminContext>(
         .delete, "/api/admin/realms/{realm}/providers/{provider}/accounts/{account_id}",
         id: "unlinkIdentity", tag: "Providers",
-        summary: "Lets nobody sign in to an account by a provider any more.", right: .realm,
+        summary: "Unlink an account from an identity at a provider.", right: .realm,
         parameters: [.realm, slug, AccountRoutes.accountID, .idempotencyKey],
         answer: .gone("It is gone."), refusals: [.noSuchRealm, .realmDisabled, .noSuchProvider]
     ) { call throws(Problem) in
@@ -164,11 +164,11 @@ enum ProviderAdminRoutes {
 
     private static let code = delegation(
         "/api/admin/realms/{realm}/providers/{provider}/code", id: "createDelegatedCode",
-        "Gives somebody who is signed in at a provider a code for an app.")
+        "Create a code for an app from a token of a provider.")
     /// As clients of the flagship profile's servers know it.
     private static let delegate = delegation(
         "/oidc/{realm}/{provider}/code", id: "delegateCode",
-        "The same, at the address that others ask who know the flagship profile.")
+        "Create a code for an app, at the address that the flagship profile uses.")
 
     private static func delegation(
         _ path: PathTemplate, id: String, _ summary: String

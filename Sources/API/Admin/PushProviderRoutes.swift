@@ -19,7 +19,7 @@ enum PushProviderRoutes {
 
     private static let list = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/push-providers", id: "listPushProviders",
-        tag: "Flagship", summary: "Who brings notifications to devices.",
+        tag: "Flagship", summary: "Show the services that deliver notifications to devices.",
         detail: "Without the keys, which are told to nobody again.", right: .realm,
         parameters: [.realm],
         answer: .ok(
@@ -45,7 +45,8 @@ enum PushProviderRoutes {
 
     private static let setFirebase = Route<AdminContext>(
         .put, "/api/admin/realms/{realm}/push-providers/fcm", id: "setFirebaseProvider",
-        tag: "Flagship", summary: "Has Firebase Cloud Messaging bring notifications to devices.",
+        tag: "Flagship",
+        summary: "Set Firebase Cloud Messaging as a service that delivers notifications.",
         right: .realm, parameters: [.realm, .idempotencyKey],
         body: Body(
             schema: .named(
@@ -76,7 +77,8 @@ enum PushProviderRoutes {
 
     private static let setApple = Route<AdminContext>(
         .put, "/api/admin/realms/{realm}/push-providers/apns", id: "setAppleProvider",
-        tag: "Flagship", summary: "Has Apple bring notifications to devices.",
+        tag: "Flagship",
+        summary: "Set Apple as the service that delivers notifications to its devices.",
         right: .realm, parameters: [.realm, .idempotencyKey],
         body: Body(
             schema: .named(
@@ -105,7 +107,7 @@ enum PushProviderRoutes {
     ) -> Route<AdminContext> {
         Route<AdminContext>(
             .delete, path, id: id, tag: "Flagship",
-            summary: "Has nobody bring notifications to devices of this kind any more.",
+            summary: "Remove the keys of a push service: its devices get no notifications.",
             right: .realm, parameters: [.realm, .idempotencyKey], answer: .gone("It is gone."),
             refusals: [.noSuchRealm, .realmDisabled, .noSuchPushProvider]
         ) { call throws(Problem) in

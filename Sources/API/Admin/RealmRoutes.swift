@@ -12,7 +12,8 @@ enum RealmRoutes {
 
     private static let create = Route<AdminContext>(
         .post, "/api/admin/realms", id: "createRealm", tag: "Realms",
-        summary: "Opens a new tenant.", right: .everything, parameters: [.idempotencyKey],
+        summary: "Create a realm: a tenant with people, clients and keys of its own.",
+        right: .everything, parameters: [.idempotencyKey],
         body: Body(
             schema: .named(
                 "NewRealm",
@@ -38,7 +39,7 @@ enum RealmRoutes {
 
     private static let list = Route<AdminContext>(
         .get, "/api/admin/realms", id: "listRealms", tag: "Realms",
-        summary: "All tenants, by name.", right: .everything,
+        summary: "List the realms.", right: .everything,
         parameters: [Lists.limit, Lists.after(Cursor.name)],
         answer: Lists.answer("RealmList", of: schema, next: Cursor.name, example: example)
     ) { call throws(Problem) in
@@ -53,7 +54,7 @@ enum RealmRoutes {
 
     private static let get = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}", id: "getRealm", tag: "Realms",
-        summary: "One tenant.", right: .realm, parameters: [.realm],
+        summary: "Show a realm.", right: .realm, parameters: [.realm],
         answer: .ok("The realm.", schema, example: example),
         refusals: [.noSuchRealm]
     ) { call throws(Problem) in
@@ -62,7 +63,7 @@ enum RealmRoutes {
 
     private static let getSettings = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/settings", id: "getRealmSettings", tag: "Realms",
-        summary: "The settings that hold in a realm, defaults included.", right: .realm,
+        summary: "Show the settings of a realm, defaults included.", right: .realm,
         parameters: [.realm],
         answer: .ok("The settings.", SettingSchema.realm, example: exampleSettings),
         refusals: [.noSuchRealm]
@@ -72,7 +73,7 @@ enum RealmRoutes {
 
     private static let setSettings = Route<AdminContext>(
         .patch, "/api/admin/realms/{realm}/settings", id: "setRealmSettings", tag: "Realms",
-        summary: "Changes some settings of a realm.",
+        summary: "Change settings of a realm.",
         detail: """
             What is not named stays as it is; null (on the command line `--unset` and the \
             setting's name) returns a setting to its default (RFC 7396 without depth).
@@ -94,7 +95,7 @@ enum RealmRoutes {
 
     private static let disable = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/disable", id: "disableRealm", tag: "Realms",
-        summary: "Closes a realm until it is enabled again.",
+        summary: "Disable a realm until it is enabled again.",
         detail: "Nobody signs in and nothing in the realm changes.", right: .everything,
         parameters: [.realm, .idempotencyKey],
         answer: .written(.ok, "The realm.", schema, example: example),
@@ -106,7 +107,7 @@ enum RealmRoutes {
 
     private static let enable = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/enable", id: "enableRealm", tag: "Realms",
-        summary: "Opens a disabled realm, as it was.", right: .everything,
+        summary: "Enable a disabled realm.", right: .everything,
         parameters: [.realm, .idempotencyKey],
         answer: .written(.ok, "The realm.", schema, example: example),
         refusals: [.noSuchRealm]

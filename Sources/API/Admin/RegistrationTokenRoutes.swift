@@ -14,7 +14,8 @@ enum RegistrationTokenRoutes {
 
     private static let create = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/registration-tokens", id: "createRegistrationToken",
-        tag: "Registration tokens", summary: "Makes a token by which clients register themselves.",
+        tag: "Registration tokens",
+        summary: "Create a token with which clients register themselves.",
         detail: "Its text is shown this once.", right: .realm,
         parameters: [.realm, .idempotencyKey],
         body: Body(
@@ -67,7 +68,7 @@ enum RegistrationTokenRoutes {
 
     private static let list = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/registration-tokens", id: "listRegistrationTokens",
-        tag: "Registration tokens", summary: "The tokens that were not taken back.",
+        tag: "Registration tokens", summary: "List the registration tokens that are not revoked.",
         right: .realm, parameters: [.realm, Lists.limit, Lists.after(Cursor.uuid)],
         answer: Lists.answer(
             "RegistrationTokenList",
@@ -88,7 +89,7 @@ enum RegistrationTokenRoutes {
     private static let revoke = Route<AdminContext>(
         .delete, "/api/admin/realms/{realm}/registration-tokens/{token_id}",
         id: "revokeRegistrationToken", tag: "Registration tokens",
-        summary: "Lets no more clients come by a token.", right: .realm,
+        summary: "Revoke a registration token.", right: .realm,
         parameters: [.realm, tokenID, .idempotencyKey], answer: .gone("It is worth nothing."),
         refusals: [.noSuchRealm, .realmDisabled, .noSuchRegistrationToken]
     ) { call throws(Problem) in

@@ -13,7 +13,7 @@ enum RoleRoutes {
 
     private static let get = Route<AdminContext>(
         .get, path, id: "getAccountRoles", tag: "Accounts",
-        summary: "The roles of an account, by audience.", right: .realm,
+        summary: "Show the roles of an account, by audience.", right: .realm,
         parameters: [.realm, AccountRoutes.accountID],
         answer: .ok("Its roles.", schema, example: example),
         refusals: [.noSuchRealm, .noSuchAccount]
@@ -24,7 +24,7 @@ enum RoleRoutes {
 
     private static let set = Route<AdminContext>(
         .put, path, id: "setAccountRoles", tag: "Accounts",
-        summary: "Gives an account these roles, and takes away those that it had.",
+        summary: "Replace the roles of an account.",
         detail: """
             The realm's setting `roles` says which there are. Tokens tell of them whose scope has \
             `roles` or `permissions`, for the audiences that they are good for: reference tokens \

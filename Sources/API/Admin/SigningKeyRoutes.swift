@@ -11,7 +11,7 @@ enum SigningKeyRoutes {
 
     private static let list = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/signing-keys", id: "listSigningKeys",
-        tag: "Signing keys", summary: "The keys that the realm's tokens are verified with.",
+        tag: "Signing keys", summary: "List the keys that verify the realm's tokens.",
         detail: "A realm makes its first keys when it first needs them.", right: .realm,
         parameters: [.realm], answer: .ok("The keys, oldest first.", schema, example: example),
         refusals: [.noSuchRealm]
@@ -22,7 +22,7 @@ enum SigningKeyRoutes {
 
     private static let rotate = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/signing-keys/rotate", id: "rotateSigningKey",
-        tag: "Signing keys", summary: "Takes the keys of one algorithm a step further.",
+        tag: "Signing keys", summary: "Rotate the signing keys of an algorithm.",
         detail: """
             The key that is published already begins to sign, the one that signed retires, and a \
             new one is published: to replace a key twice takes two calls, with time between them \

@@ -6,7 +6,7 @@ enum TwoFactorRoutes {
 
     private static let reset = AccountRoutes.simple(
         "reset-two-factor", id: "resetTwoFactor",
-        "Takes an account's authenticator app away, with its recovery codes.",
+        "Remove an account's authenticator app and its recovery codes.",
         detail: "For somebody who has lost both. A mail tells them."
     ) { ResetTwoFactor(account: $0, mail: $1) }
 }

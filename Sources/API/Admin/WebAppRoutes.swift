@@ -35,7 +35,7 @@ enum WebAppRoutes {
 
     private static let create = Route<AdminContext>(
         .post, "/api/admin/realms/{realm}/web-apps", id: "registerWebApp", tag: "Flagship",
-        summary: "Makes a web app or a konnector known.", right: .realm,
+        summary: "Register a web app or a konnector.", right: .realm,
         parameters: [.realm, .idempotencyKey],
         body: Body(
             schema: .named(
@@ -62,7 +62,7 @@ enum WebAppRoutes {
 
     private static let list = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/web-apps", id: "listWebApps", tag: "Flagship",
-        summary: "The realm's web apps and konnectors.", right: .realm,
+        summary: "List the web apps and konnectors of a realm.", right: .realm,
         parameters: [.realm, Lists.limit, Lists.after(Cursor.uuid)],
         answer: Lists.answer("WebAppList", of: schema, next: Cursor.uuid, example: example),
         refusals: [.noSuchRealm]
@@ -78,7 +78,8 @@ enum WebAppRoutes {
 
     private static let get = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/web-apps/{web_app_id}", id: "getWebApp",
-        tag: "Flagship", summary: "One of them.", right: .realm, parameters: [.realm, webAppID],
+        tag: "Flagship", summary: "Show a web app or a konnector.", right: .realm,
+        parameters: [.realm, webAppID],
         answer: .ok("It.", schema, example: example), refusals: [.noSuchRealm, .noSuchApp]
     ) { call throws(Problem) in
         let realm = try call.realm
@@ -95,7 +96,7 @@ enum WebAppRoutes {
 
     private static let update = Route<AdminContext>(
         .patch, "/api/admin/realms/{realm}/web-apps/{web_app_id}", id: "updateWebApp",
-        tag: "Flagship", summary: "Says something else of it.",
+        tag: "Flagship", summary: "Update a web app or a konnector.",
         detail: "What is not named stays as it is; null takes something back.",
         right: .realm, parameters: [.realm, webAppID, .idempotencyKey],
         body: Body(
@@ -117,7 +118,7 @@ enum WebAppRoutes {
 
     private static let delete = Route<AdminContext>(
         .delete, "/api/admin/realms/{realm}/web-apps/{web_app_id}", id: "removeWebApp",
-        tag: "Flagship", summary: "Takes it out of the realm.",
+        tag: "Flagship", summary: "Remove a web app or a konnector.",
         detail: "Its tokens are over, and its name is free.", right: .realm,
         parameters: [.realm, webAppID, .idempotencyKey], answer: .gone("It is gone."),
         refusals: [.noSuchRealm, .realmDisabled, .noSuchApp]

@@ -69,6 +69,6 @@ enum RouteCommands {
         guard operation.id == "listLoginHistory" else { return nil }
         return RouteCommand(
             words: ["history", "failures"], operation: operation,
-            given: ["outcome": "refused"], summary: "Who tried to sign in and could not")
+            given: ["outcome": "refused"], summary: "List failed sign-ins, newest first")
     }
 }

@@ -9,24 +9,39 @@ struct Console: Sendable {
     private let output = OutputFate()
     let errorIsTerminal: Bool
     let errorWidth: @Sendable () -> Int
+    private let inputIsTerminal: Bool
+    /// The next line of the input, without its end; nil where the input has ended. Blocks.
+    let readLine: @Sendable () -> String?
 
     init(
         errorIsTerminal: Bool = false, errorWidth: @escaping @Sendable () -> Int = { 80 },
+        inputIsTerminal: Bool = false, readLine: @escaping @Sendable () -> String? = { nil },
         send: @escaping @Sendable ([UInt8], Stream) throws(SystemFailure) -> Void
     ) {
         pass = send
         self.errorIsTerminal = errorIsTerminal
         self.errorWidth = errorWidth
+        self.inputIsTerminal = inputIsTerminal
+        self.readLine = readLine
     }
 
     static let standard = Console(
         errorIsTerminal: isatty(STDERR_FILENO) == 1, errorWidth: { Console.terminalWidth() },
+        inputIsTerminal: isatty(STDIN_FILENO) == 1, readLine: { Swift.readLine() },
         send: { bytes, stream throws(SystemFailure) in
             switch stream {
             case .output: try Descriptor.write(bytes, to: STDOUT_FILENO, "the output")
             case .error: Descriptor.writeAll(bytes, to: STDERR_FILENO)
             }
         })
+
+    /// Whether a person sees a question and can answer it.
+    var canAsk: Bool { inputIsTerminal && errorIsTerminal }
+
+    /// A question, with the cursor left behind it.
+    func prompt(_ text: String) {
+        send(Array(Printable.text(text).utf8), .error)
+    }
 
     /// Why not all of the results could be written.
     var outputFailure: SystemFailure? { output.failure }
@@ -66,7 +81,7 @@ struct Console: Sendable {
 
     /// A table for people, or the same for programs.
     func write(_ table: @autoclosure () -> Table, json: @autoclosure () -> JSON, asJSON: Bool) {
-        if asJSON { write(json()) } else { write(table().render()) }
+        if asJSON { write(json()) } else { write(table().render(width: Table.width)) }
     }
 
     /// Said to the person at the terminal; never part of a result.

@@ -2,25 +2,21 @@
 enum HelpText {
     static let width = 80
 
+    /// Every command under some first words, with its summary.
     static func list(of commands: [any AnySubcommand], under path: [String], program: String)
         -> String
     {
-        var lines: [String] = []
-        if path.isEmpty {
-            lines += ["Urd: an identity backend whose state is its log.", ""]
-        }
         let usage = [program] + path + ["<command>", "[options]"]
-        lines += ["usage: " + usage.joined(separator: " ")]
-        lines += [""]
         let shown = byNoun(commands.map(\.form).filter { $0.path.starts(with: path) })
-        lines += columns(shown.map { ($0.name, $0.summary) })
-        lines += ["", "`\(program) <command> --help` tells more about a command."]
-        if path.isEmpty { lines.append("`\(program) --version` tells which one this is.") }
-        return lines.joined(separator: "\n")
+        return
+            (["usage: " + usage.joined(separator: " "), ""]
+            + columns(shown.map { ($0.name, $0.summary) })
+            + ["", "`\(program) <command> --help` shows options and examples."])
+            .joined(separator: "\n")
     }
 
     /// What begins with one word stands together, where the first of it stood.
-    private static func byNoun(_ commands: [CommandForm]) -> [CommandForm] {
+    static func byNoun(_ commands: [CommandForm]) -> [CommandForm] {
         var nouns: [String] = []
         for command in commands where !nouns.contains(command.path.first ?? "") {
             nouns.append(command.path.first ?? "")
@@ -38,18 +34,23 @@ enum HelpText {
         if !command.operands.isEmpty {
             lines += [""] + columns(command.operands.map { ($0.usage, $0.summary) })
         }
-        let options = command.options + [.help]
+        let options = command.ownOptions + [.help]
         lines += ["", "Options:"] + columns(options.map { ($0.usage, $0.summary) })
+        let examples = Examples.all[command.name] ?? []
+        if !examples.isEmpty { lines += ["", "Examples:"] + examples.map { "  \($0)" } }
         if !command.settings.isEmpty {
-            lines += ["", "Settings (flag, or environment, or file; `\(program) config print`):"]
-            lines += columns(command.settings.map { ($0.option.usage, $0.helpSummary) })
+            lines += [
+                "", "`\(program) help settings` shows the settings, which are options as well.",
+            ]
         }
         return lines.joined(separator: "\n")
     }
 
     /// A term and its text, the texts below each other; a long term gets a line of its own.
-    static func columns(_ rows: [(String, String)], indent: Int = 2) -> [String] {
-        let widest = rows.map(\.0.count).filter { $0 <= 28 }.max() ?? 0
+    static func columns(
+        _ rows: [(String, String)], indent: Int = 2, widest: Int? = nil
+    ) -> [String] {
+        let widest = widest ?? rows.map(\.0.count).filter { $0 <= 28 }.max() ?? 0
         let start = indent + widest + 2
         let margin = String(repeating: " ", count: start)
         var lines: [String] = []

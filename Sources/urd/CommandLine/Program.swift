@@ -62,13 +62,15 @@ struct Program: Sendable {
             }
             let arguments = try Arguments(
                 rest, options: form.allOptions + [.help], operands: form.operands)
-            return try await command.run(
-                Invocation(
-                    arguments: arguments, environment: environment, console: console,
-                    settingsOfCommand: form.settings))
+            let call = Invocation(
+                arguments: arguments, environment: environment, console: console,
+                settingsOfCommand: form.settings)
+            let confirmation = Confirmation(command: command, form: form, call: call)
+            guard try await confirmation.mayRun() else { return .success }
+            return try await command.run(call)
         }
         if path == ["help"] || path == ["version"] || path.isEmpty { return try overview(words) }
-        if path.first == "help" { return try await dispatch(Array(path.dropFirst()) + ["--help"]) }
+        if path.first == "help" { return try await help(Array(path.dropFirst())) }
         if isGroup(path) {
             console.write(HelpText.list(of: commands, under: path, program: name))
             return words.contains("--help") || words.contains("-h") ? .success : .usage
@@ -76,9 +78,28 @@ struct Program: Sendable {
         throw UsageError(unknown(path))
     }
 
-    /// `urd`, `urd --help`, `urd --version`: whoever asks for nothing gets the list on stderr.
+    /// `urd help client register`, `urd help audit`.
+    private func help(_ topic: [String]) async throws -> ExitCode {
+        if topic.count == 1,
+            let page = HelpText.topic(topic[0], of: commands, program: name)
+        {
+            console.write(page)
+            return .success
+        }
+        guard command(at: topic) != nil || isGroup(topic) else {
+            let known =
+                HelpText.topics + commands.map { $0.form.name } + commands.map { $0.form.path[0] }
+            let asked = topic.joined(separator: " ")
+            throw UsageError(
+                "there is no help on '\(asked)'" + NearestName.hint(for: asked, among: known)
+                    + "; the topics are \(HelpText.topics.joined(separator: ", "))")
+        }
+        return try await dispatch(topic + ["--help"])
+    }
+
+    /// `urd`, `urd --help`, `urd --version`; without a word the help is a complaint.
     private func overview(_ words: [String]) throws(UsageError) -> ExitCode {
-        let text = HelpText.list(of: commands, under: [], program: name)
+        let text = HelpText.overview(of: commands, program: name)
         switch words.first {
         case nil:
             console.complain(text)
@@ -86,11 +107,13 @@ struct Program: Sendable {
         case "--help", "-h", "help":
             console.write(text)
             return .success
-        case "--version", "version":
+        case "--version", "-V", "version":
             console.write("\(name) \(version)")
             return .success
         case .some(let option):
-            throw UsageError("unknown option \(option)")
+            throw UsageError(
+                "unknown option \(option)"
+                    + NearestName.hint(for: option, among: ["--help", "--version"]))
         }
     }
 

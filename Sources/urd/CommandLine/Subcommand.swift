@@ -5,6 +5,19 @@ protocol AnySubcommand: Sendable {
     var form: CommandForm { get }
 
     func run(_ call: Invocation) async throws -> ExitCode
+
+    /// What would change; asked of destructive commands only.
+    func preview(_ call: Invocation) async throws -> Preview
+}
+
+extension AnySubcommand {
+    /// Its first word, or its realm; the command's own last word where it has neither.
+    func preview(_ call: Invocation) async throws -> Preview {
+        let words = form.operands.lazy.compactMap { call.arguments.words[$0.name]?.first }
+        let realm = call.arguments.values["realm"]?.first ?? call.environment["URD_REALM"]
+        let hasRealm = form.options.contains { $0.name == "realm" }
+        return Preview(name: words.first ?? (hasRealm ? realm : nil) ?? form.path.last ?? "")
+    }
 }
 
 /// How a command is called and what help says about it.
@@ -15,9 +28,14 @@ struct CommandForm: Sendable {
     var options: [Option] = []
     var operands: [Operand] = []
     var settings: [any AnySetting] = []
+    var consequence = Consequence.harmless
 
     var name: String { path.joined(separator: " ") }
-    var allOptions: [Option] { options + settings.map(\.option) }
+    /// The command's own, without its settings.
+    var ownOptions: [Option] {
+        options + (consequence.isDestructive ? Confirmation.options : [])
+    }
+    var allOptions: [Option] { ownOptions + settings.map(\.option) }
 }
 
 /// One command of `urd`. To add one: a file with a type like this, and a line in `Commands.all`.
@@ -32,6 +50,8 @@ protocol Subcommand: AnySubcommand {
     static var operands: [Operand] { get }
     /// The settings that it reads: each is a flag of this command, too.
     static var settings: [any AnySetting] { get }
+    /// Whether it asks before it runs.
+    static var consequence: Consequence { get }
 }
 
 extension Subcommand {
@@ -39,11 +59,12 @@ extension Subcommand {
     static var options: [Option] { [] }
     static var operands: [Operand] { [] }
     static var settings: [any AnySetting] { [] }
+    static var consequence: Consequence { .harmless }
 
     var form: CommandForm {
         CommandForm(
             path: Self.path, summary: Self.summary, details: Self.details, options: Self.options,
-            operands: Self.operands, settings: Self.settings)
+            operands: Self.operands, settings: Self.settings, consequence: Self.consequence)
     }
 }
 

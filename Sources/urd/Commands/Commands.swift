@@ -3,7 +3,7 @@ enum Commands {
     static let all: [any AnySubcommand] =
         [
             Dev { DevelopmentRun(console: .standard, settings: $0) }, Serve(), Migrate(),
-            Doctor(tools: .ofThisBinary), ConfigPrint(),
+            Doctor(tools: .ofThisBinary), ConfigPrint(), Completion(),
         ] + RouteCommands.all + [
             EventsTail(), EventsShow(), Verify(), Proof(), LogCheckpoint(), LogConsistency(),
             LogKey(), LogExport(), LogAccept(), KeysRotateMaster(), KeysRotateRealm(),

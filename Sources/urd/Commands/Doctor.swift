@@ -4,7 +4,7 @@ import Values
 /// Looks for what would keep Urd from running well, and says how to mend it.
 struct Doctor: Subcommand {
     static let path = ["doctor"]
-    static let summary = "Look for what is wrong with this installation, and say how to mend it"
+    static let summary = "Find what is wrong with this installation, and say how to mend it"
     static let details = """
         Reads the settings that `urd serve` would read, looks at this machine and asks the database
         as the application's role. It changes nothing: what it writes, to see whether that can be done,
@@ -53,7 +53,8 @@ struct Doctor: Subcommand {
             return await introspection(file, call, settings)
         }
         var all = [Diagnosis.fine("settings", "every one can be read")]
-        all += LocalChecks.all(settings, now: tools.now())
+        let listeners = Listeners(settings, environment: call.environment)
+        all += LocalChecks.all(settings, listeners, now: tools.now())
         if let address = settings[Settings.databaseURL] {
             let checks = DatabaseChecks(tools: tools, address: address)
             all += await checks.all(connections: settings[Settings.databaseConnections])

@@ -56,10 +56,25 @@ struct EventOutput: Sendable {
 
     func write(_ event: Recorded) {
         if asJSON { return console.writeLine(json(event)) }
+        console.write(line(event))
+        for piece in TableFit.pieces(of: personalText(event), width: Table.width - 8)
+        where !piece.isEmpty {
+            console.write("        \(piece)")
+        }
+    }
+
+    /// Position, time, type, actor and the open fields, of which a long line loses the end.
+    private func line(_ event: Recorded) -> String {
+        let position = String(event.position)
+        let time = event.at.description
         let open = String(decoding: JSON.object(event.open).canonical(), as: UTF8.self)
-        console.write(
-            "\(event.position)\t\(event.at)\t\(event.name)\t\(event.stream)@\(event.version)\t"
-                + "\(event.actor)\t\(open)\(personalText(event))")
+        let text =
+            String(repeating: " ", count: max(0, 6 - position.count))
+            + "\(position)  \(time.prefix(10)) \(time.dropFirst(11).prefix(8))  \(event.name)  "
+            + "\(event.actor)  \(open)"
+        // A control character is shown as a longer text, and one event is one line.
+        let shown = Printable.text(String(text.map { $0.isNewline || $0 == "\t" ? " " : $0 }))
+        return TableFit.shorten(shown, to: Table.width)
     }
 
     func json(_ event: Recorded) -> JSON {
@@ -85,7 +100,7 @@ struct EventOutput: Sendable {
 
     private func personalText(_ event: Recorded) -> String {
         guard isOpen, case .opened(let fields) = event.personal else { return "" }
-        return "\t" + String(decoding: JSON.object(fields).canonical(), as: UTF8.self)
+        return String(decoding: JSON.object(fields).canonical(), as: UTF8.self)
     }
 }
 

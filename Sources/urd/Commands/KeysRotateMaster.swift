@@ -18,6 +18,9 @@ struct KeysRotateMaster: Subcommand {
         Option.value("old", "path", "File with the master key that is in use"), Option.json,
     ]
     static let settings = Store.settings
+    static let consequence = Consequence.destructive(
+        "wraps all keys under the new master key: nodes that run with the old one must be restarted"
+    )
 
     func run(_ call: Invocation) async throws -> ExitCode {
         guard let old = call.arguments.value("old") else {

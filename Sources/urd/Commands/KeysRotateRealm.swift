@@ -10,6 +10,8 @@ struct KeysRotateRealm: Subcommand {
         Option.value("realm", "realm", "The realm; URD_REALM otherwise"), Option.json,
     ]
     static let settings = Store.settings
+    static let consequence = Consequence.destructive(
+        "gives the realm a new wrapping key: key rows of older backups can no longer be read")
 
     func run(_ call: Invocation) async throws -> ExitCode {
         guard

@@ -26,6 +26,9 @@ struct LogAccept: Subcommand {
         Option.json,
     ]
     static let settings = Store.settings
+    static let consequence = Consequence.destructive(
+        "gives up acknowledged events and the checkpoints that were signed over them, for good",
+        with: "size")
 
     func run(_ call: Invocation) async throws -> ExitCode {
         guard
@@ -105,6 +108,6 @@ struct LogAccept: Subcommand {
         }
         guard let size else { return "\(state)\n\(known)" }
         return "\(state)\n\(known)\nAccepting: checkpoints of up to \(size) events that are not of "
-            + "this log are given up on every node, and so is whatever was acknowledged in them."
+            + "this log are given up on every node, and so are the events in them."
     }
 }

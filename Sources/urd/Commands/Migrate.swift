@@ -22,12 +22,15 @@ struct Migrate: Subcommand {
         let address = try call.settings().require(Settings.databaseOwnerURL)
         if call.arguments.has("check") { return try check(address, call) }
         let done = try await Self.migrate(address, console: call.console)
+        let isJSON = call.arguments.has("json")
+        if done.isEmpty, !isJSON {
+            call.console.write(Self.upToDate(version: Migrator.newestSchema))
+            return .success
+        }
         var table = Table("applied")
         for step in done { table.add(step) }
         call.console.write(
-            done.isEmpty ? Table("nothing to do") : table,
-            json: ["applied": .array(done.map { .string($0) })],
-            asJSON: call.arguments.has("json"))
+            table, json: ["applied": .array(done.map { .string($0) })], asJSON: isJSON)
         return .success
     }
 
@@ -38,6 +41,11 @@ struct Migrate: Subcommand {
         } catch let refusal as Migrator.Refusal {
             throw CommandFailure(refusal.description)
         }
+        let isJSON = call.arguments.has("json")
+        if state.pending.isEmpty, !isJSON {
+            call.console.write(Self.upToDate(version: state.schema))
+            return state.isCurrent ? .success : .failure
+        }
         var table = Table("pending")
         for step in state.pending { table.add(step) }
         call.console.write(
@@ -46,9 +54,11 @@ struct Migrate: Subcommand {
                 "schema": .integer(Int64(state.schema)), "binary": .integer(Int64(state.binary)),
                 "pending": .array(state.pending.map { .string($0) }),
             ],
-            asJSON: call.arguments.has("json"))
+            asJSON: isJSON)
         return state.isCurrent ? .success : .failure
     }
+
+    private static func upToDate(version: Int) -> String { "Up to date (version \(version))." }
 
     /// - Returns: what was applied.
     static func migrate(_ address: String, console: Console) async throws -> [String] {

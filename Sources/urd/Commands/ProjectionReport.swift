@@ -64,7 +64,7 @@ final class ProjectionReport: Sendable {
             : " To end what it waits for: "
                 + processes.map { "select pg_terminate_backend(\($0))" }.joined(separator: "; ")
                 + " as a superuser."
-        return "\(name) is built and waits for whoever reads it in an open transaction: "
+        return "\(name) is built and waits for open transactions that read it: "
             + who.joined(separator: ", ")
             + ". It is switched when that ends, and kept up to the log meanwhile; nobody else is held up."
             + remedy

@@ -11,6 +11,8 @@ struct ProjectionsRollback: Subcommand {
     static let options = [Option.json]
     static let operands = [Operand("projection", "Its name, as `urd projections status` shows it")]
     static let settings: [any AnySetting] = [Settings.databaseOwnerURL]
+    static let consequence = Consequence.destructive(
+        "switches the read model back to the build before, and drops the live one")
 
     func run(_ call: Invocation) async throws -> ExitCode {
         let build = try await ProjectionWork(call).run { engine, name, report in

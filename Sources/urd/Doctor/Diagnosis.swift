@@ -52,7 +52,7 @@ struct Findings: Equatable, Sendable {
     var text: String {
         var table = Table("check", "verdict", "what")
         for one in all { table.add(one.name, one.verdict.rawValue, one.what) }
-        var lines = [table.render()]
+        var lines = [table.render(width: Table.width)]
         for one in all {
             guard let remedy = one.remedy else { continue }
             lines += ["", "\(one.name): \(one.what)", "  \(remedy)"]

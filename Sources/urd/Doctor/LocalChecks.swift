@@ -4,16 +4,16 @@ import HTTPServer
 
 /// What can be seen without the database.
 enum LocalChecks {
-    static func all(_ settings: Settings, now: Int64) -> [Diagnosis] {
+    static func all(_ settings: Settings, _ listeners: Listeners, now: Int64) -> [Diagnosis] {
         [
             masterKey(settings[Settings.masterKeyFile]),
             checkpoints(settings[Settings.checkpointDirectory]),
             port(
-                "public port", settings[Settings.listenAddress], settings[Settings.listenPort],
-                Settings.listenPort),
+                "public port", settings[Settings.listenAddress], listeners.publicPort,
+                Settings.listenPort, isUrds: listeners.isUrd),
             port(
-                "private port", settings[Settings.privateAddress], settings[Settings.privatePort],
-                Settings.privatePort),
+                "private port", settings[Settings.privateAddress], listeners.privatePort,
+                Settings.privatePort, isUrds: listeners.isUrd),
             proxies(settings[Settings.trustedProxies]),
             files(needed: 2 * settings[Settings.maximumConnections] + 256),
             addresses(.ofThisProcess()),
@@ -87,9 +87,10 @@ enum LocalChecks {
         return Double(facts.f_bavail) / Double(facts.f_blocks)
     }
 
-    /// A port in use is what a running Urd looks like, so it is no more than a warning.
+    /// A port in use may be that of a running Urd that does not answer, so it is no more than a warning.
     static func port(
-        _ check: String, _ address: String, _ port: UInt16, _ setting: any AnySetting
+        _ check: String, _ address: String, _ port: UInt16, _ setting: any AnySetting,
+        isUrds: Bool
     ) -> Diagnosis {
         guard port > 0 else { return .fine(check, "any free one") }
         // IPv6 addresses are left to the server, which says what it cannot listen on.
@@ -97,10 +98,12 @@ enum LocalChecks {
         switch Port.state(of: port, address: address) {
         case .free:
             return .fine(check, "\(address):\(port) is free")
+        case .taken where isUrds:
+            return .fine(check, "\(address):\(port): Urd answers")
         case .taken:
             return .warning(
-                check, "\(address):\(port) is in use",
-                mend: "That is right if Urd is running. If not, end the other program or choose "
+                check, "\(address):\(port) is in use, and no Urd answers",
+                mend: "End the other program or choose "
                     + "another port with \(setting.variable).")
         case .forbidden:
             return .wrong(

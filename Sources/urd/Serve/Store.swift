@@ -130,7 +130,8 @@ struct Store: Sendable {
             case .missing:
                 throw CommandFailure(
                     "there is no master key at \(path)",
-                    remedy: "Make one:  (umask 077; openssl rand -hex 32 > \(path))")
+                    remedy: "Put the key there. A new key reads nothing that the old one sealed; "
+                        + "only a first installation makes one, as deploy/README.md says.")
             case .unreadable(let why):
                 throw CommandFailure("the master key cannot be read: \(why)")
             case .exposed(let mode):

@@ -9,7 +9,7 @@ extension SecurityChecks {
         let check = "issuer"
         guard let address = realm.settings[SettingCatalogue.linksBaseURL] else {
             return .warning(
-                check, "tokens name whatever assigned host they were asked for at",
+                check, "tokens name the assigned host that they were asked for at",
                 mend: "Set links_base_url to the one https address that clients know.")
         }
         guard URLParts.parse(address)?.scheme == "https" else {
@@ -43,7 +43,7 @@ extension SecurityChecks {
         guard !long.isEmpty else { return .fine(check, "an hour at most for access tokens") }
         let mend =
             "Set access_token_lifetime to 3600 or less, and refresh_token_lifetime to 90 days or "
-            + "less; tokens in the format jwt are good to the end, whatever is revoked."
+            + "less; tokens in the format jwt stay valid to their end, even when the session is revoked."
         return wrong
             ? .wrong(check, Self.list(long), mend: mend)
             : .warning(check, Self.list(long), mend: mend)
@@ -132,7 +132,7 @@ extension SecurityChecks {
         }
         guard lax.isEmpty else {
             return .warning(
-                check, "whoever finds an old session may change how its owner signs in",
+                check, "an old session may change how its owner signs in",
                 mend: "Set recent_sign_in to a day or less.")
         }
         return .fine(check, "\(realm.settings[SettingCatalogue.recentSignIn]) s")

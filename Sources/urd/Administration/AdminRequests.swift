@@ -1,0 +1,61 @@
+import API
+import HTTP
+import JSON
+import Telemetry
+
+/// The admin API in this process: a process that holds the database and the master key needs no admin key.
+struct AdminRequests: Sendable {
+    let store: Store
+    private let router: Router
+
+    /// Opens the store that the settings name; `close` when the work is done.
+    init(_ settings: Settings, asksProviders: Bool = false) async throws {
+        let store = try Store(settings)
+        do {
+            try await store.checkSchema()
+            router = Router(
+                API.table,
+                context: AdminContext(
+                    store: store, queries: try Models(store).queries,
+                    upstream: asksProviders
+                        ? Upstream(calls: UpstreamCalls(try OutgoingCalls(settings))) : Upstream(),
+                    operator: Operator.name),
+                log: .silent, metrics: store.metrics)
+        } catch {
+            store.close()
+            throw error
+        }
+        self.store = store
+    }
+
+    func close() {
+        store.close()
+    }
+
+    func response(of operation: Operation, _ values: JSONObject) async -> Response {
+        await router.respond(to: operation.request(values, id: "cli"))
+    }
+
+    /// The answer to an operation that reads, for what its path names.
+    func read(_ id: String, _ values: JSONObject) async throws -> JSON {
+        guard let operation = API.operations.first(where: { $0.id == id }) else {
+            preconditionFailure("There is no operation \(id).")
+        }
+        let named = values.filter { name, _ in operation.inputs.contains { $0.name == name } }
+        return try Self.answer(await response(of: operation, named))
+    }
+
+    /// The body; a refusal is thrown in the words of its problem.
+    static func answer(_ response: Response) throws -> JSON {
+        guard response.status.code < 300 else { throw refusal(response) }
+        return (try? JSON.parse(response.body)) ?? .null
+    }
+
+    static func refusal(_ response: Response) -> CommandFailure {
+        let problem = (try? JSON.parse(response.body)) ?? .null
+        let title = problem["title"]?.string ?? "the answer was \(response.status.code)"
+        // The detail names the field already.
+        if let detail = problem["detail"]?.string { return CommandFailure("\(title) \(detail)") }
+        return CommandFailure(problem["field"]?.string.map { "\(title) (\($0))" } ?? title)
+    }
+}

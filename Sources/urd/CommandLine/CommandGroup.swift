@@ -1,0 +1,80 @@
+/// How help sorts the commands: by purpose, and within one by the noun that they begin with.
+struct CommandGroup: Sendable {
+    struct Row: Sendable {
+        let nouns: [String]
+        let summary: String
+
+        init(_ nouns: String..., summary: String) {
+            self.nouns = nouns
+            self.summary = summary
+        }
+    }
+
+    /// The word of `urd help GROUP`.
+    let name: String
+    let title: String
+    let rows: [Row]
+
+    func has(_ form: CommandForm) -> Bool {
+        rows.contains { row in row.nouns.contains { $0 == form.path.first } }
+    }
+
+    static let all: [CommandGroup] = [
+        CommandGroup(
+            name: "core", title: "Core",
+            rows: [
+                Row("dev", summary: "Start Urd with a database and demo realms"),
+                Row("serve", summary: "Serve on an existing PostgreSQL"),
+                Row("migrate", summary: "Bring the database to this program's schema"),
+                Row("doctor", summary: "Find what is wrong with this installation"),
+                Row("config", summary: "Show settings, and where their values come from"),
+                Row("completion", summary: "Print the completion for bash, zsh or fish"),
+            ]),
+        CommandGroup(
+            name: "realms", title: "Realms",
+            rows: [
+                Row("realm", summary: "Create, configure and disable realms (tenants)"),
+                Row("host", summary: "Assign host names to realms"),
+                Row("app", summary: "Manage apps: sub-domain, branding and rules"),
+            ]),
+        CommandGroup(
+            name: "clients", title: "Clients",
+            rows: [
+                Row("client", summary: "Manage OAuth clients"),
+                Row("registration-token", summary: "Let clients register themselves"),
+                Row("provider", summary: "Sign in through other OpenID providers"),
+            ]),
+        CommandGroup(
+            name: "sign-in", title: "People and sign-in",
+            rows: [
+                Row("account", summary: "Manage accounts, their sessions and roles"),
+                Row("invite", summary: "Invite people to a realm"),
+                Row("history", summary: "See who signed in, and who could not"),
+                Row("mail", summary: "See mails on their way; send failed ones again"),
+            ]),
+        CommandGroup(
+            name: "audit", title: "Audit and privacy",
+            rows: [
+                Row("audit", summary: "See who changed what, and when"),
+                Row("events", summary: "Read the events of a realm, and follow them"),
+                Row("verify", summary: "Verify that the log is as it was written"),
+                Row("proof", "log", summary: "Prove and export what the signed log says"),
+                Row("subject", summary: "Erase personal data for ever"),
+            ]),
+        CommandGroup(
+            name: "operate", title: "Operate",
+            rows: [
+                Row("admin", summary: "Manage the keys of the admin API"),
+                Row(
+                    "keys", "signing-key", summary: "Rotate the keys that wrap data or sign tokens"),
+                Row("projections", summary: "See, verify and rebuild read models"),
+            ]),
+        CommandGroup(
+            name: "flagship", title: "Flagship profile",
+            rows: [
+                Row("owner", "integrity-keys", summary: "Say who owns a realm; verify its app"),
+                Row("web-app", "device", summary: "Manage web apps, and apps on devices"),
+                Row("push-provider", "notification", summary: "Deliver notifications"),
+            ]),
+    ]
+}

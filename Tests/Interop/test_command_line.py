@@ -1,0 +1,372 @@
+"""The command line as people meet it: examples of help, tables, questions, completion."""
+
+import json
+import os
+import pathlib
+import pty
+import re
+import select
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from phone import Phone
+from urd_process import PATIENCE, Urd, eventually, free_port
+
+BINARY = pathlib.Path(os.environ.get(
+    "URD_BINARY", pathlib.Path(__file__).resolve().parents[2] / ".build" / "debug" / "urd"))
+
+# What an example needs that `urd dev` does not have: it is called, and refused in these words.
+REFUSED = {
+    "mail resend": "There is no such mail",
+    "notification resend": "no such notification",
+    "device history": "no such",
+    "device revoke-certification": "no such",
+    "provider code": "provider",
+    "provider delegate": "provider",
+}
+
+# They run until they are stopped.
+RUNNING = {"dev": "Ctrl-C stops everything", "serve": "server.listening", "events tail": '{"actor"'}
+
+# The others follow in the order of help.
+FIRST = [
+    "realm create", "host assign", "app create", "client register", "account register",
+    "registration-token create", "provider set", "provider link", "web-app register",
+    "invite create", "admin key create", "push-provider set fcm", "push-provider set apns",
+    "owner appoint",
+]
+LAST = [
+    "client update", "client change", "client rotate-secret", "client disable", "client enable",
+    "client delete", "app delete", "host release", "realm disable", "realm enable",
+    "provider unlink", "provider remove", "push-provider remove fcm", "push-provider remove apns",
+    "web-app remove", "registration-token revoke", "invite revoke", "account end-session",
+    "account log-out", "account disable", "account enable", "account delete",
+    "account cancel-deletion", "account erase", "subject erase", "admin key revoke",
+    "keys rotate-realm", "projections rollback", "keys rotate-master",
+]
+
+
+def setUpModule():
+    global urd, desk
+    urd = Urd()
+    desk = tempfile.TemporaryDirectory(prefix="urd-line-", dir="/tmp")
+    # PostgreSQL of `urd dev` runs as a user of its own.
+    os.chmod(desk.name, 0o755)
+
+
+def tearDownModule():
+    desk.cleanup()
+    urd.close()
+
+
+def environment(**more):
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("URD_")}
+    # As `. .dev/dev.env` leaves it, and `urd` on the path.
+    folder = pathlib.Path(desk.name, "bin")
+    folder.mkdir(exist_ok=True)
+    link = folder / "urd"
+    if not link.exists():
+        link.symlink_to(BINARY.resolve())
+    return {**clean, **urd.values, "PATH": f"{folder}:{clean['PATH']}", **more}
+
+
+def shell(line, code=0, **more):
+    done = subprocess.run(
+        ["bash", "-c", line], cwd=desk.name, env=environment(**more), stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, timeout=PATIENCE)
+    assert code is None or done.returncode == code, (line, done.stdout, done.stderr)
+    return done
+
+
+def read(line):
+    return json.loads(shell(f"urd {line} --json").stdout)
+
+
+def commands():
+    """The name of every command, in the order of help."""
+    listed = re.findall(r"^  (\S+(?: \S+)*)(?:  |$)", shell("urd help all").stdout, re.M)
+    return [name for name in listed if name]
+
+
+def examples(name):
+    page = shell(f"urd {name} --help").stdout
+    block = page.split("\nExamples:\n")[1].split("\n\n")[0]
+    lines = re.sub(r" \\\n +", " ", block).split("\n")
+    return [line.strip() for line in lines], "--yes" in page
+
+
+class Examples(unittest.TestCase):
+    def fill(self):
+        """What stands in a realm before somebody tries the examples."""
+        shell("urd realm create --realm home --display-name Home")
+        shell("urd realm set home --profile flagship")
+        shell("urd account register --realm home --email camille@example.org --confirmed true")
+        shell("urd realm set demo --roles '{\"https://api.example.org\":{\"editor\":[]}}'")
+        shell("urd client register --client-id partner --grant-types client_credentials "
+              "--contacts ops@partner.example")
+        account = rsa.generate_private_key(65537, 2048)
+        key = ec.generate_private_key(ec.SECP256R1())
+
+        def pem(one):
+            return one.private_bytes(
+                serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8,
+                serialization.NoEncryption()).decode()
+
+        pathlib.Path(desk.name, "apns.p8").write_text(pem(key))
+        pathlib.Path(desk.name, "account.json").write_text(json.dumps({
+            "client_email": "push@demo.iam.gserviceaccount.com", "project_id": "demo",
+            "private_key": pem(account), "private_key_id": "k1"}))
+        old = pathlib.Path(urd.values["URD_MASTER_KEY_FILE"]).read_text()
+        for name, text in (("old.key", old), ("new.key", os.urandom(32).hex())):
+            path = pathlib.Path(desk.name, name)
+            path.write_text(text)
+            path.chmod(0o600)
+        # `proof` and `log` speak of what the sealer has signed.
+        eventually(lambda: shell("urd log checkpoint --realm demo", code=None).returncode == 0,
+                   "the log is sealed")
+
+    def named(self, word):
+        """The id that a word in capitals stands for."""
+        if word == "APP":
+            return next(one["id"] for one in read("app list")["items"] if one["slug"] == "shop")
+        if word == "TOKEN":
+            return read("registration-token list")["items"][0]["id"]
+        if word == "SESSION":
+            return read("account sessions ann@example.org")["items"][0]["id"]
+        if word == "SUBJECT":
+            lines = shell("urd events tail --type client.registered --limit 50 --json").stdout
+            made = [json.loads(line) for line in lines.splitlines()]
+            return next(one["subject"] for one in made
+                        if one["data"].get("client_id") == "partner")
+        if word == "INVITE":
+            return read("invite list")["items"][0]["id"]
+        if word == "KEY":
+            return next(one["id"] for one in read("admin key list")["items"]
+                        if one["name"] == "deployment" and one.get("revoked_at") is None)
+        if word == "WEBAPP":
+            return read("web-app list --realm flagship")["items"][0]["id"]
+        if word == "SIZE":
+            return shell("urd log checkpoint --realm demo").stdout.splitlines()[1]
+        if word == "INSTALLATION":
+            return "0193a0e75e0c700090002f6b1c1d9a10"
+        return "0193a0e7-5e0c-7000-9000-2f6b1c1d9a10"
+
+    def run_example(self, name, line, asks):
+        for word in re.findall(r"(?<= )[A-Z]{3,}(?= |$)", line):
+            line = line.replace(f" {word}", " " + self.named(word))
+        line = line.replace("8090", str(free_port())).replace("8091", str(free_port()))
+        line = line.replace("/tmp/urd-data", os.path.join(desk.name, "data"))
+        if name in RUNNING and ("--follow" in line or name != "events tail"):
+            return self.run_until_it_speaks(line, RUNNING[name])
+        if asks and "--dry-run" not in line:
+            line += " --yes"
+        if name in REFUSED:
+            done = shell(line, code=1)
+            self.assertIn(REFUSED[name].lower(), done.stderr.lower(), line)
+            return
+        done = shell(line)
+        if ">" in line or "--csv" in line or "--json" in line or name in ("completion", "log key"):
+            return
+        # A result is a table or a sentence, and fits the terminal.
+        if name not in ("proof", "log checkpoint", "log consistency", "log export"):
+            for row in done.stdout.splitlines():
+                self.assertLessEqual(len(row), 100, f"{line}: {row}")
+
+    def run_until_it_speaks(self, line, text):
+        process = subprocess.Popen(
+            ["bash", "-c", "exec " + line], cwd=desk.name, env=environment(),
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        try:
+            seen, deadline = "", time.monotonic() + PATIENCE
+            while text not in seen and time.monotonic() < deadline:
+                if select.select([process.stdout], [], [], 1)[0]:
+                    more = os.read(process.stdout.fileno(), 65536)
+                    self.assertTrue(more, f"{line} ended: {seen}")
+                    seen += more.decode()
+            self.assertIn(text, seen)
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.stdout.read()
+            process.wait(timeout=PATIENCE)
+            process.stdout.close()
+
+    def test_every_example_runs_and_no_table_is_wider_than_100_columns(self):
+        self.fill()
+        names = commands()
+        self.assertGreater(len(names), 100)
+        middle = [name for name in names if name not in FIRST + LAST]
+        for name in FIRST + middle + LAST:
+            if name == "account list":
+                Phone(urd).sign_in("ann@example.org")
+            lines = []
+            with self.subTest(name=name):
+                lines, asks = examples(name)
+                self.assertTrue(lines, name)
+            for line in lines:
+                with self.subTest(line=line):
+                    self.run_example(name, line, asks)
+        # The server still has the old master key.
+        shell("urd keys rotate-master --old new.key --master-key-file old.key --yes")
+        self.assertEqual(set(FIRST + LAST) - set(names), set())
+
+
+class Terminal:
+    """A command on a terminal."""
+
+    def __init__(self, *words):
+        self.pid, self.place = pty.fork()
+        if self.pid == 0:
+            os.execve(str(BINARY), ["urd", *words], environment())
+        self.seen = ""
+
+    def until(self, text):
+        deadline = time.monotonic() + PATIENCE
+        while text not in self.seen:
+            assert time.monotonic() < deadline, self.seen
+            if select.select([self.place], [], [], 1)[0]:
+                self.seen += os.read(self.place, 4096).decode()
+        return self.seen
+
+    def type(self, text):
+        os.write(self.place, text.encode() + b"\n")
+
+    def end(self):
+        try:
+            while piece := os.read(self.place, 4096):
+                self.seen += piece.decode()
+        except OSError:  # the other side is closed
+            pass
+        os.close(self.place)
+        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+
+
+class Questions(unittest.TestCase):
+    def made(self, name):
+        shell(f"urd client register --client-id {name} --client-name 'The {name}' "
+              "--grant-types client_credentials")
+        return name
+
+    def test_a_terminal_shows_what_goes_and_wants_its_name(self):
+        name = self.made("asked")
+        wrong = Terminal("client", "delete", name)
+        wrong.until(f"Type {name} to confirm: ")
+        self.assertIn("The asked", wrong.seen)
+        wrong.type("yes")
+        self.assertEqual(wrong.end(), 1)
+        self.assertIn("nothing was changed", wrong.seen)
+        shell(f"urd client show {name}")
+        right = Terminal("client", "delete", name)
+        right.until(f"Type {name} to confirm: ")
+        right.type(name)
+        self.assertEqual(right.end(), 0)
+        self.assertIn("no such client", shell(f"urd client show {name}", code=1).stderr.lower())
+
+    def test_a_pipe_needs_yes_and_a_dry_run_changes_nothing(self):
+        name = self.made("piped")
+        refused = shell(f"urd client delete {name}", code=2)
+        self.assertIn("give --yes", refused.stderr)
+        told = read(f"client delete {name} --dry-run")
+        self.assertEqual((told["dry_run"], told["name"]), (True, name))
+        self.assertEqual(told["found"]["client_name"], "The piped")
+        shell("urd account register --email gone@example.org")
+        Phone(urd).sign_in("gone@example.org")
+        shown = shell("urd account erase gone@example.org --dry-run").stdout
+        self.assertRegex(shown, r"sessions +1\n")
+        self.assertIn("Nothing was changed", shown)
+        shell("urd account show gone@example.org")
+        shell(f"urd client delete {name} --yes")
+        shell(f"urd client show {name}", code=1)
+
+
+class Words(unittest.TestCase):
+    def test_realm_set_prints_what_changed_and_nothing_else(self):
+        shell("urd realm set demo --unset otp_lifetime")
+        before = read("realm settings demo")["otp_lifetime"]
+        told = shell("urd realm set demo --otp-lifetime 301").stdout
+        self.assertEqual(told, f"otp_lifetime: {before} → 301\n")
+        self.assertEqual(
+            shell("urd realm set --otp-lifetime 301").stdout, "Nothing changed.\n")
+        shell("urd realm set demo --unset otp_lifetime")
+
+    def test_log_out_counts_and_a_reset_says_when_there_was_nothing(self):
+        shell("urd account register --email counted@example.org")
+        phone = Phone(urd)
+        phone.sign_in("counted@example.org")
+        self.assertEqual(
+            shell("urd account log-out counted@example.org --yes").stdout, "1 session ended.\n")
+        self.assertEqual(
+            shell("urd account log-out counted@example.org --yes").stdout, "0 sessions ended.\n")
+        self.assertEqual(
+            shell("urd account reset-two-factor counted@example.org --yes").stdout,
+            "Nothing changed: the account has no authenticator app.\n")
+
+    def test_a_secret_stands_last_and_alone(self):
+        made = shell("urd client register --client-id secretive "
+                     "--grant-types client_credentials").stdout.splitlines()
+        self.assertEqual(made[-2], "client_secret, shown once:")
+        self.assertRegex(made[-1], r"^[\w-]{40,}$")
+        again = shell("urd client rotate-secret secretive --yes").stdout.splitlines()
+        self.assertEqual(again[-2], "client_secret, shown once:")
+        self.assertNotEqual(made[-1], again[-1])
+
+    def test_lists_open_choose_and_go_on_to_their_end(self):
+        for number in range(5):
+            shell(f"urd account register --email listed{number}@example.org --first-name Lee")
+        one = shell("urd account list --limit 2 --all --open --csv").stdout
+        rows = one.splitlines()
+        self.assertEqual(len(rows) - 1, len(read("account list --limit 200")["items"]))
+        self.assertEqual(len([row for row in rows if row.startswith("id,")]), 1)
+        for number in range(5):
+            self.assertIn(f"listed{number}@example.org", one)
+        self.assertNotIn("listed0@", shell("urd account list --all").stdout)
+        self.assertIn("listed0@", shell("urd account list --all --open").stdout)
+        whole = read("account list --limit 2 --all")
+        self.assertIsNone(whole["next"])
+        self.assertEqual(len(whole["items"]), len(rows) - 1)
+        chosen = shell("urd client list --columns client_id,scope").stdout.splitlines()
+        self.assertEqual(chosen[0].split(), ["CLIENT_ID", "SCOPE"])
+        self.assertGreater(
+            max(map(len, shell("urd client list --wide").stdout.splitlines())), 150)
+        wrong = shell("urd client list --columns clientid", code=2).stderr
+        self.assertIn("did you mean client_id?", wrong)
+        wrong = shell("urd audit list --type clent", code=2).stderr
+        self.assertIn("did you mean client?", wrong)
+
+    def test_times_migrations_realms_and_the_doctor(self):
+        for since in ("yesterday", "24h", '"2 hours ago"'):
+            self.assertTrue(read(f"audit list --since {since}")["items"], since)
+        self.assertEqual(read("audit list --until yesterday")["items"], [])
+        for line in ("migrate", "migrate --check"):
+            self.assertRegex(shell(f"urd {line}").stdout, r"^Up to date \(version \d+\)\.\n$")
+        self.assertEqual(read("realm show flagship")["realm"], "flagship")
+        self.assertEqual(read("realm show --realm flagship")["realm"], "flagship")
+        shell("urd realm show demo --realm flagship", code=2)
+        doctor = shell("urd doctor").stdout
+        self.assertEqual(doctor.count("Urd answers"), 2, doctor)
+        missing = shell("urd realm list", code=1, URD_MASTER_KEY_FILE="/nowhere/master.key").stderr
+        self.assertIn("A new key reads nothing that the old one sealed", missing)
+        self.assertNotIn("openssl", missing)
+
+    def test_bash_completes_words_topics_and_options(self):
+        def completed(*words):
+            script = (
+                "source <(urd completion bash); "
+                f"COMP_WORDS=({' '.join(map(repr, words))}); "
+                f"COMP_CWORD={len(words) - 1}; _urd; echo \"${{COMPREPLY[@]}}\"")
+            return shell(script).stdout.split()
+
+        self.assertIn("client", completed("urd", "cl"))
+        self.assertIn("register", completed("urd", "client", ""))
+        self.assertEqual(completed("urd", "client", "reg"), ["register"])
+        self.assertIn("--dry-run", completed("urd", "client", "delete", "web", "--"))
+        self.assertIn("settings", completed("urd", "help", "s"))
+        self.assertEqual(completed("urd", "completion", "z"), ["zsh"])
+
+
+if __name__ == "__main__":
+    unittest.main()
