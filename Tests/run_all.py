@@ -9,6 +9,7 @@ most of them wait more than they work. What measures time runs by itself, when a
 
 import argparse
 import concurrent.futures
+import ctypes
 import os
 import pathlib
 import re
@@ -57,20 +58,15 @@ class Unit:
             start_new_session=True)
         watch = threading.Timer(LIMIT, os.killpg, (process.pid, signal.SIGKILL))
         watch.start()
-        RUNNING.add(process.pid)
         try:
             self.output = process.communicate()[0].decode(errors="replace")
         finally:
             watch.cancel()
-            RUNNING.discard(process.pid)
         self.code = process.returncode
         self.took = time.monotonic() - start
         if self.took >= LIMIT:
             self.output += f"\nERROR: {self.name} did not end within {LIMIT} s\n"
         return self
-
-
-RUNNING = set()
 
 
 def swift_tests(name, pattern):
@@ -150,12 +146,35 @@ def without_passes(output):
         if not re.match(r"^. (Test|Suite) .* (started|passed)", line))
 
 
-def end_all(*_):
-    for process in list(RUNNING):
+def adopt_orphans():
+    """What a unit started, servers among it, becomes a child of ours when the unit is killed."""
+    PR_SET_CHILD_SUBREAPER = 36
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def children():
+    own = str(os.getpid())
+    for entry in filter(str.isdigit, os.listdir("/proc")):
         try:
-            os.killpg(process, signal.SIGTERM)
-        except ProcessLookupError:
-            pass
+            status = pathlib.Path("/proc", entry, "stat").read_text()
+        except OSError:
+            continue
+        if status.rpartition(")")[2].split()[1] == own:
+            yield int(entry)
+
+
+def end_all(*_):
+    """Ends the units, and then what each of them leaves behind, for ten seconds at most."""
+    adopt_orphans()
+    deadline = time.monotonic() + 10
+    while (left := list(children())) and time.monotonic() < deadline:
+        for process in left:
+            try:
+                os.kill(process, signal.SIGTERM)
+                os.waitpid(process, os.WNOHANG)
+            except (ProcessLookupError, ChildProcessError):
+                pass
+        time.sleep(0.1)
     os._exit(130)
 
 
