@@ -18,7 +18,7 @@ dev: packages-run ## start Urd with its own PostgreSQL (URD_PORT, URD_DATA; ARGS
 	@swift build --product urd
 	@exec .build/debug/urd dev $(ARGS)
 
-test: packages-build-tests ## build and run every test (under 20 minutes on two cores)
+test: packages-build-tests ## build and run every test
 	@Tests/run.sh
 
 soak: packages-build-tests ## the tests that are long by nature
