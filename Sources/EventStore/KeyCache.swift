@@ -24,6 +24,8 @@ struct KeyCache {
     /// Out of use until the database is seen to have the very same.
     private var doubted: [RealmID: RealmKeys] = [:]
     private var subjects: [ID: SubjectKey] = [:]
+    /// The number that the database had for each realm's keys when it was read last.
+    private var numbers: [RealmID: Int32] = [:]
 
     func keys(of realm: RealmID) -> RealmKeys? { realms[realm] }
 
@@ -44,6 +46,12 @@ struct KeyCache {
         guard generation == self.generation else { return }
         if subjects.count + keys.count > Self.capacity { subjects.removeAll() }
         for (subject, key) in keys { subjects[ID(realm: realm, subject: subject)] = key }
+    }
+
+    /// Whether the number is another one than the one known.
+    mutating func note(_ number: Int32, of realm: RealmID) -> Bool {
+        defer { numbers[realm] = number }
+        return numbers[realm] != number
     }
 
     mutating func forget(_ subject: UUID, in realm: RealmID) {

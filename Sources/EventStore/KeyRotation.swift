@@ -67,16 +67,9 @@ extension Keyring {
     ) throws(Postgres.Failure) -> Int? {
         let version = keys.wrappingVersion + 1
         let wrapping = SecretBytes.random(32)
-        guard let wrappedWrap = try? wrap(wrapping, realm, .wrap, version: version),
-            let wrappedMac = try? wrap(SecretBytes.random(32), realm, .mac, version: version)
+        guard try add(wrapping, realm, .wrap, version: version, on: connection),
+            try add(.random(32), realm, .mac, version: keys.macVersion + 1, on: connection)
         else { return nil }
-        for (purpose, wrapped) in [(KeyPurpose.wrap, wrappedWrap), (.mac, wrappedMac)] {
-            let isIn = try KeyTable.insert(
-                WrappedKey(
-                    purpose: purpose.rawValue, version: version, master: master.id,
-                    wrapped: wrapped), realm, on: connection)
-            guard isIn else { return nil }
-        }
         var count = 0
         for row in try KeyTable.subjectKeys(realm, on: connection) {
             guard let old = keys.wrapping[row.version],
@@ -91,5 +84,20 @@ extension Keyring {
         }
         try KeyTable.dropUnusedWrappingKeys(realm, before: version, on: connection)
         return count
+    }
+
+    /// Puts a new key in. False, and nothing is put in, where the database has another master key.
+    func add(
+        _ secret: SecretBytes, _ realm: RealmID, _ purpose: KeyPurpose, version: Int,
+        isAnnounced: Bool = false, on connection: Connection
+    ) throws(Postgres.Failure) -> Bool {
+        guard let wrapped = try? wrap(secret, realm, purpose, version: version) else {
+            return false
+        }
+        let key = WrappedKey(
+            purpose: purpose.rawValue, version: version, master: master.id, wrapped: wrapped)
+        return isAnnounced
+            ? try KeyTable.announce(key, realm, on: connection)
+            : try KeyTable.insert(key, realm, on: connection)
     }
 }

@@ -12,7 +12,11 @@ struct WrappedKey: Sendable {
 /// The rows of `urd.realm_key` and `urd.subject_key`.
 enum KeyTable {
     /// A key that is in the table, by the name that it keeps when it is wrapped anew.
-    typealias Stored = (id: UUID, key: WrappedKey)
+    struct Stored: Sendable {
+        let id: UUID
+        let key: WrappedKey
+        let isAnnounced: Bool
+    }
 
     static func load(
         _ realm: RealmID, on connection: Connection
@@ -20,7 +24,11 @@ enum KeyTable {
         var parameters = Parameters()
         parameters.add(realm.name)
         let rows = try connection.execute(loading, parameters)
-        return (0..<rows.count).map { (rows.identifier($0, 4), wrappedKey(rows, $0)) }
+        return (0..<rows.count).map {
+            Stored(
+                id: rows.identifier($0, 4), key: wrappedKey(rows, $0), isAnnounced: rows.bool($0, 5)
+            )
+        }
     }
 
     /// What is committed here is on disk before anybody hears of it, whatever the server or the role
@@ -213,7 +221,7 @@ enum KeyTable {
         try connection.execute(dropping, parameters)
     }
 
-    private static func wrappedKey(_ rows: Rows, _ row: Int) -> WrappedKey {
+    static func wrappedKey(_ rows: Rows, _ row: Int) -> WrappedKey {
         WrappedKey(
             purpose: rows.text(row, 0), version: Int(rows.int32(row, 1)),
             master: rows.bytes(row, 2), wrapped: rows.bytes(row, 3))
@@ -232,7 +240,8 @@ enum KeyTable {
 
 private let loading = Statement(
     "realm_key_load",
-    "select purpose, version, master, wrapped, id from urd.realm_key where realm = $1")
+    "select purpose, version, master, wrapped, id, announced from urd.realm_key where realm = $1"
+)
 private let loadingAll = Statement(
     "realm_key_load_all",
     """

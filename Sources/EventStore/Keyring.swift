@@ -83,7 +83,8 @@ public final class Keyring: Sendable {
         }
         // The very same need not be unwrapped, and may be wrapped under a master key that is not here.
         let last = cache.withLock { $0.lastKeys(of: realm) }.flatMap {
-            $0.ids == Set(rows.map(\.id)) ? $0 : nil
+            $0.ids == Set(rows.map(\.id))
+                && $0.announced == Set(rows.filter(\.isAnnounced).map(\.id)) ? $0 : nil
         }
         guard let keys = last ?? RealmKeys(unwrap(rows, realm)) else {
             throw unreadable(rows, realm)
@@ -209,6 +210,13 @@ public final class Keyring: Sendable {
         cache.withLock { $0.forget(subject, in: realm) }
     }
 
+    /// Hears which number the database has for the realm's keys. Another one than before, or the first
+    /// one: what is in memory may not be the database's.
+    func note(_ number: Int32, of realm: RealmID) {
+        guard cache.withLock({ $0.note(number, of: realm) }) else { return }
+        forget(realm)
+    }
+
     /// Uses no more what is in memory of a realm. Whatever makes one doubt that it is the database's calls
     /// this: another epoch, a key that append misses, a rotation on another node.
     func forget(_ realm: RealmID) {
@@ -235,7 +243,8 @@ public final class Keyring: Sendable {
         _ rows: [KeyTable.Stored], _ realm: RealmID
     ) -> [KeyPurpose: [Int: UnwrappedKey]] {
         var unwrapped: [KeyPurpose: [Int: UnwrappedKey]] = [:]
-        for (id, row) in rows {
+        for stored in rows {
+            let row = stored.key
             guard let purpose = KeyPurpose(rawValue: row.purpose),
                 let master = ([master] + previous).first(where: { $0.id == row.master }),
                 let bytes = try? AESGCM.open(
@@ -243,7 +252,7 @@ public final class Keyring: Sendable {
                     authenticating: realmContext(realm, row.purpose, row.version))
             else { continue }
             unwrapped[purpose, default: [:]][row.version] = UnwrappedKey(
-                id: id, secret: SecretBytes(bytes))
+                id: stored.id, secret: SecretBytes(bytes), isAnnounced: stored.isAnnounced)
         }
         return unwrapped
     }

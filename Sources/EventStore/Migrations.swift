@@ -27,6 +27,9 @@ enum Migrations {
             version: 13, name: "epochs_of_timelines",
             sql: PackageResources.m013_epochs_of_timelines_sql),
         Step(version: 14, name: "lost_tails", sql: PackageResources.m014_lost_tails_sql),
+        Step(
+            version: 15, name: "derive_versions",
+            sql: PackageResources.m015_derive_versions_sql),
     ]
 
     static var newest: Int { all.last?.version ?? 0 }

@@ -241,8 +241,12 @@ public final class PostgresLog: EventLog {
     public func pollHeads() async {
         let heads: [(realm: RealmID, head: Head)]
         do {
-            heads = try await database.run { [hub, times] connection throws(Failure) in
+            heads = try await database.run { [hub, times, keyring] connection throws(Failure) in
                 let rows = try connection.execute(readingHeads)
+                for row in 0..<rows.count {
+                    guard let realm = RealmID(rows.text(row, 0)) else { continue }
+                    keyring.note(rows.int32(row, 3), of: realm)
+                }
                 let heads = (0..<rows.count).compactMap { row in
                     RealmID(rows.text(row, 0)).map {
                         (
@@ -332,7 +336,7 @@ private let readingHead = Statement(
     from urd.realm_log h where h.realm = $1
     """)
 private let readingHeads = Statement(
-    "heads", "select realm, epoch, position from urd.realm_log")
+    "heads", "select realm, epoch, position, keys from urd.realm_log")
 private let findingOutcome = Statement(
     "command_outcome",
     """

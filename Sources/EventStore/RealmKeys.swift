@@ -6,6 +6,8 @@ import Values
 struct UnwrappedKey: Sendable {
     let id: UUID
     let secret: SecretBytes
+    /// Accepted, and not in use yet.
+    let isAnnounced: Bool
 }
 
 /// The keys of one realm, unwrapped, for as long as the process lives.
@@ -19,9 +21,15 @@ public final class RealmKeys: Sendable {
     /// The name that the newest of them has in the database, where it must be when what it authenticates
     /// is appended. Whatever changes a realm's keys makes a new one, so that it stands for all of them.
     let macID: UUID
+    let macVersion: Int
     /// The names of all of them.
     let ids: Set<UUID>
-    let derivation: HMACKey
+    /// The names of those that are not in use yet.
+    let announced: Set<UUID>
+    /// Derives what stays for good, whatever becomes of the derive key: names.
+    private let naming: HMACKey
+    /// The one in use first. What any of them derived is accepted.
+    private let derivations: [HMACKey]
     /// Signs the checkpoints of the realm's tree.
     public let signing: Ed25519.PrivateKey
 
@@ -30,18 +38,33 @@ public final class RealmKeys: Sendable {
             unwrapped[purpose]?.max { $0.key < $1.key }?.value
         }
         guard let wrapping = unwrapped[.wrap], let wrappingVersion = wrapping.keys.max(),
-            let index = newest(.index)?.secret, let derivation = newest(.derive)?.secret,
+            let index = newest(.index)?.secret, let derive = unwrapped[.derive],
+            let naming = newest(.name)?.secret ?? Self.only(derive),
             let sign = newest(.sign)?.secret, let macs = unwrapped[.mac],
-            let macID = newest(.mac)?.id, let signing = try? Ed25519.PrivateKey(seed: sign)
+            let macID = newest(.mac)?.id, let macVersion = macs.keys.max(),
+            let signing = try? Ed25519.PrivateKey(seed: sign)
         else { return nil }
+        let inUse = derive.filter { !$0.value.isAnnounced }.sorted { $0.key > $1.key }
+        guard !inUse.isEmpty else { return nil }
         self.wrapping = wrapping.mapValues(\.secret)
         self.wrappingVersion = wrappingVersion
         self.index = HMACKey(index)
         self.mac = macs.sorted { $0.key > $1.key }.map { HMACKey($0.value.secret) }
         self.macID = macID
+        self.macVersion = macVersion
         ids = Set(unwrapped.values.flatMap { $0.values.map(\.id) })
-        self.derivation = HMACKey(derivation)
+        announced = Set(unwrapped.values.flatMap { $0.values.filter(\.isAnnounced).map(\.id) })
+        self.naming = HMACKey(naming)
+        derivations = (inUse.map(\.value) + derive.values.filter(\.isAnnounced)).map {
+            HMACKey($0.secret)
+        }
         self.signing = signing
+    }
+
+    /// A realm that is older than the key for names derives them from its derive key, as long as there is
+    /// one: the second one comes together with a copy of the first (`Keyring.announceDeriveKey`).
+    static func only(_ derive: [Int: UnwrappedKey]) -> SecretBytes? {
+        derive.count == 1 ? derive.values.first?.secret : nil
     }
 
     /// The blind key of a claim: equal values meet, and nobody can read them.
@@ -49,9 +72,17 @@ public final class RealmKeys: Sendable {
         index.authenticate([Array(claim.kind.utf8), [0], Array(claim.value.utf8)])
     }
 
-    /// A secret that can be given again without being stored.
-    public func derive(_ purpose: String, _ id: [UInt8]) -> [UInt8] {
-        derivation.authenticate([Array(purpose.utf8), [0], id])
+    /// How many versions of the derive key are accepted.
+    public var deriveVersions: Int { derivations.count }
+
+    /// A secret that can be given again without being stored. Version 0 is the one in use.
+    public func derive(_ purpose: String, _ id: [UInt8], version: Int = 0) -> [UInt8] {
+        derivations[version].authenticate([Array(purpose.utf8), [0], id])
+    }
+
+    /// The same for what no rotation may change.
+    public func deriveName(_ purpose: String, _ id: [UInt8]) -> [UInt8] {
+        naming.authenticate([Array(purpose.utf8), [0], id])
     }
 
     public func isAuthentic(leaf: [UInt8], mac tag: [UInt8]) -> Bool {
@@ -60,5 +91,5 @@ public final class RealmKeys: Sendable {
 }
 
 enum KeyPurpose: String, CaseIterable, Sendable {
-    case wrap, index, mac, derive, sign
+    case wrap, index, mac, derive, sign, name
 }

@@ -206,6 +206,21 @@ struct SecurityDoctorTests {
         #expect(await program.run(missing) == .failure)
     }
 
+    @Test(arguments: [(nil, false), (0, false), (89, false), (90, true)] as [(Int?, Bool)])
+    func `a derive key that is kept beside a newer one for ninety days is told`(
+        days: Int?, isTold: Bool
+    ) throws {
+        var posture = RealmPosture(
+            realm: "acme", settings: Identity.Settings(overrides: Self.sound))
+        posture.deriveKeyOverlap = days
+        let all = SecurityChecks(
+            realm: posture, installation: InstallationPosture(), now: Self.now
+        ).all()
+        let found = try #require(all.first { $0.check == "derive key" })
+        #expect((found.verdict == .warning) == isTold)
+        #expect((found.remedy?.contains("keys retire-derive --realm acme") == true) == isTold)
+    }
+
     @Test func `the command tells by its exit code, and names the realm`() async throws {
         let sound = RealmPosture(
             realm: "acme", settings: Identity.Settings(overrides: Self.sound),

@@ -6,8 +6,21 @@ internal import Values
 struct InviteBatch {
     let invites: [(id: UUID, code: InviteCode)]
 
-    init(_ count: Int, of command: UUID, _ mint: TokenMint) {
-        invites = mint.inviteCodes(count, of: command).map { (mint.invite($0), $0) }
+    /// A repeat makes the codes that were made first, of which the first one's stream is known.
+    init(
+        _ count: Int, of command: UUID, _ mint: TokenMint, earlier: UUID?
+    ) throws(Problem) {
+        func invites(_ mint: TokenMint) -> [(id: UUID, code: InviteCode)] {
+            mint.inviteCodes(count, of: command).map { (mint.invite($0), $0) }
+        }
+        guard let earlier else {
+            self.invites = invites(mint)
+            return
+        }
+        guard let mint = mint.version(where: { invites($0).first?.id == earlier }) else {
+            throw Problem.secretRetired
+        }
+        self.invites = invites(mint)
     }
 
     /// The address goes through the one form that all addresses go through.

@@ -6,21 +6,15 @@ public import Values
 
 /// What the admin API stands on.
 public struct AdminContext: RouteContext {
-    /// Secrets that a repeated command must find again: a keyed digest of the command's id, so
-    /// that the secret itself is stored nowhere.
-    public typealias SecretDerivation =
-        @Sendable (_ realm: RealmID, _ command: UUID, _ purpose: String) async throws -> [UInt8]
-
     let commands: any CommandPort
     let queries: any AdminQueries
-    let deriveSecret: SecretDerivation
     let standing:
         @Sendable (_ realm: RealmID, _ subject: UUID) async throws(LogFailure) -> SubjectStanding
     /// Destroys the key that seals a subject's personal data. Doing so again is no fault.
     let destroyKey: @Sendable (_ realm: RealmID, _ subject: UUID) async throws(LogFailure) -> Void
     /// Makes a key to sign tokens with, which may take a while.
     let makeSigningKey: TokenKeys.Generation
-    /// What mail addresses are found by in a realm.
+    /// What mail addresses are found by in a realm, and what secrets follow from.
     let mint: RealmContexts.Mints
     let upstream: Upstream
     /// Shows the time of no realm: for names alone.
@@ -33,7 +27,7 @@ public struct AdminContext: RouteContext {
 
     public init(
         commands: any CommandPort, queries: any AdminQueries,
-        deriveSecret: @escaping SecretDerivation, now: @escaping @Sendable () -> Timestamp,
+        now: @escaping @Sendable () -> Timestamp,
         passed: @escaping @Sendable () -> Duration,
         standing:
             @escaping @Sendable (RealmID, UUID) async throws(LogFailure) -> SubjectStanding,
@@ -51,7 +45,6 @@ public struct AdminContext: RouteContext {
         self.operator = `operator`
         self.commands = commands
         self.queries = queries
-        self.deriveSecret = deriveSecret
         self.now = now
         time = RealmTime(
             clock: now, passed: passed, latest: { commands.events.latestTime(in: $0) })

@@ -67,28 +67,13 @@ extension Call<AdminContext> {
         return Folded(state: state, createdAt: times.first, changedAt: times.last)
     }
 
-    /// How this very write ended before, and in which stream; nil if it is a new one. For what is
-    /// looked up by a name that the write itself may have ended.
-    func earlier(_ write: Write) async throws(Problem) -> (done: Done, stream: UUID)? {
-        try await reading { () throws(LogFailure) in
-            let log = context.commands.events
-            switch try await log.outcome(of: write.command, digest: write.digest, in: write.realm) {
-            case .duplicate(let positions)?:
-                let events = try await log.events(
-                    from: positions.first, limit: 1, in: write.realm)
-                guard let first = events.first, first.command == write.command else { return nil }
-                return (Done(write: write, positions: positions), first.stream)
-            case .misused?: throw .misusedCommand
-            case .won?, .conflict?, .taken?, nil: return nil
-            }
-        }
+    func mint(of realm: RealmID) async throws(Problem) -> TokenMint {
+        try await reading { () throws(LogFailure) in try await context.mint(realm) }
     }
 
-    func secret(_ purpose: String, of write: Write) async throws(Problem) -> [UInt8] {
-        do {
-            return try await context.deriveSecret(write.realm, write.command, purpose)
-        } catch {
-            throw Problem(.unavailable)
+    func earlier(_ write: Write) async throws(Problem) -> (done: Done, stream: UUID)? {
+        try await reading { () throws(LogFailure) in
+            try await context.commands.events.earlier(write)
         }
     }
 }

@@ -38,7 +38,7 @@ enum ClientRoutes {
             id: id, clientID: chosen ?? id.description, metadata: metadata,
             secret: usesSecret ? secret.digest : nil)
         let done = try await call.run(command, as: write)
-        return try await call.answer(.created, id, done, secret)
+        return try await call.answer(.created, id, done, givesSecret: true)
             .located("/api/admin/realms/\(write.realm)/clients/\(command.clientID)")
     }
 
@@ -106,7 +106,7 @@ enum ClientRoutes {
             if client.state.secret == nil { command.secret = secret.digest }
         }
         let done = try await call.run(command, as: write)
-        return try await call.answer(.ok, id, done, secret)
+        return try await call.answer(.ok, id, done, givesSecret: true)
     }
 
     private static let change = Route<AdminContext>(
@@ -128,7 +128,8 @@ enum ClientRoutes {
         let secret = try await call.clientSecret(of: write)
         let command = ChangeClient(
             id: id, changes: call.body.object ?? [:], secret: secret.digest)
-        return try await call.answer(.ok, id, try await call.run(command, as: write), secret)
+        let done = try await call.run(command, as: write)
+        return try await call.answer(.ok, id, done, givesSecret: true)
     }
 
     private static let rotateSecret = Route<AdminContext>(
@@ -144,7 +145,7 @@ enum ClientRoutes {
         let secret = try await call.clientSecret(of: write)
         let done = try await call.run(
             RotateClientSecret(id: id, secret: secret.digest), as: write)
-        return try await call.answer(.ok, id, done, secret)
+        return try await call.answer(.ok, id, done, givesSecret: true)
     }
 
     private static let disable = Route<AdminContext>(
@@ -157,7 +158,7 @@ enum ClientRoutes {
         let write = call.write(in: try call.realm)
         let id = try await call.client(for: write)
         return try await call.answer(
-            .ok, id, try await call.run(DisableClient(id: id), as: write), nil)
+            .ok, id, try await call.run(DisableClient(id: id), as: write))
     }
 
     private static let enable = Route<AdminContext>(
@@ -170,7 +171,7 @@ enum ClientRoutes {
         let write = call.write(in: try call.realm)
         let id = try await call.client(for: write)
         return try await call.answer(
-            .ok, id, try await call.run(EnableClient(id: id), as: write), nil)
+            .ok, id, try await call.run(EnableClient(id: id), as: write))
     }
 
     private static let delete = Route<AdminContext>(

@@ -57,11 +57,10 @@ enum InviteRoutes {
         refusals: [.noSuchRealm, .realmDisabled, .noSuchApp]
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
-        let mint = try await reading { () throws(LogFailure) in
-            try await call.context.mint(write.realm)
-        }
-        let batch = InviteBatch(
-            Int(clamping: call.body["count"]?.integer ?? 1), of: write.command, mint)
+        let mint = try await call.mint(of: write.realm)
+        let count = Int(clamping: call.body["count"]?.integer ?? 1)
+        let batch = try InviteBatch(
+            count, of: write.command, mint, earlier: try await call.earlier(write)?.stream)
         let done = try await call.run(
             try batch.command(
                 app: call.body["app_id"]?.string.flatMap { UUID($0) },

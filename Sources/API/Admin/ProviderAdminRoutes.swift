@@ -221,10 +221,6 @@ enum ProviderAdminRoutes {
 }
 
 extension Call<AdminContext> {
-    fileprivate func mint(of realm: RealmID) async throws(Problem) -> TokenMint {
-        try await reading { () throws(LogFailure) in try await context.mint(realm) }
-    }
-
     fileprivate func providers() async throws(Problem) -> Providers {
         let realm = try realm
         let events = try await reading { () throws(LogFailure) in

@@ -40,7 +40,7 @@ struct BrowserSecret: Sendable {
 extension TokenMint {
     /// What the log keeps of a browser's secret.
     func digest(of secret: BrowserSecret) -> SecretDigest? {
-        SecretDigest(derive("browser secret", secret.secret))
+        SecretDigest(derive(.browserSecret, secret.secret))
     }
 }
 

@@ -21,7 +21,13 @@ struct FormSecret: Sendable {
 extension TokenMint {
     /// What stands in every form. It is another one once somebody is signed in.
     func formToken(_ secret: FormSecret, _ browser: SignedInBrowser?) -> String {
-        Base64URL.encode(derive("form token", secret.bytes + (browser?.id.bytes ?? [])))
+        Base64URL.encode(derive(.formToken, secret.bytes + (browser?.id.bytes ?? [])))
+    }
+
+    func isFormToken(_ text: String, _ secret: FormSecret, _ browser: SignedInBrowser?) -> Bool {
+        version {
+            constantTimeEqual(Array(text.utf8), Array($0.formToken(secret, browser).utf8))
+        } != nil
     }
 }
 

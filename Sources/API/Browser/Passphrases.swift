@@ -106,7 +106,7 @@ extension TokenMint {
         let seconds = UInt64(clamping: expiry.seconds)
         let bytes = (0..<8).map { UInt8(truncatingIfNeeded: seconds >> (56 - 8 * UInt64($0))) }
         let tag = derive(
-            "second step",
+            .secondStep,
             mailbox.bytes + bytes + SHA256.hash(Array(hash.utf8))
                 + Array(form.utf8))
         return Base64URL.encode(bytes + tag)
@@ -121,8 +121,10 @@ extension TokenMint {
         let seconds = bytes.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         let expiry = Timestamp(seconds: Int64(clamping: seconds))
         guard now < expiry else { return false }
-        return constantTimeEqual(
-            Array(text.utf8),
-            Array(secondStepTicket(mailbox, hash, form: form, until: expiry).utf8))
+        return version {
+            constantTimeEqual(
+                Array(text.utf8),
+                Array($0.secondStepTicket(mailbox, hash, form: form, until: expiry).utf8))
+        } != nil
     }
 }

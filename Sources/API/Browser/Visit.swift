@@ -29,7 +29,7 @@ struct Visit: Sendable {
     var say: Words { look.say }
 
     /// What a ceremony that begins here is bound to.
-    var formName: String { Base64URL.encode(mint.derive("form name", secret.bytes)) }
+    var formName: String { Base64URL.encode(mint.derive(.formName, secret.bytes)) }
 
     /// A form that this browser alone can send back.
     func form(
@@ -78,8 +78,7 @@ struct Visit: Sendable {
     /// Whether a form's token is of this browser, and of whoever is signed in with it now.
     func bears(_ token: String?) -> Bool {
         guard !secret.isNew, let token else { return false }
-        return constantTimeEqual(
-            Array(token.utf8), Array(mint.formToken(secret, browser).utf8))
+        return mint.isFormToken(token, secret, browser)
     }
 }
 

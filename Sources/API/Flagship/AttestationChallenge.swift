@@ -15,13 +15,15 @@ extension TokenMint {
     func readAttestationChallenge(_ text: String, of installation: UUID) -> UUID? {
         guard text.utf8.count == 32, let bytes = Base64URL.decode(text), bytes.count == 24,
             let id = UUID(bytes: Array(bytes.prefix(16))),
-            constantTimeEqual(Array(bytes.dropFirst(16)), tag(id, installation))
+            version(where: {
+                constantTimeEqual(Array(bytes.dropFirst(16)), $0.tag(id, installation))
+            }) != nil
         else { return nil }
         return id
     }
 
     private func tag(_ id: UUID, _ installation: UUID) -> [UInt8] {
         Array(
-            derive("attestation challenge", id.bytes + installation.bytes).prefix(Self.tagLength))
+            derive(.attestationChallenge, id.bytes + installation.bytes).prefix(Self.tagLength))
     }
 }

@@ -138,9 +138,9 @@ extension Call<RealmContext> {
 }
 
 extension TokenMint {
-    func connectionState(_ id: UUID) -> String { named("connection state", id) }
+    func connectionState(_ id: UUID) -> String { named(.connectionState, id) }
 
-    func readConnectionState(_ text: String) -> UUID? { readNamed(text, "connection state") }
+    func readConnectionState(_ text: String) -> UUID? { readNamed(text, .connectionState) }
 }
 
 extension BeginConnection.Rejection: Refusal {

@@ -150,12 +150,11 @@ extension Call<RealmContext> {
     ) async throws(Problem) -> Bool {
         try count(.certification, target: Self.wholeRealm)
         let stream = MailedCode.stream(of: id, .certification)
-        guard let code = context.mint.readMailedCodeToken(token),
-            let digest = context.mint.digest(ofMailedCode: digits, in: stream)
-        else { return false }
+        guard let code = context.mint.readMailedCodeToken(token) else { return false }
+        let shown = context.mint.shown { $0.digest(ofMailedCode: digits, in: stream) }
         do throws(Problem) {
             var command = CertifyByMailedCode(
-                installation: id, typed: TypedMailedCode(id: code, digest: digest),
+                installation: id, typed: TypedMailedCode(id: code, shown: shown),
                 now: context.clock.now())
             command.mail = newID()
             let outcome = try await ask(command, as: "anonymous")

@@ -77,18 +77,16 @@ extension Call<RealmContext> {
 
     /// The secret that an installation has after so many rotations: nothing of it is kept.
     func installationSecret(_ id: UUID, rotations: UInt32) -> ClientSecret? {
-        let count = (0..<4).reversed().map { UInt8(truncatingIfNeeded: rotations >> (8 * $0)) }
-        return ClientSecret(
-            context.mint.derive("client secret", id.bytes + (rotations == 0 ? [] : count)))
+        context.mint.installationSecret(id, rotations: rotations)
     }
 
     /// The secret in force. Nil where it was made in another way: rotated before secrets followed from
-    /// their number, or by an administrator.
+    /// their number, by an administrator, or under a key of the realm that is retired.
     func secretInForce(of id: UUID, _ client: Client) -> ClientSecret? {
-        guard let secret = installationSecret(id, rotations: client.secretRotations),
-            secret.digest == client.secret
-        else { return nil }
-        return secret
+        context.mint.version {
+            let secret = $0.installationSecret(id, rotations: client.secretRotations)
+            return secret != nil && secret?.digest == client.secret
+        }?.installationSecret(id, rotations: client.secretRotations)
     }
 
     /// All that an installation is told of itself.
@@ -108,6 +106,13 @@ extension Call<RealmContext> {
         if client.certification != nil { members["flagship"] = true }
         if client.certification?.isFromStore == true { members["certified_from_store"] = true }
         return members
+    }
+}
+
+extension TokenMint {
+    func installationSecret(_ id: UUID, rotations: UInt32) -> ClientSecret? {
+        let count = (0..<4).reversed().map { UInt8(truncatingIfNeeded: rotations >> (8 * $0)) }
+        return ClientSecret(derive(.clientSecret, id.bytes + (rotations == 0 ? [] : count)))
     }
 }
 

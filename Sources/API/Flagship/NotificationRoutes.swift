@@ -94,10 +94,10 @@ extension Call<RealmContext> {
         let about =
             known.sender.stream.bytes
             + Array("\(asked.category)\u{0}\(asked.content.categoryID)".utf8)
-        let source = UUID.v8(mint.derive("notification source", about))
+        let source = UUID.v8(mint.derive(.notificationSource, about))
         guard
             let state = SecretDigest(
-                mint.derive("notification state", source.bytes + Array(asked.content.state.utf8)))
+                mint.derive(.notificationState, source.bytes + Array(asked.content.state.utf8)))
         else { throw Problem(.internalError) }
         // What changes nothing uses nobody's share up.
         let before = try await folded(NotificationSource.self, source)

@@ -69,14 +69,15 @@ enum OwnerEmailRoutes {
         let mint = call.context.mint
         guard let code = call.text("token").flatMap(mint.readOwnerMove),
             let (move, address) = try await call.pendingMove(), move.code == code,
-            let digest = mint.digest(ofOwnerMove: code, to: move.mailbox),
             let account = try await call.folded(Owner.self, Owner.stream).account,
             var person = KnownPerson(try await call.recorded(account))?.person
         else { return try call.refuseLink(visit) }
         person.email = address
         let refusal = try await call.attempt(
             ConfirmOwnerMove(
-                to: move.mailbox, code: code, digest: digest, person: person,
+                to: move.mailbox, code: code,
+                shown: mint.shown { $0.digest(ofOwnerMove: code, to: move.mailbox) },
+                person: person,
                 nextSubject: call.newID(), mail: call.newID(), now: call.context.clock.now()),
             as: "anonymous")
         switch refusal {

@@ -142,7 +142,10 @@ enum OwnerLoginRoutes {
         }
         var proof = OwnerPassphraseProof(
             comparison: .right(hash: kept),
-            typed: TypedMailedCode(id: code, digest: digest), next: (call.newID(), digest))
+            typed: TypedMailedCode(
+                id: code,
+                shown: call.context.mint.shown { $0.digest(ofMailedCode: digits, in: stream) }),
+            next: (call.newID(), digest))
         proof.trusting = call.isTrusting ? call.newID() : nil
         let end = try await call.signIn(
             proof, by: .ownerPassphrase, visit, to: Onward(), isLong: call.isOwnBrowser,

@@ -196,13 +196,15 @@ extension TokenMint {
     func readConfirmation(_ text: String, of browser: UUID) -> Timestamp? {
         guard text.utf8.count == 43, let bytes = Base64URL.decode(text), bytes.count == 32,
             let id = UUID(bytes: Array(bytes.prefix(16))),
-            constantTimeEqual(Array(bytes.dropFirst(16)), confirmationTag(id, browser))
+            version(where: {
+                constantTimeEqual(Array(bytes.dropFirst(16)), $0.confirmationTag(id, browser))
+            }) != nil
         else { return nil }
         return id.timestamp
     }
 
     private func confirmationTag(_ id: UUID, _ browser: UUID) -> [UInt8] {
-        Array(derive("owner confirmation", id.bytes + browser.bytes).prefix(16))
+        Array(derive(.ownerConfirmation, id.bytes + browser.bytes).prefix(16))
     }
 }
 

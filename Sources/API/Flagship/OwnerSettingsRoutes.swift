@@ -189,14 +189,12 @@ extension Call<RealmContext> {
             if let refusal { throw refusal.problem }
             return Response(status: .noContent)
         }
-        guard let digest = context.mint.digest(ofMailedCode: digits, in: stream) else {
-            throw Problem(.internalError)
-        }
+        let shown = context.mint.shown { $0.digest(ofMailedCode: digits, in: stream) }
         let live = try await folded(MailedCode.self, stream).code(
-            typedAs: digest, of: account, at: now)
+            typedAs: shown, of: account, at: now)
         let outcome = try await ask(
             ChangeMailedCodes(
-                typed: TypedMailedCode(id: live ?? .zero, digest: digest), now: now),
+                typed: TypedMailedCode(id: live ?? .zero, shown: shown), now: now),
             as: "client:\(RegisterInstallation.clientID(of: client))")
         guard outcome == .changed else {
             return .jsonAPIError(

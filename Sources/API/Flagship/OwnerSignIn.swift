@@ -90,11 +90,9 @@ extension Call<RealmContext> {
         let digits =
             members["two_factor_passcode"]?.string ?? members["two_factor_code"]?.string ?? ""
         guard let token = members["two_factor_token"]?.string, !token.isEmpty else { return nil }
-        guard let digest = context.mint.digest(ofMailedCode: digits, in: stream) else {
-            throw Problem(.internalError)
-        }
         return TypedMailedCode(
-            id: context.mint.readMailedCodeToken(token) ?? .zero, digest: digest)
+            id: context.mint.readMailedCodeToken(token) ?? .zero,
+            shown: context.mint.shown { $0.digest(ofMailedCode: digits, in: stream) })
     }
 
     /// Tokens as this profile writes them: without an end, since its clients go by what they are told.

@@ -54,8 +54,12 @@ enum InviteCodeRoutes {
         let app = try call.appOfService("invite:write")
         let (mint, now) = (call.context.mint, call.context.clock.now())
         let write = try call.serviceWrite()
-        let batch = InviteBatch(
-            Int(clamping: call.body["Count"]?.integer ?? 1), of: write.command, mint)
+        let earlier = try await reading { () throws(LogFailure) in
+            try await call.context.commands.events.earlier(write)
+        }
+        let batch = try InviteBatch(
+            Int(clamping: call.body["Count"]?.integer ?? 1), of: write.command, mint,
+            earlier: earlier?.stream)
         try await call.serve(
             try batch.command(
                 app: app, email: call.given("BoundEmail"), "BoundEmail",

@@ -43,7 +43,7 @@ extension Call<RealmContext> {
         let user = body["UserId"]?.string ?? ""
         try count(.emailOTPVerify, target: user)
         let token = body["Token"]?.string ?? ""
-        guard let account = UUID(user), let digest = context.mint.digest(ofMagicToken: token) else {
+        guard let account = UUID(user), let shown = context.mint.shown(magicToken: token) else {
             throw Problem(.invalidLink)
         }
         // One that is not good goes to the decision too, which puts it on record.
@@ -55,7 +55,7 @@ extension Call<RealmContext> {
         var onward = Onward()
         onward.path = link?.returnPath
         let end = try await signIn(
-            MagicLinkGrant(account: account, digest: digest, second: second),
+            MagicLinkGrant(account: account, shown: shown, second: second),
             by: .link, try await visit(), to: onward)
         guard case .signedIn(let opened) = end else { throw Problem(.invalidLink) }
         var response = Response.native(

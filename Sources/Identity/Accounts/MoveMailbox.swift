@@ -8,7 +8,7 @@ public struct MoveMailbox: AnsweringCommand, TimedCommand {
     /// The stream of the new address.
     public var mailbox: UUID
     /// Of the code that was typed, together with the account.
-    public var digest: SecretDigest
+    public var shown: ShownSecret
     /// With the new address.
     public var person: Person
     /// Whose will be what is mailed to the old mailbox from then on.
@@ -18,13 +18,13 @@ public struct MoveMailbox: AnsweringCommand, TimedCommand {
     public var now: Timestamp
 
     public init(
-        account: UUID, mailbox: UUID, digest: SecretDigest, person: Person, nextSubject: UUID,
+        account: UUID, mailbox: UUID, shown: ShownSecret, person: Person, nextSubject: UUID,
         mail: UUID? = nil, now: Timestamp
     ) {
         self.mail = mail
         self.account = account
         self.mailbox = mailbox
-        self.digest = digest
+        self.shown = shown
         self.person = person
         self.nextSubject = nextSubject
         self.now = now
@@ -72,7 +72,7 @@ public struct MoveMailbox: AnsweringCommand, TimedCommand {
                 of: facts.inRealm.thing, at: now, attempts: attempts),
             mailbox.state.account == nil, let left = facts.left
         else { return Settled(false) }
-        guard code.digest == digest else {
+        guard shown.matches(code.digest) else {
             return Settled(
                 Decision(
                     MailboxEvent.codeRefused(code.id, at: now), in: mailbox.stream,

@@ -5,14 +5,14 @@ public import Values
 /// it has the mailbox, and can have another one mailed.
 public struct MagicLinkGrant: Grant {
     public var account: UUID
-    /// The keyed digest of the token as it was given.
-    public var digest: SecretDigest
+    /// The token as it was given.
+    public var shown: ShownSecret
     /// What was typed as a second factor, if anything.
     public var second: TypedFactor?
 
-    public init(account: UUID, digest: SecretDigest, second: TypedFactor? = nil) {
+    public init(account: UUID, shown: ShownSecret, second: TypedFactor? = nil) {
         self.account = account
-        self.digest = digest
+        self.shown = shown
         self.second = second
     }
 
@@ -44,7 +44,7 @@ public struct MagicLinkGrant: Grant {
         let scope = try desk.grantedScope()
         guard let mailbox = facts.mailbox, let link = mailbox.state.link,
             link.isLive(of: account.state, at: now), link.account == account.stream,
-            link.digest == digest
+            shown.matches(link.digest)
         else { throw .invalidLink }
         let decision = Decision(
             MailboxEvent.linkRedeemed(link.id), in: mailbox.stream, of: mailbox.subject)

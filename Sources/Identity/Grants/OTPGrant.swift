@@ -9,8 +9,8 @@ public import Values
 /// bears. So it can't be tried without end who has a second factor, and what it is.
 public struct OTPGrant: Grant {
     public var mailbox: UUID
-    /// The keyed digest of mailbox and code as they were given.
-    public var digest: SecretDigest
+    /// Mailbox and code as they were given.
+    public var shown: ShownSecret
     /// The account that is made, if one is.
     public var account: UUID
     /// What was typed as a second factor, if anything.
@@ -20,10 +20,10 @@ public struct OTPGrant: Grant {
     public var joiner: JoinerNames?
 
     public init(
-        mailbox: UUID, digest: SecretDigest, account: UUID, second: TypedFactor? = nil
+        mailbox: UUID, shown: ShownSecret, account: UUID, second: TypedFactor? = nil
     ) {
         self.mailbox = mailbox
-        self.digest = digest
+        self.shown = shown
         self.account = account
         self.second = second
     }
@@ -65,7 +65,7 @@ public struct OTPGrant: Grant {
         else { throw .invalidCode }
         let refused = Decision(
             MailboxEvent.codeRefused(code.id, at: now), in: mailbox.stream, of: mailbox.subject)
-        guard code.digest == digest else { return Settled(refused, .failure(.invalidCode)) }
+        guard shown.matches(code.digest) else { return Settled(refused, .failure(.invalidCode)) }
         var decision = Decision(
             MailboxEvent.codeRedeemed(code.id), in: mailbox.stream, of: mailbox.subject)
         guard account.exists else {

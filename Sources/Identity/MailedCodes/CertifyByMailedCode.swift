@@ -54,7 +54,7 @@ public struct CertifyByMailedCode: AnsweringCommand, TimedCommand {
             let live = codes.state.code(typed.id, of: account.state, at: now),
             live.installation == installation
         else { throw .noCode }
-        guard live.digest == typed.digest else {
+        guard typed.shown.matches(live.digest) else {
             return Settled(
                 Decision(MailedCodeEvent.refused(live.id, at: now), in: codes.stream), .refused)
         }

@@ -66,10 +66,10 @@ public struct MailedCode: StreamState {
     /// The code that was typed, where its name was not: the one of these digits, or the last one, for
     /// which it counts as a guess.
     public func code(
-        typedAs digest: SecretDigest, of account: Account, at now: Timestamp
+        typedAs shown: ShownSecret, of account: Account, at now: Timestamp
     ) -> UUID? {
         let known = live.compactMap { code($0.id, of: account, at: now) }
-        return (known.last { $0.digest == digest } ?? known.last)?.id
+        return (known.last { shown.matches($0.digest) } ?? known.last)?.id
     }
 
     /// The code of this name, while it can be typed.

@@ -41,7 +41,7 @@ public struct ChangeMailedCodes: AnsweringCommand, TimedCommand {
         guard let live = code.state.code(typed.id, of: account.state, at: now) else {
             return Settled(.wrongCode)
         }
-        guard live.digest == typed.digest else {
+        guard typed.shown.matches(live.digest) else {
             return Settled(
                 Decision(MailedCodeEvent.refused(live.id, at: now), in: code.stream), .wrongCode)
         }

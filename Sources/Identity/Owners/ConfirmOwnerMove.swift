@@ -6,7 +6,7 @@ public import Values
 public struct ConfirmOwnerMove: TimedCommand {
     public var mailbox: UUID
     public var code: UUID
-    public var digest: SecretDigest
+    public var shown: ShownSecret
     /// With the new address.
     public var person: Person
     /// Whose will be what is mailed to the old mailbox from then on.
@@ -16,12 +16,12 @@ public struct ConfirmOwnerMove: TimedCommand {
     public var now: Timestamp
 
     public init(
-        to mailbox: UUID, code: UUID, digest: SecretDigest, person: Person, nextSubject: UUID,
+        to mailbox: UUID, code: UUID, shown: ShownSecret, person: Person, nextSubject: UUID,
         mail: UUID, now: Timestamp
     ) {
         self.mailbox = mailbox
         self.code = code
-        self.digest = digest
+        self.shown = shown
         self.person = person
         self.nextSubject = nextSubject
         self.mail = mail
@@ -72,7 +72,7 @@ public struct ConfirmOwnerMove: TimedCommand {
             let move = facts.owner.thing.state.pendingMove(of: account.state),
             move.mailbox == mailbox.stream, move.code == code,
             let live = mailbox.state.liveMove(of: account, at: now, attempts: attempts),
-            live.id == code, live.digest == digest, mailbox.state.account == nil
+            live.id == code, shown.matches(live.digest), mailbox.state.account == nil
         else { throw .linkOver }
         var decision = Decision(
             MailboxEvent.codeRedeemed(live.id), in: mailbox.stream, of: mailbox.subject)

@@ -124,7 +124,7 @@ enum MailedStep {
             return
         }
         self =
-            live.digest == typed.digest
+            typed.shown.matches(live.digest)
             ? .proved(.redeemed(live.id)) : .wrong(.refused(live.id, at: now))
     }
 }

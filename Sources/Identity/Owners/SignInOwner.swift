@@ -98,13 +98,13 @@ public struct SignInOwner: AnsweringCommand {
     }
 }
 
-/// A mailed code as it came back: which one it is, and the keyed digest of what was typed.
+/// A mailed code as it came back: which one it is, and what was typed.
 public struct TypedMailedCode: Sendable, Equatable {
     public var id: UUID
-    public var digest: SecretDigest
+    public var shown: ShownSecret
 
-    public init(id: UUID, digest: SecretDigest) {
+    public init(id: UUID, shown: ShownSecret) {
         self.id = id
-        self.digest = digest
+        self.shown = shown
     }
 }

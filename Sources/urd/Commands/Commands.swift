@@ -7,7 +7,8 @@ enum Commands {
         ] + RouteCommands.all + [
             EventsTail(), EventsShow(), Verify(), Proof(), LogCheckpoint(), LogConsistency(),
             LogKey(), LogExport(), LogAccept(), KeysRotateMaster(), KeysRotateRealm(),
-            ProjectionsStatus(), ProjectionsRebuild(), ProjectionsVerify(), ProjectionsRollback(),
+            KeysRotateDerive(), KeysRetireDerive(), ProjectionsStatus(), ProjectionsRebuild(),
+            ProjectionsVerify(), ProjectionsRollback(),
         ]
 }
 

@@ -256,7 +256,12 @@ extension Store {
     var mint: RealmContexts.Mints {
         { realm throws(LogFailure) in
             let keys = try await keyring.keys(of: realm)
-            return TokenMint { purpose, bytes in keys.derive(purpose, bytes) }
+            return TokenMint(versions: keys.deriveVersions) { key, purpose, bytes in
+                switch key {
+                case .name: keys.deriveName(purpose, bytes)
+                case .version(let version): keys.derive(purpose, bytes, version: version)
+                }
+            }
         }
     }
 }
@@ -269,9 +274,6 @@ extension AdminContext {
         let start = ContinuousClock.now
         self.init(
             commands: store.dispatcher, queries: queries,
-            deriveSecret: { realm, command, purpose in
-                try await store.keyring.keys(of: realm).derive(purpose, command.bytes)
-            },
             now: store.clock.now, passed: { ContinuousClock.now - start },
             standing: { realm, subject throws(LogFailure) in
                 try await store.keyring.standing(of: subject, in: realm)

@@ -139,7 +139,7 @@ import Values
             try await world.log.events(from: 1, limit: .max, in: world.realm)
                 .last { $0.name == "link.issued" })
         guard case .linkIssued(let link) = MailboxEvent(issued) else { return "" }
-        let address = world.mint.address(of: link)
+        let address = try #require(world.mint.address(of: link))
         return String(address.dropFirst(link.base.utf8.count))
     }
 

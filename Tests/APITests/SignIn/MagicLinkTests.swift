@@ -28,7 +28,7 @@ extension SignInWorld {
         guard case .linkIssued(let link) = MailboxEvent(opened) else {
             throw Problem(.internalError)
         }
-        return mint.address(of: link)
+        return try #require(mint.address(of: link))
     }
 
     func redeem(

@@ -18,7 +18,7 @@ struct SignInWorld {
     let directory: HostDirectory
     let realm: RealmID
     let router: Router
-    let mint: TokenMint
+    let derivedKeys = DerivedKeys()
     let clock = Clock()
     /// Who is signed in in which browser, by what the browser shows.
     let browsers = Browsers()
@@ -36,18 +36,14 @@ struct SignInWorld {
         realm = try #require(RealmID("acme"))
         let (log, clock) = (log, clock)
         directory = HostDirectory { isDeaf ? 0 : log.revision }
-        let key = HMACKey(Random.bytes(32))
-        let mint = TokenMint { purpose, bytes in
-            key.authenticate([Array(purpose.utf8), [0], bytes])
-        }
-        self.mint = mint
+        let derivedKeys = derivedKeys
         let all = settings.merging(["native_grants": true]) { own, _ in own }
         directory.add(realm, hosts: ["id.acme.example"], all)
         let dispatcher = Dispatcher(log: log)
         let realmClock = RealmContext.Clock(
             now: { clock.next() }, passed: { .seconds(clock.next().seconds) }, hesitate: { _ in })
         let contexts = RealmContexts(
-            places: Places(directory, forwarding: forwarding), mint: { _ in mint },
+            places: Places(directory, forwarding: forwarding), mint: { _ in derivedKeys.mint },
             keys: TokenKeys(
                 commands: dispatcher, clock: realmClock,
                 revision: { _ in isDeaf ? 0 : log.revision },
@@ -80,6 +76,9 @@ struct SignInWorld {
                 ],
                 secret: digest), dispatcher)
     }
+
+    /// What the realm's secrets follow from now.
+    var mint: TokenMint { derivedKeys.mint }
 
     func carryOut(_ command: some Command, _ dispatcher: Dispatcher<WatchedLog>) async throws {
         _ = try await dispatcher.dispatch(

@@ -36,21 +36,15 @@ struct World {
     /// Stands for the subject of what is nobody's in a month.
     static let shared = UUID(high: 0x0193_a0e7_5e0c_8000, low: 0x9000_0000_0000_00ff)
 
-    static let derivationKey = HMACKey(Random.bytes(32))
-    static let mint = TokenMint { purpose, bytes in
-        derivationKey.authenticate([Array(purpose.utf8), [0], bytes])
-    }
+    let derivedKeys = DerivedKeys()
 
     init() async throws {
         let clock = clock
         let dispatcher = Dispatcher(log: log)
         let destroyed = destroyed
+        let derivedKeys = derivedKeys
         let context = AdminContext(
             commands: dispatcher, queries: MemoryQueries(log: log),
-            deriveSecret: { realm, command, purpose in
-                World.derivationKey.authenticate(
-                    Array("\(realm)|\(purpose)|".utf8) + command.bytes)
-            },
             now: { clock.next() }, passed: { .zero },
             standing: { [log] realm, subject throws(LogFailure) in
                 if subject == World.shared { return .shared }
@@ -60,7 +54,7 @@ struct World {
             },
             destroyKey: { _, subject throws(LogFailure) in try destroyed.add(subject) },
             makeSigningKey: { try SigningKey.generate($0) },
-            mint: { _ throws(LogFailure) in World.mint },
+            mint: { _ throws(LogFailure) in derivedKeys.mint },
             upstream: Upstream(calls: StandIn.usual.calls))
         let lines = lines
         router = Router(

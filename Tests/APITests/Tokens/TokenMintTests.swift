@@ -10,7 +10,7 @@ import Values
 
     private static func makeMint(_ byte: UInt8) -> TokenMint {
         let key = HMACKey([UInt8](repeating: byte, count: 32))
-        return TokenMint { purpose, bytes in
+        return TokenMint { _, purpose, bytes in
             key.authenticate([Array(purpose.utf8), [0], bytes])
         }
     }

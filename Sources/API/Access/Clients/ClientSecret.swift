@@ -16,3 +16,17 @@ struct ClientSecret: Sendable {
         self.digest = digest
     }
 }
+
+extension TokenMint {
+    /// The secrets that follow from a command under each key, that of the one in use first.
+    func clientSecrets(of command: UUID) -> [ClientSecret] {
+        var secrets: [ClientSecret] = []
+        _ = version { mint in
+            if let secret = ClientSecret(mint.derive(.clientSecret, command.bytes)) {
+                secrets.append(secret)
+            }
+            return false
+        }
+        return secrets
+    }
+}

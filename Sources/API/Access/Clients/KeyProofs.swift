@@ -149,11 +149,13 @@ extension TokenMint {
     func isProofNonce(_ text: String, at now: Timestamp) -> Bool {
         let span = now.seconds / Self.nonceSpan
         return [span, span - 1].contains { span in
-            constantTimeEqual(Array(proofNonce(span: span).utf8), Array(text.utf8))
+            version {
+                constantTimeEqual(Array($0.proofNonce(span: span).utf8), Array(text.utf8))
+            } != nil
         }
     }
 
     private func proofNonce(span: Int64) -> String {
-        Base64URL.encode(Array(derive("dpop nonce", Array(String(span).utf8)).prefix(18)))
+        Base64URL.encode(Array(derive(.proofNonce, Array(String(span).utf8)).prefix(18)))
     }
 }

@@ -52,19 +52,24 @@ extension TokenMint {
     /// Whether this server has begun the ceremony, and for this.
     func isOurs(_ id: UUID, _ ceremony: Ceremony) -> Bool {
         guard id.timestamp != nil else { return false }
-        return id.low & ~Self.untagged == tag(id, ceremony)
+        return version(ofCeremony: id, ceremony) != nil
     }
 
     /// What the authenticator has to sign.
     func challenge(_ id: UUID, _ ceremony: Ceremony) -> [UInt8] {
-        derive("passkey challenge", id.bytes + ceremony.bytes)
+        (version(ofCeremony: id, ceremony) ?? self)
+            .derive(.passkeyChallenge, id.bytes + ceremony.bytes)
+    }
+
+    private func version(ofCeremony id: UUID, _ ceremony: Ceremony) -> TokenMint? {
+        version { id.low & ~Self.untagged == $0.tag(id, ceremony) }
     }
 
     private static let untagged: UInt64 = 0xFFFF_FFFF_0000_0000
 
     private func tag(_ id: UUID, _ ceremony: Ceremony) -> UInt64 {
         let bare = UUID(high: id.high, low: id.low & Self.untagged)
-        return derive("passkey ceremony", bare.bytes + ceremony.bytes).prefix(4)
+        return derive(.passkeyCeremony, bare.bytes + ceremony.bytes).prefix(4)
             .reduce(0) { $0 << 8 | UInt64($1) }
     }
 }

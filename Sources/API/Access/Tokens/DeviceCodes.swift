@@ -36,15 +36,13 @@ struct UserCode: Sendable, Equatable {
 }
 
 extension TokenMint {
-    private static let devicePrefix = "urd_dc_"
-
     /// The stream of a device, from the code that is typed.
-    func device(_ code: UserCode) -> UUID { .v8(derive("device", Array(code.plain.utf8))) }
+    func device(_ code: UserCode) -> UUID { .v8(derive(.device, Array(code.plain.utf8))) }
 
     /// What the device itself keeps: nobody makes it from the code that is typed.
-    func deviceCode(_ device: UUID) -> String { write(device.bytes, Self.devicePrefix) }
+    func deviceCode(_ device: UUID) -> String { write(device.bytes, .deviceCode) }
 
     func readDeviceCode(_ text: String) -> UUID? {
-        read(text, Self.devicePrefix, length: 16).flatMap { UUID(bytes: $0) }
+        read(text, .deviceCode, length: 16).flatMap { UUID(bytes: $0) }
     }
 }

@@ -5,20 +5,31 @@ public import Values
 extension TokenMint {
     /// The token that follows from a link's id: 256 bits, which nobody guesses.
     public func magicToken(_ link: UUID) -> String {
-        Base64URL.encode(derive("magic link", link.bytes))
+        Base64URL.encode(derive(.magicLink, link.bytes))
     }
 
     /// What the log keeps of a token. Nil for what is no token.
     func digest(ofMagicToken token: String) -> SecretDigest? {
         guard let bytes = Base64URL.decode(token), bytes.count == 32 else { return nil }
-        return SecretDigest(derive("magic link digest", bytes))
+        return SecretDigest(derive(.magicLinkDigest, bytes))
     }
 
-    /// What is mailed. To open it signs nobody in, because programs that look for harm in mails open
+    /// A token as somebody shows it. Nil for what is no token.
+    func shown(magicToken token: String) -> ShownSecret? {
+        digest(ofMagicToken: token) == nil ? nil : shown { $0.digest(ofMagicToken: token) }
+    }
+
+    /// What was mailed, as it was given first. Nil where the key that it follows from is retired.
+    func magicToken(of link: IssuedLink) -> String? {
+        version { $0.digest(ofMagicToken: $0.magicToken(link.id)) == link.digest }?
+            .magicToken(link.id)
+    }
+
+    /// What is mailed; nil where the key that it follows from is retired. To open it signs nobody in, because programs that look for harm in mails open
     /// links as well: the page there asks first.
-    public func address(of link: IssuedLink) -> String {
-        var address =
-            "\(link.base)/magic-login?userId=\(link.account)&token=\(magicToken(link.id))"
+    public func address(of link: IssuedLink) -> String? {
+        guard let token = magicToken(of: link) else { return nil }
+        var address = "\(link.base)/magic-login?userId=\(link.account)&token=\(token)"
         // An application's request is long, and nobody's but the browser's that made it.
         if let path = link.returnPath, !path.text.utf8.starts(with: "/connect/".utf8) {
             address += "&redirect=\(Percent.encode(path.text))"

@@ -3,22 +3,19 @@ internal import Values
 
 /// Tokens around registration: each is a name and its keyed digest, so that none has to be kept.
 extension TokenMint {
-    private static let initialPrefix = "urd_iat_"
-    private static let clientPrefix = "urd_rat_"
-
     /// By which clients register themselves.
-    func initialAccessToken(_ id: UUID) -> String { write(id.bytes, Self.initialPrefix) }
+    func initialAccessToken(_ id: UUID) -> String { write(id.bytes, .initialAccessToken) }
 
     func readInitialAccessToken(_ text: String) -> UUID? {
-        read(text, Self.initialPrefix, length: 16).flatMap { UUID(bytes: $0) }
+        read(text, .initialAccessToken, length: 16).flatMap { UUID(bytes: $0) }
     }
 
     /// By which a client that registered itself looks after its registration (RFC 7592).
     func registrationAccessToken(ofClient client: UUID) -> String {
-        write(client.bytes, Self.clientPrefix)
+        write(client.bytes, .registrationAccessToken)
     }
 
     func readRegistrationAccessToken(_ text: String) -> UUID? {
-        read(text, Self.clientPrefix, length: 16).flatMap { UUID(bytes: $0) }
+        read(text, .registrationAccessToken, length: 16).flatMap { UUID(bytes: $0) }
     }
 }

@@ -5,15 +5,21 @@ public import Values
 /// Makes and reads the tokens of one realm. A token is its session, a number and a keyed digest of
 /// both: it can be given again without being kept, and a forged one is known without a look-up.
 public struct TokenMint: Sendable {
-    /// A keyed digest under the realm's key, for a purpose.
-    let derive: @Sendable (_ purpose: String, _ bytes: [UInt8]) -> [UInt8]
+    /// A keyed digest under one of the realm's keys, for a purpose.
+    public typealias Derivation =
+        @Sendable (_ key: DerivationKey, _ purpose: String, _ bytes: [UInt8]) -> [UInt8]
 
-    public init(derive: @escaping @Sendable (_ purpose: String, _ bytes: [UInt8]) -> [UInt8]) {
-        self.derive = derive
+    let derivation: Derivation
+    /// How many versions of the derive key are accepted.
+    let versions: Int
+    /// What this derives, it derives from this one.
+    var versionNumber = 0
+
+    public init(versions: Int = 1, derivation: @escaping Derivation) {
+        self.versions = versions
+        self.derivation = derivation
     }
 
-    static let refreshPrefix = "urd_rt_"
-    static let accessPrefix = "urd_at_"
     /// 192 bits: more than anybody can guess at.
     private static let tagLength = 24
 
@@ -39,7 +45,7 @@ public struct TokenMint: Sendable {
     func refreshToken(_ granted: GrantedTokens) -> String {
         var bytes = granted.session.bytes
         append(UInt64(clamping: granted.generation), 4, to: &bytes)
-        return write(bytes, Self.refreshPrefix)
+        return write(bytes, .refreshToken)
     }
 
     func accessToken(
@@ -52,11 +58,11 @@ public struct TokenMint: Sendable {
         append(mask(granted.scope, of: granted.terms.scope), 8, to: &bytes)
         append(mask(granted.resources, of: granted.terms.resources), 2, to: &bytes)
         bytes += granted.key.flatMap { Base64URL.decode($0) } ?? []
-        return write(bytes, Self.accessPrefix)
+        return write(bytes, .accessToken)
     }
 
     func readRefreshToken(_ text: String) -> RefreshToken? {
-        guard let bytes = read(text, Self.refreshPrefix, length: 20),
+        guard let bytes = read(text, .refreshToken, length: 20),
             let session = UUID(bytes: Array(bytes.prefix(16)))
         else { return nil }
         return RefreshToken(session: session, generation: Int(number(bytes[16..<20])))
@@ -64,8 +70,8 @@ public struct TokenMint: Sendable {
 
     func readAccessToken(_ text: String) -> AccessToken? {
         guard
-            let bytes = read(text, Self.accessPrefix, length: 38)
-                ?? read(text, Self.accessPrefix, length: 70),
+            let bytes = read(text, .accessToken, length: 38)
+                ?? read(text, .accessToken, length: 70),
             let session = UUID(bytes: Array(bytes.prefix(16)))
         else { return nil }
         let expiresAt = Timestamp(seconds: Int64(clamping: number(bytes[20..<25])))
@@ -89,18 +95,24 @@ public struct TokenMint: Sendable {
         }
     }
 
-    func write(_ bytes: [UInt8], _ prefix: String) -> String {
-        prefix + Base64URL.encode(bytes + derive(prefix, bytes).prefix(Self.tagLength))
+    /// The purpose is the token's prefix as well.
+    func write(_ bytes: [UInt8], _ purpose: DerivedPurpose) -> String {
+        purpose.rawValue + Base64URL.encode(bytes + derive(purpose, bytes).prefix(Self.tagLength))
     }
 
-    func read(_ text: String, _ prefix: String, length: Int) -> [UInt8]? {
+    func read(_ text: String, _ purpose: DerivedPurpose, length: Int) -> [UInt8]? {
+        let prefix = purpose.rawValue
         guard text.utf8.starts(with: prefix.utf8), text.utf8.count < 192,
             let all = Base64URL.decode(String(text.dropFirst(prefix.count))),
             all.count == length + Self.tagLength
         else { return nil }
         let bytes = Array(all.prefix(length))
-        let tag = Array(derive(prefix, bytes).prefix(Self.tagLength))
-        return constantTimeEqual(tag, Array(all.dropFirst(length))) ? bytes : nil
+        let tag = Array(all.dropFirst(length))
+        let isOurs =
+            version { mint in
+                constantTimeEqual(Array(mint.derive(purpose, bytes).prefix(Self.tagLength)), tag)
+            } != nil
+        return isOurs ? bytes : nil
     }
 
     private func append(_ number: UInt64, _ count: Int, to bytes: inout [UInt8]) {
@@ -115,21 +127,21 @@ public struct TokenMint: Sendable {
 
     /// The same for the same network, and to nobody without the key a way back to it.
     func pseudonym(ofNetwork network: String) -> String {
-        Base64URL.encode(Array(derive("source", Array(network.utf8)).prefix(9)))
+        Base64URL.encode(Array(derive(.network, Array(network.utf8)).prefix(9)))
     }
 
     // MARK: - Mailboxes and codes
 
     /// The stream of a mail address, which has been brought into its one form.
     func mailbox(_ address: String) -> UUID {
-        .v8(derive("mailbox", Array(address.utf8)))
+        .v8(derive(.mailbox, Array(address.utf8)))
     }
 
     /// The six digits that follow from a code's id. Each of a million is as likely as any other.
     public func code(_ id: UUID) -> String {
         var round: UInt8 = 0
         while true {
-            let bytes = derive("one-time code", id.bytes + [round])
+            let bytes = derive(.oneTimeCode, id.bytes + [round])
             for start in stride(from: 0, to: bytes.count - 3, by: 4) {
                 let number = self.number(bytes[start..<start + 4])
                 // What is above the last whole million would make some codes likelier.
@@ -143,6 +155,6 @@ public struct TokenMint: Sendable {
 
     /// What the log keeps of a code: nobody without the realm's key can try all million of them.
     func digest(ofCode code: String, for mailbox: UUID) -> SecretDigest? {
-        SecretDigest(derive("one-time code digest", mailbox.bytes + Array(code.utf8)))
+        SecretDigest(derive(.oneTimeCodeDigest, mailbox.bytes + Array(code.utf8)))
     }
 }

@@ -146,7 +146,8 @@ struct MailOrder {
 
     private static func ofMailedCode(_ event: Recorded, _ mint: TokenMint) -> MailOrder? {
         guard case .issued(let code)? = MailedCodeEvent(event) else { return nil }
-        let (digits, lasting) = (mint.code(code.id), minutes(code.issuedAt, code.expiresAt))
+        guard let digits = mint.digits(of: code, in: event.stream) else { return nil }
+        let lasting = minutes(code.issuedAt, code.expiresAt)
         let kind: MailKind =
             switch code.purpose {
             case .secondFactor: .secondFactorCode(code: digits, minutes: lasting)
@@ -170,13 +171,15 @@ struct MailOrder {
     private static func toWhoeverAsked(_ event: Recorded, _ mint: TokenMint) -> MailOrder? {
         switch MailboxEvent(event) {
         case .codeIssued(let code) where code.base != nil:
-            guard let link = MailLink(mint.address(ofMove: code)) else { return nil }
+            guard let link = mint.address(ofMove: code, to: event.stream).flatMap(MailLink.init)
+            else { return nil }
             return MailOrder(
                 kind: .emailVerification(
                     link, minutes: minutes(code.issuedAt, code.expiresAt)),
                 deadline: code.expiresAt)
         case .codeIssued(let code):
-            let (digits, lasting) = (mint.code(code.id), minutes(code.issuedAt, code.expiresAt))
+            guard let digits = mint.digits(of: code, for: event.stream) else { return nil }
+            let lasting = minutes(code.issuedAt, code.expiresAt)
             let kind: MailKind =
                 switch code.purpose {
                 case .signIn, .registration: .emailOtp(code: digits, minutes: lasting)
@@ -184,7 +187,7 @@ struct MailOrder {
                 }
             return MailOrder(kind: kind, app: code.app, deadline: code.expiresAt)
         case .linkIssued(let issued):
-            guard let link = MailLink(mint.address(of: issued)) else { return nil }
+            guard let link = mint.address(of: issued).flatMap(MailLink.init) else { return nil }
             return MailOrder(
                 kind: .magicLink(link, minutes: minutes(issued.issuedAt, issued.expiresAt)),
                 app: issued.app, deadline: issued.expiresAt)

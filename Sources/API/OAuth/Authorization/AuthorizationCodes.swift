@@ -55,14 +55,14 @@ extension TokenMint {
 
     /// The stream of what a person lets a client do.
     func consent(of account: UUID, to client: UUID) -> UUID {
-        .v8(derive("consent", account.bytes + client.bytes))
+        .v8(derive(.consent, account.bytes + client.bytes))
     }
 
     /// What a client knows a person by: the account, or a name that only its sector has for him.
     func subject(_ account: UUID, in sector: String?) -> String {
         guard let sector else { return account.description }
         return Base64URL.encode(
-            Array(derive("pairwise", account.bytes + Array(sector.utf8)).prefix(24)))
+            Array(derive(.pairwise, account.bytes + Array(sector.utf8)).prefix(24)))
     }
 
     func subject(of terms: SessionTerms) -> String {

@@ -18,14 +18,23 @@ extension TokenMint {
     /// Nil for whatever was not sealed here for this purpose.
     func unseal(_ text: String, for purpose: SealedPurpose) -> JSON? {
         guard text.utf8.count <= Self.longestSealed, let bytes = Base64URL.decode(text),
-            let plain = try? AESGCM.open(
-                bytes, key: key(purpose), authenticating: Array(purpose.rawValue.utf8))
+            let plain = open(bytes, for: purpose)
         else { return nil }
         return try? JSON.parse(plain)
     }
 
+    private func open(_ sealed: [UInt8], for purpose: SealedPurpose) -> [UInt8]? {
+        var plain: [UInt8]?
+        _ = version { mint in
+            plain = try? AESGCM.open(
+                sealed, key: mint.key(purpose), authenticating: Array(purpose.rawValue.utf8))
+            return plain != nil
+        }
+        return plain
+    }
+
     private func key(_ purpose: SealedPurpose) -> SecretBytes {
-        SecretBytes(derive("seal", Array(purpose.rawValue.utf8)))
+        SecretBytes(derive(.seal, Array(purpose.rawValue.utf8)))
     }
 }
 

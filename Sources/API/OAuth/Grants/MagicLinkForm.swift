@@ -10,8 +10,8 @@ extension GrantForm {
     ]) { call throws(Problem) -> MagicLinkGrant in
         guard let account = call.body["user_id"]?.string.flatMap({ UUID($0) }),
             let token = call.body["magic_token"]?.string,
-            let digest = call.context.mint.digest(ofMagicToken: token)
+            let shown = call.context.mint.shown(magicToken: token)
         else { throw GrantRefusal.invalidLink.problem }
-        return MagicLinkGrant(account: account, digest: digest, second: call.secondFactor)
+        return MagicLinkGrant(account: account, shown: shown, second: call.secondFactor)
     }
 }

@@ -17,11 +17,10 @@ extension GrantForm {
         else { throw GrantRefusal.invalidCode.problem }
         let mint = call.context.mint
         let mailbox = mint.mailbox(address.text)
-        guard let digest = mint.digest(ofCode: typed.filter { $0 != " " }, for: mailbox) else {
-            throw Problem(.internalError)
-        }
+        let digits = typed.filter { $0 != " " }
         var grant = OTPGrant(
-            mailbox: mailbox, digest: digest, account: call.newID(), second: call.secondFactor)
+            mailbox: mailbox, shown: mint.shown { $0.digest(ofCode: digits, for: mailbox) },
+            account: call.newID(), second: call.secondFactor)
         let (first, last) = (call.body["first_name"]?.string, call.body["last_name"]?.string)
         if first != nil || last != nil {
             guard let names = JoinerNames(firstName: first, lastName: last) else {

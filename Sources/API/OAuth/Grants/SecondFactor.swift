@@ -52,6 +52,6 @@ extension TOTP {
 extension TokenMint {
     /// What the log keeps of a recovery code: worth nothing to who has no key of the realm.
     func digest(of code: RecoveryCode, for account: UUID) -> SecretDigest? {
-        SecretDigest(derive("recovery code digest", account.bytes + Array(code.plain.utf8)))
+        SecretDigest(derive(.recoveryCodeDigest, account.bytes + Array(code.plain.utf8)))
     }
 }

@@ -40,7 +40,7 @@ enum ClientRegistrationRoutes {
         let token = try call.initialAccessToken()
         let statement = try await call.softwareStatement(in: metadata)
         let id = call.newID()
-        let secret = ClientSecret(call.context.mint.derive("client secret", id.bytes))
+        let secret = ClientSecret(call.context.mint.derive(.clientSecret, id.bytes))
         let asked = SoftwareStatement.lay(statement, over: metadata)
         let method = ClientMetadata.authenticationMethod(askedFor: asked)
         let command = RegisterOwnClient(
@@ -94,7 +94,7 @@ enum ClientRegistrationRoutes {
         let client = try await call.client(id)
         try call.requireOwnSecret(metadata["client_secret"], of: client.state)
         let secret = ClientSecret(
-            call.context.mint.derive("client secret", call.newID().bytes))
+            call.context.mint.derive(.clientSecret, call.newID().bytes))
         let statement = try await call.softwareStatement(in: metadata)
         let asked = SoftwareStatement.lay(statement, over: metadata)
         var command = UpdateOwnClient(

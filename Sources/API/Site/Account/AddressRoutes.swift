@@ -118,13 +118,12 @@ enum AddressRoutes {
         try call.count(.emailOTPVerify, target: "move to \(mailbox) of \(frame.account)")
         let typed = (call.body["code"]?.string ?? "").filter { $0 != " " }
         let events = try await call.recorded(frame.account)
-        guard let digest = mint.digest(ofMove: typed, of: frame.account, to: mailbox),
-            var person = KnownPerson(events)?.person
-        else { throw Problem(.internalError) }
+        guard var person = KnownPerson(events)?.person else { throw Problem(.internalError) }
+        let shown = mint.shown { $0.digest(ofMove: typed, of: frame.account, to: mailbox) }
         person.email = address
         let isMoved = try await call.ask(
             MoveMailbox(
-                account: frame.account, mailbox: mailbox, digest: digest, person: person,
+                account: frame.account, mailbox: mailbox, shown: shown, person: person,
                 nextSubject: call.newID(), mail: call.newID(), now: call.context.clock.now()),
             as: "user:\(frame.account)")
         guard isMoved else {

@@ -54,7 +54,8 @@ enum LinkRoutes {
         var onward = Onward()
         onward.path = link.returnPath
         let end = try await call.signIn(
-            MagicLinkGrant(account: link.account, digest: link.digest, second: second),
+            MagicLinkGrant(
+                account: link.account, shown: ShownSecret([link.digest]), second: second),
             by: .link, visit, to: onward)
         guard case .signedIn(let response) = end else { return over(visit) }
         return response
@@ -110,19 +111,19 @@ extension Call<RealmContext> {
     fileprivate func record(
         _ user: String, _ token: String, _ visit: Visit
     ) async throws(Problem) {
-        guard let id = UUID(user), let digest = context.mint.digest(ofMagicToken: token) else {
+        guard let id = UUID(user), let shown = context.mint.shown(magicToken: token) else {
             return
         }
         _ = try await signIn(
-            MagicLinkGrant(account: id, digest: digest), by: .link, visit, to: Onward())
+            MagicLinkGrant(account: id, shown: shown), by: .link, visit, to: Onward())
     }
 
     /// The link that a token belongs to, while it can be redeemed. Looking uses nothing up.
     func link(_ user: String, _ token: String) async throws(Problem) -> IssuedLink? {
-        guard let id = UUID(user), let digest = context.mint.digest(ofMagicToken: token),
+        guard let id = UUID(user), let shown = context.mint.shown(magicToken: token),
             case let account = try await folded(Account.self, id), let mailbox = account.mailbox,
             let link = try await folded(Mailbox.self, mailbox).link, link.account == id,
-            link.digest == digest, link.isLive(of: account, at: context.clock.now())
+            shown.matches(link.digest), link.isLive(of: account, at: context.clock.now())
         else { return nil }
         return link
     }

@@ -118,14 +118,12 @@ enum LoginRoutes {
         let mint = call.context.mint
         let mailbox = mint.mailbox(address)
         try call.count(.emailOTPVerify, target: mailbox.description)
-        guard let digest = mint.digest(ofCode: typed, for: mailbox) else {
-            throw Problem(.internalError)
-        }
+        let typedCode = mint.shown { $0.digest(ofCode: typed, for: mailbox) }
         async let pause: Void = call.context.hesitate()
         let second = call.body["totp"]?.string.flatMap(call.typedFactor)
         let asked = call.codeAddress(visit)
         var grant = OTPGrant(
-            mailbox: mailbox, digest: digest, account: call.newID(), second: second)
+            mailbox: mailbox, shown: typedCode, account: call.newID(), second: second)
         // What this browser said when it asked, if it asked for this address.
         if let asked, asked.email == address {
             grant.joiner = JoinerNames(

@@ -36,13 +36,13 @@ extension Call<RealmContext> {
         guard let cookie = mint.seal(pending.json, for: .upstream) else {
             throw Problem(.internalError)
         }
-        let verifier = mint.upstreamText(.verifier, pending.id)
+        let verifier = mint.upstreamVerifier(pending.id)
         let scope = ["openid"] + provider.scope.filter { $0 != "openid" }
         let query = Form.encode([
             ("response_type", "code"), ("client_id", provider.clientID),
             ("redirect_uri", redirect), ("scope", scope.joined(separator: " ")),
-            ("state", mint.upstreamText(.state, pending.id)),
-            ("nonce", mint.upstreamText(.nonce, pending.id)),
+            ("state", mint.upstreamState(pending.id)),
+            ("nonce", mint.upstreamNonce(pending.id)),
             ("code_challenge", Base64URL.encode(SHA256.hash(Array(verifier.utf8)))),
             ("code_challenge_method", "S256"),
         ])
@@ -62,9 +62,7 @@ extension Call<RealmContext> {
             let pending = PendingUpstream(json), let begun = pending.id.timestamp,
             context.clock.now() < begun.adding(seconds: PendingUpstream.lifetime),
             let state = self.text("state"),
-            constantTimeEqual(
-                Array(state.utf8),
-                Array(context.mint.upstreamText(.state, pending.id).utf8))
+            context.mint.version(ofUpstreamState: state, pending.id) != nil
         else { return nil }
         return pending
     }
@@ -82,14 +80,14 @@ extension Call<RealmContext> {
         } else if metadata.namesItself {
             return nil
         }
-        let mint = context.mint
-        guard
+        guard let state = text("state"),
+            let mint = context.mint.version(ofUpstreamState: state, pending.id),
             let token = await context.upstream.redeem(
-                code, verifier: mint.upstreamText(.verifier, pending.id),
+                code, verifier: mint.upstreamVerifier(pending.id),
                 redirect: pending.redirect, at: provider, metadata)
         else { return nil }
         return await context.upstream.check(
-            token, of: provider, metadata, nonce: mint.upstreamText(.nonce, pending.id),
+            token, of: provider, metadata, nonce: mint.upstreamNonce(pending.id),
             at: context.clock.now())
     }
 

@@ -113,31 +113,34 @@ struct UpstreamStep: Sendable {
 extension TokenMint {
     /// The stream of somebody as a provider knows him. Neither part can run into the other.
     func identity(_ subject: String, at issuer: String) -> UUID {
-        .v8(derive("provider identity", SHA256.hash(Array(issuer.utf8)) + Array(subject.utf8)))
+        .v8(derive(.providerIdentity, SHA256.hash(Array(issuer.utf8)) + Array(subject.utf8)))
     }
 
     /// The stream of a provider's session.
     func upstreamSession(_ name: String, at issuer: String) -> UUID {
-        .v8(derive("provider session", SHA256.hash(Array(issuer.utf8)) + Array(name.utf8)))
+        .v8(derive(.providerSession, SHA256.hash(Array(issuer.utf8)) + Array(name.utf8)))
     }
 
     /// The stream of who an account is at a provider.
     func accountIdentity(_ account: UUID, at provider: String) -> UUID {
-        .v8(derive("account identity", account.bytes + Array(provider.utf8)))
+        .v8(derive(.accountIdentity, account.bytes + Array(provider.utf8)))
     }
 
     /// The stream of what a provider signed for an app.
     func use(ofToken text: String) -> UUID {
-        .v8(derive("provider token", Array(text.utf8)))
+        .v8(derive(.providerToken, Array(text.utf8)))
     }
 
-    func upstreamText(_ purpose: UpstreamPurpose, _ id: UUID) -> String {
-        Base64URL.encode(derive(purpose.rawValue, id.bytes))
-    }
-}
+    func upstreamState(_ id: UUID) -> String { Base64URL.encode(derive(.upstreamState, id.bytes)) }
 
-enum UpstreamPurpose: String {
-    case state = "upstream state"
-    case nonce = "upstream nonce"
-    case verifier = "upstream verifier"
+    func upstreamNonce(_ id: UUID) -> String { Base64URL.encode(derive(.upstreamNonce, id.bytes)) }
+
+    func upstreamVerifier(_ id: UUID) -> String {
+        Base64URL.encode(derive(.upstreamVerifier, id.bytes))
+    }
+
+    /// The mint whose verifier and nonce went out together with a state.
+    func version(ofUpstreamState text: String, _ id: UUID) -> TokenMint? {
+        version { constantTimeEqual(Array(text.utf8), Array($0.upstreamState(id).utf8)) }
+    }
 }

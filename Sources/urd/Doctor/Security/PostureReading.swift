@@ -14,6 +14,7 @@ extension RealmPosture {
         defer { store.close() }
         try await store.checkSchema()
         let queries = try Models(store).queries
+        let overlaps = try await store.keyring.deriveKeyOverlaps()
         var postures: [RealmPosture] = []
         for realm in try await realms(name, queries) where realm.realm != .system {
             var posture = RealmPosture(
@@ -41,6 +42,7 @@ extension RealmPosture {
             }
             posture.keys = try await signingKeys(realm.realm, store)
             posture.exposedPasskeys = try await exposedPasskeys(realm.realm, store)
+            posture.deriveKeyOverlap = overlaps.first { $0.realm == realm.realm }?.days
             postures.append(posture)
         }
         return postures

@@ -30,6 +30,8 @@ struct RealmPosture: Sendable {
     var keys: [Key] = []
     /// Passkeys whose private half was stored with the public one: the accounts that have them.
     var exposedPasskeys: [String] = []
+    /// For how many days the derive key before the one in use has been accepted beside it.
+    var deriveKeyOverlap: Int?
 
     /// Wherever something may be set otherwise: what holds there, and what it is called.
     var places: [(name: String, settings: Identity.Settings)] {

@@ -38,6 +38,16 @@ extension SecurityChecks {
             check, what, mend: "Set safety_net to false: apps use Play Integrity since 2024.")
     }
 
+    func deriveKeys() -> Diagnosis {
+        let check = "derive key"
+        guard let days = realm.deriveKeyOverlap else { return .fine(check, "one") }
+        let what = "a new one for \(days) days, and an older one is still accepted"
+        guard days >= 90 else { return .fine(check, what) }
+        return .warning(
+            check, what,
+            mend: "End what still follows from it: urd keys retire-derive --realm \(realm.realm)")
+    }
+
     func exposedPasskeys() -> Diagnosis {
         let check = "passkeys' private keys"
         guard realm.exposedPasskeys.isEmpty else {

@@ -1,0 +1,23 @@
+internal import Identity
+internal import Values
+
+/// The digits of a code as they are mailed, and mailed again: those whose digest was kept when somebody
+/// asked for them. Nil where the key that they follow from is retired: nobody could use them any more.
+extension TokenMint {
+    func digits(of code: IssuedMailedCode, in stream: UUID) -> String? {
+        version { $0.digest(ofMailedCode: $0.code(code.id), in: stream) == code.digest }?
+            .code(code.id)
+    }
+
+    func digits(of code: IssuedCode, for mailbox: UUID) -> String? {
+        version { mint in
+            let digits = mint.code(code.id)
+            return switch code.purpose {
+            case .signIn, .registration: mint.digest(ofCode: digits, for: mailbox) == code.digest
+            case .move:
+                code.account.flatMap { mint.digest(ofMove: digits, of: $0, to: mailbox) }
+                    == code.digest
+            }
+        }?.code(code.id)
+    }
+}
