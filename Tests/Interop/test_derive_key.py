@@ -68,7 +68,7 @@ class Replaced(unittest.TestCase):
         walker = threading.Thread(target=walk)
         walker.start()
         try:
-            ended = command("rotate-derive", "--json")
+            ended = command("rotate-derive", "--json", "--yes")
             self.assertEqual(json.loads(ended.stdout), {"accepted": 2, "realm": "demo"})
         finally:
             over.set()
@@ -83,7 +83,7 @@ class Replaced(unittest.TestCase):
         status, fresh, _ = phones[0].refresh(seen[-1]["refresh_token"])
         self.assertEqual(status, 200, fresh)
 
-        ended = command("retire-derive", "--json")
+        ended = command("retire-derive", "--json", "--yes")
         self.assertEqual(json.loads(ended.stdout), {"destroyed": 1, "realm": "demo"})
         for phone in phones:
             eventually(lambda: subject(phone, idle) == 401, "the old key is refused")
@@ -99,11 +99,11 @@ class Replaced(unittest.TestCase):
         status, _, _ = urd.api.call(
             "POST", "/api/admin/realms", {"realm": realm, "display_name": realm})
         self.assertEqual(status, 201)
-        ended = urd.command("keys", "retire-derive", "--realm", realm)
+        ended = urd.command("keys", "retire-derive", "--yes", "--realm", realm)
         self.assertEqual(ended.returncode, 1)
         self.assertIn("rotate-derive", ended.stderr)
         for words in ("rotate-derive", "retire-derive"):
-            ended = urd.command("keys", words, "--realm", "nobody")
+            ended = urd.command("keys", words, "--yes", "--realm", "nobody")
             self.assertEqual(ended.returncode, 1)
             self.assertIn("there is no realm", ended.stderr)
 

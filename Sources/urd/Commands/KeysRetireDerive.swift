@@ -18,6 +18,8 @@ struct KeysRetireDerive: Subcommand {
         Option.value("realm", "realm", "The realm; URD_REALM otherwise"), Option.json,
     ]
     static let settings = Store.settings
+    static let consequence = Consequence.destructive(
+        "ends the tokens, codes and links that were made under the old keys, at once")
 
     func run(_ call: Invocation) async throws -> ExitCode {
         guard

@@ -18,6 +18,8 @@ struct KeysRotateDerive: Subcommand {
         Option.value("realm", "realm", "The realm; URD_REALM otherwise"), Option.json,
     ]
     static let settings = Store.settings
+    static let consequence = Consequence.destructive(
+        "makes a new key: nodes of older versions of Urd refuse what is made under it")
 
     /// Fifty times as long as a node takes to look at the database again.
     private static let patience = Duration.seconds(5)
