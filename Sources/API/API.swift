@@ -22,6 +22,7 @@ public enum API {
         var realms = realms
         realms.applicationRequests = applicationRequests
         return surfaces.map { realms.table(of: $0) }
+            + [Router.Table(AssetRoutes.table, context: AssetContext())]
     }
 
     /// The names of all cookies that it sets.

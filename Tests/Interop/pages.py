@@ -111,6 +111,11 @@ class Reader:
         self.browser.call("Emulation.setEmulatedMedia", features=[
             {"name": "prefers-color-scheme", "value": name}])
 
+    def text_size(self, factor):
+        """As somebody sets it in the browser who needs larger letters: 16 pixels are usual."""
+        self.browser.call("Page.setFontSizes", fontSizes={
+            "standard": int(16 * factor), "fixed": int(13 * factor)})
+
     def language(self, name):
         self.browser.call("Network.setExtraHTTPHeaders", headers={"Accept-Language": name})
 
@@ -156,6 +161,14 @@ class Reader:
                 return Boolean(one);
             }""", text)
         assert found, f"nothing says {text!r}: {self.text()}"
+
+    def send(self, selector):
+        """Presses the button of this selector though the browser itself finds fault with its form."""
+        self.leave(lambda: self.browser.run("""(selector) => {
+            const button = document.querySelector(selector);
+            if (button.form) button.form.noValidate = true;
+            button.click();
+        }""", selector))
 
     def text(self):
         return self.browser.run("() => document.body.innerText")

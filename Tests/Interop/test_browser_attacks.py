@@ -95,7 +95,7 @@ class InABrowser(Attack):
         self.reader.go("/login")
         email = f"{uuid.uuid4().hex[:12]}@example.org"
         self.reader.fill("email", email)
-        self.reader.press("E-mail me a code")
+        self.reader.press("Send me a code")
         self.reader.fill("code", code(urd, email))
         self.reader.press("Sign in")
         self.assertEqual(self.reader.place(), "/account")
@@ -480,11 +480,11 @@ class Scripting(InABrowser):
             for (const input of document.querySelectorAll("input")) input.type = "text";
             document.querySelector("input[name=email]").value = text;
         }""", MARKUP)
-        reader.press("E-mail me a code")
+        reader.press("Send me a code")
         self.is_harmless()
-        self.assertIn("Enter a whole mail address", reader.text())
+        self.assertIn("Enter a complete e-mail address", reader.text())
         reader.fill("email", email)
-        reader.press("E-mail me a code")
+        reader.press("Send me a code")
         reader.browser.run("() => { document.querySelector('input[name=code]').maxLength = 64 }")
         reader.fill("code", MARKUP[:60])
         reader.press("Sign in")
@@ -534,7 +534,7 @@ class Leaks(InABrowser):
         client = self.client(consent="needed")
         self.reader.go(client.begin())
         self.reader.fill("email", email := f"{uuid.uuid4().hex[:12]}@example.org")
-        self.reader.press("E-mail me a code")
+        self.reader.press("Send me a code")
         self.reader.fill("code", code(urd, email))
         self.reader.press("Sign in")
         self.reader.press("Allow")

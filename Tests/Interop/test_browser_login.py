@@ -58,7 +58,7 @@ class InABrowser(unittest.TestCase):
         """At the login page: by a mailed code, up to where that leads."""
         before = len(inbox(urd, self.email))
         self.reader.fill("email", self.email)
-        self.reader.press("E-mail me a code")
+        self.reader.press("Send me a code")
         self.reader.fill("code", code(urd, self.email, before))
         self.reader.press("Sign in")
 
@@ -93,7 +93,7 @@ class ALogin(InABrowser):
         reader.go(client.begin())
         before = len(inbox(urd, self.email))
         reader.fill("email", self.email)
-        reader.press("E-mail me a code")
+        reader.press("Send me a code")
         place = reader.place()
         self.assertEqual(self.path(), "/login/code")
         self.assertNotIn(self.email.partition("@")[0], place)
@@ -261,8 +261,8 @@ class ALogin(InABrowser):
         self.assertIn("Your passkey is ready.", reader.text())
         reader.click("Add a passkey")
         reader.until("() => !document.getElementById('enrol-known').hidden")
-        self.assertIn("This device has a passkey", reader.text())
-        for wrong in ("Your passkey is ready.", "No passkey was made."):
+        self.assertIn("This device already has a passkey", reader.text())
+        for wrong in ("Your passkey is ready.", "No passkey was created."):
             self.assertNotIn(wrong, reader.text())
 
     def test_goes_over_the_second_step(self):
@@ -276,7 +276,7 @@ class ALogin(InABrowser):
         used = app.now()
         reader.fill("code", used)
         reader.press("Turn on")
-        reader.press("I have kept them")
+        reader.press("I've saved these codes")
         reader.browser.call("Network.clearBrowserCookies")
         reader.go(client.begin())
         self.type_code()
@@ -297,7 +297,7 @@ class ALogin(InABrowser):
                 ({"redirect_uri": f"{client.url}/elsewhere"}, "redirect_uri is not one that")):
             reader.go(client.begin(**wrong))
             self.assertEqual(self.path(), "/connect/authorize")
-            self.assertIn("This cannot go on", reader.text())
+            self.assertIn("Something is wrong with this link", reader.text())
             self.assertIn(reason, reader.text())
         reader.look(self, "error")
         self.assertEqual(client.brought, [])
@@ -382,7 +382,7 @@ class ADevice(InABrowser):
         reader.go(device["verification_uri_complete"])
         self.type_code()
         self.assertIn(device["user_code"], reader.text(), "The code is asked about, not taken.")
-        reader.press("No")
+        reader.press("Deny")
         reader.look(self, "device-sent-away")
         _, answer = self.post(
             metadata["token_endpoint"], grant_type=DEVICE, client_id=self.television,
@@ -427,7 +427,7 @@ class ByKeyboard(InABrowser):
         reader.go(client.begin())
         # Where something is to be typed, the focus is.
         reader.type(self.email)
-        self.tab_to("E-mail me a code")
+        self.tab_to("Send me a code")
         self.enter()
         reader.type(code(urd, self.email, before))
         self.tab_to("Sign in")

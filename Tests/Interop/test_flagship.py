@@ -231,11 +231,11 @@ class FirstOpen(unittest.TestCase):
         self.assertEqual((told["state"], told["connection_id"]), ("x1", "b-1"))
         self.assertRegex(told["account"], "^[0-9a-f]{32}$")
         reader.go(there["redirect_uri"] + "?" + back)
-        self.assertIn("This cannot go on", reader.text())
+        self.assertIn("Something is wrong with this link", reader.text())
 
         # The owner sees how his devices were certified.
         reader.go("/account/sessions")
-        self.assertIn("Certified by Google Play Integrity", reader.text())
+        self.assertIn("Verified by Google Play Integrity", reader.text())
         reader.look(self, "owners-devices")
         history = f"/api/admin/realms/flagship/devices/{app.id}/history?limit=200"
         def happened():

@@ -45,16 +45,22 @@ public struct RealmContexts: Sendable {
         }
     }
 
-    /// The first page of a web app's place has a name of its own, and somebody who reads comes to the own
-    /// account: everybody else's is the welcome.
+    /// The first page of a web app's place has a name of its own, and a browser comes to the account of its
+    /// person: all else that asks gets the welcome. At a host that leads nowhere the page of the account says
+    /// so.
     public func led(_ request: Request) async -> Request {
-        guard let place = try? await places.place(of: request),
-            let first = place.webApp != nil
-                ? WebAppPlace.indexPath : request.isOfSomebodyWhoReads ? place.home : nil
-        else { return request }
+        guard let first = await firstPage(of: request) else { return request }
         var request = request
         request.path = first
         return request
+    }
+
+    private func firstPage(of request: Request) async -> String? {
+        guard let place = try? await places.place(of: request) else {
+            return request.isOfSomebodyWhoReads ? Place.accountPath : nil
+        }
+        if place.webApp != nil { return WebAppPlace.indexPath }
+        return request.isOfSomebodyWhoReads ? place.home : nil
     }
 
     private func context(

@@ -29,7 +29,7 @@ extension AccountView {
         .object(
             .required("id", Fields.id, "Its id, which never changes."),
             .required("mailbox", Fields.id, "What stands for its mail address."),
-            .required("confirmed", .boolean, "Whether somebody proved the mail address."),
+            .required("confirmed", .boolean, "Whether the mail address is verified."),
             .required("enabled", .boolean, "Whether its person may sign in."),
             .required(
                 "deletion_due", .nullable(Fields.time),

@@ -75,7 +75,7 @@ enum AccountSessionRoutes {
             .optional("device", .text(1...100), "The kind of device."),
             .optional("source", .text(1...100), "Where from, as a pseudonym."),
             .optional("scope", .text(0...2048), "What its tokens are good for, by spaces."),
-            .required("created_at", Fields.time, "When somebody signed in."),
+            .required("created_at", Fields.time, "When the person signed in."),
             .optional(
                 "last_used_at", Fields.time,
                 "When a token of it was last refreshed; what a browser looks at is not on record."),

@@ -29,7 +29,7 @@ enum InviteRoutes {
                     .optional(
                         "app_id", Fields.id, "The app that they are for; all, if none is said."),
                     .optional(
-                        "email", .text(3...320), "Whom they are for; anybody, if nobody is said."),
+                        "email", .text(3...320), "Whom they are for; without it, for everyone."),
                     .optional(
                         "expires_in_days", .integer(1...CreateInvites.mostDays),
                         "How long they are good; as the realm says, if nothing is said."))),
@@ -118,7 +118,7 @@ enum InviteRoutes {
             .required("is_bound", .boolean, "Whether it is for one mail address."),
             .required("created_at", Fields.time, "Since when it is there."),
             .required("expires_at", Fields.time, "Until when it is good."),
-            .required("used_at", .nullable(Fields.time), "When somebody came by it.")))
+            .required("used_at", .nullable(Fields.time), "When it was used.")))
 
     private static let example: JSON = [
         "id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a20", "app_id": .null, "is_bound": false,

@@ -81,7 +81,7 @@ enum OwnerAdminRoutes {
         .post, "/api/admin/realms/{realm}/owner/email-verified-code", id: "vouchForOwner",
         tag: "Flagship", summary: "Confirm that a realm's owner reads the mails to their address.",
         detail: """
-            For whoever has just mailed him something himself: for a quarter of an hour the code \
+            For a service that has just verified the owner's mailbox itself: for 15 minutes the code \
             stands for those that would be mailed to the owner when he signs in.
             """,
         right: .realm, parameters: [.realm, .idempotencyKey],

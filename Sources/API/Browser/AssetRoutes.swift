@@ -1,12 +1,22 @@
 internal import Cryptography
+internal import EventSourcing
 internal import HTTP
 internal import JSON
 internal import Values
 
+/// What pages are drawn with is the same at every host, also at one that leads to no realm: the page that
+/// says so is drawn with it too.
+struct AssetContext: RouteContext {
+    func admit(
+        _ request: Request, to route: Outline, realm: RealmID?, client: ClientCredentials?
+    ) {}
+}
+
 /// What pages are drawn with. The name of each file says what is in it, so that browsers keep it for
 /// as long as they like.
 enum AssetRoutes {
-    static let table: [Route<RealmContext>] = [sheet, theme, script, icon]
+    static let table: [Route<AssetContext>] = [sheet, theme, script]
+    static let realmTable: [Route<RealmContext>] = [icon]
 
     private static let version = fingerprint(StyleSheet.text + Accent.usual.sheet)
     static let sheetPath = "/assets/\(version)/pages.css"
@@ -18,17 +28,17 @@ enum AssetRoutes {
         String(Base64URL.encode(SHA256.hash(Array(text.utf8))).prefix(12))
     }
 
-    private static let sheet = asset(
+    private static let sheet: Route<AssetContext> = asset(
         sheetPath, id: "getStyleSheet", "The look of all pages.", "text/css; charset=utf-8",
         StyleSheet.text)
 
     static let scriptPath = "/assets/\(fingerprint(Script.text))/passkeys.js"
 
-    private static let script = asset(
+    private static let script: Route<AssetContext> = asset(
         scriptPath, id: "getScript", "What passkeys need.", "text/javascript; charset=utf-8",
         Script.text)
 
-    private static let theme = Route<RealmContext>(
+    private static let theme = Route<AssetContext>(
         .get, PathTemplate(stringLiteral: "\(themes)/{colour}"), id: "getTheme", tag: "Pages",
         summary: "A realm's colour.", right: .nothing, voice: .page,
         parameters: [
@@ -59,10 +69,10 @@ enum AssetRoutes {
         return response
     }
 
-    static func asset(
+    static func asset<Context: RouteContext>(
         _ path: String, id: String, _ summary: String, _ type: String, _ text: String
-    ) -> Route<RealmContext> {
-        Route<RealmContext>(
+    ) -> Route<Context> {
+        Route<Context>(
             .get, PathTemplate(stringLiteral: path), id: id, tag: "Pages", summary: summary,
             right: .nothing, voice: .page,
             answer: Answer(status: .ok, description: "The file.", content: .text(type)),

@@ -29,12 +29,12 @@ struct Onward: Sendable, Equatable {
     static let parameters = [
         Parameter("continue", in: .query, .text(0...longest), "An application's request."),
         Parameter("next", in: .query, .text(0...4096), "The page to go on to."),
-        Parameter("other", in: .query, .text(0...1), "1: to sign in as somebody else."),
+        Parameter("other", in: .query, .text(0...1), "1: to sign in with another account."),
     ]
     static let members: [Member] = [
         .optional("continue", .text(0...longest), "An application's request."),
         .optional("next", .text(0...4096), "The page to go on to."),
-        .optional("other", .text(0...1), "1: to sign in as somebody else."),
+        .optional("other", .text(0...1), "1: to sign in with another account."),
     ]
 
     static let longest = 8192

@@ -33,7 +33,7 @@ enum AttestationRoutes {
     private static let attest = Route<RealmContext>(
         .post, "/auth/clients/{client_id}/attestation", id: "attestInstallation",
         tag: "Flagship", summary: "Shows a store's word that an app is the genuine one.",
-        detail: "Whatever is shown uses the challenge up.", right: .nothing, voice: .flagship,
+        detail: "Each attempt uses the challenge up.", right: .nothing, voice: .flagship,
         parameters: [InstallationRoutes.clientID],
         body: Body(
             schema: .openObject,

@@ -146,13 +146,8 @@ extension OwnersDevice {
         return HTML.element(.li) {
             HTML.element(.div, .class("what")) {
                 HTML.element(.strong) { name }
-                HTML.element(.span, .class("soft small")) {
-                    evidence(say)
-                    if let at = client.certifiedAt {
-                        " · "
-                        say.moment(at)
-                    }
-                }
+                Parts.facts(
+                    HTML.element(.span) { evidence(say) }, client.certifiedAt.map(say.moment))
                 if let addedAt {
                     HTML.element(.span, .class("soft small")) {
                         say("Registered ", "Registriert ")
@@ -173,14 +168,14 @@ extension OwnersDevice {
 
     private func evidence(_ say: Words) -> String {
         switch client.certification {
-        case .appAttest: say("Certified by Apple's App Attest", "Bestätigt durch Apples App Attest")
+        case .appAttest: say("Verified by Apple App Attest", "Bestätigt durch Apple App Attest")
         case .playIntegrity:
-            say("Certified by Google Play Integrity", "Bestätigt durch Google Play Integrity")
+            say("Verified by Google Play Integrity", "Bestätigt durch Google Play Integrity")
         case .safetyNet:
-            say("Certified by Google SafetyNet", "Bestätigt durch Google SafetyNet")
+            say("Verified by Google SafetyNet", "Bestätigt durch Google SafetyNet")
         case .mailedCode:
-            say("Certified by a code that you were mailed", "Bestätigt durch einen Code per E-Mail")
-        case nil: say("Not certified", "Nicht bestätigt")
+            say("Verified by a code sent by e-mail", "Bestätigt durch einen Code per E-Mail")
+        case nil: say("Not verified", "Nicht bestätigt")
         }
     }
 }

@@ -84,7 +84,7 @@ enum InstallationAuthorizeRoutes {
         visit.notice(
             visit.say("Sign in first", "Zuerst anmelden"),
             visit.say(
-                "Nobody is signed in here any more.", "Hier ist niemand mehr angemeldet."),
+                "You are no longer signed in here.", "Sie sind hier nicht mehr angemeldet."),
             .unauthorized, link: (visit.say("Sign in", "Anmelden"), "/auth/login"))
     }
 

@@ -18,10 +18,10 @@ struct CertificationPage {
                 HTML.element(.p, .class("break")) {
                     HTML.element(.strong) { name }
                     say(
-                        " wants to see and change everything of yours, and no app store has "
-                            + "vouched for it. A 6-digit code is on its way to you by mail.",
-                        " möchte alles sehen und ändern, was Ihnen gehört, und kein App-Store hat "
-                            + "dafür gebürgt. Ein sechsstelliger Code ist per E-Mail unterwegs.")
+                        " wants full access to your data, and no app store has verified it. "
+                            + "We've e-mailed you a 6-digit code.",
+                        " möchte vollen Zugriff auf Ihre Daten, und kein App-Store hat die App "
+                            + "bestätigt. Wir haben Ihnen einen sechsstelligen Code geschickt.")
                 }
                 visit.form("/auth/clients/\(asked.client.clientID)/flagship") {
                     Parts.hidden("token", token)
@@ -31,10 +31,10 @@ struct CertificationPage {
                         isCode: true, isFocused: true, limit: 12,
                         wrong: isWrong
                             ? say(
-                                "That code is not valid, or no longer.",
-                                "Dieser Code gilt nicht oder nicht mehr.") : nil
+                                "That code is wrong or has expired.",
+                                "Dieser Code ist falsch oder abgelaufen.") : nil
                     ).html
-                    Parts.button(say("It is my app", "Das ist meine App"))
+                    Parts.button(say("Yes, this is my app", "Ja, das ist meine App"))
                 }
                 HTML.element(.div, .class("links")) {
                     Parts.link(say("Send a new code", "Neuen Code senden"), to: asked.place)
@@ -61,8 +61,8 @@ struct InstallationConsentPage {
                         if scope == Installation.scope {
                             HTML.element(.li) {
                                 say(
-                                    "see and change everything of yours",
-                                    "alles sehen und ändern, was Ihnen gehört")
+                                    "see and change all your data",
+                                    "alle Ihre Daten sehen und ändern")
                             }
                         } else {
                             ScopeItem.item(scope, isRemembered: false, say)

@@ -93,7 +93,7 @@ enum OnboardingRoutes {
                 HTML.element(.h1) { say("Choose your passphrase", "Ihre Passphrase wählen") }
                 HTML.element(.p) {
                     say(
-                        "With it you sign in here and in your apps.",
+                        "Use it to sign in here and in your apps.",
                         "Mit ihr melden Sie sich hier und in Ihren Apps an.")
                 }
                 form.html { Parts.hidden("register_token", token) }
@@ -104,19 +104,13 @@ enum OnboardingRoutes {
     private static func over(_ visit: Visit) -> Response {
         let say = visit.say
         return visit.page(
-            say("This link is over", "Dieser Link gilt nicht mehr"), status: .badRequest
+            say.linkExpired, status: .badRequest
         ) {
             Page.card {
-                HTML.element(.h1) {
-                    say("This link does not work any more", "Dieser Link gilt nicht mehr")
-                }
-                HTML.element(.p) {
-                    say(
-                        "It was used, or a newer one was given out.",
-                        "Er wurde benutzt, oder es gibt einen neueren.")
-                }
+                HTML.element(.h1) { say.linkExpired }
+                HTML.element(.p) { say.adviceOnExpiredLink }
                 visit.form("/auth/onboarding/resend") {
-                    Parts.button(say("Mail me the newest one", "Den neuesten senden"))
+                    Parts.button(say("Send me the newest link", "Neuesten Link senden"))
                 }
             }
         }

@@ -16,6 +16,12 @@ enum OwnerClientRoutes {
         summary: "The apps that were let in.", right: .nothing, voice: .flagship,
         answer: .ok("In JSON:API.", .openObject, example: ["data": []]), refusals: refusals
     ) { call throws(Problem) in
+        // An owner who types the address wants to see the page; apps never ask for one.
+        if call.request.isOfSomebodyWhoReads, call.request.headers["Authorization"] == nil,
+            call.request.query == nil
+        {
+            return .seeOther("/account/sessions")
+        }
         let account = try await call.everything().session.terms.account
         let used = try await call.lastUses(of: account ?? .zero)
         var data: [JSON] = []

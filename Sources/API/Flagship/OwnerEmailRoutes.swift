@@ -17,7 +17,7 @@ enum OwnerEmailRoutes {
     private static let request = Route<RealmContext>(
         .post, "/settings/email", id: "moveOwner", tag: "Flagship",
         summary: "Mails a link to an address to which the owner wants to move.",
-        detail: "Whether somebody else has it nobody learns here.", right: .nothing,
+        detail: "The answer does not tell whether another account uses it.", right: .nothing,
         voice: .flagship,
         body: Body(
             schema: .openObject,

@@ -74,7 +74,7 @@ enum OwnerLinkRoutes {
         case .refused(.invalidLink): return try call.refuseLink(visit)
         case .refused:
             let said = visit.say(
-                "The passphrase is not right.", "Die Passphrase ist nicht richtig.")
+                "Wrong passphrase.", "Die Passphrase ist falsch.")
             if call.wantsJSON { return .json(.unauthorized, ["error": .string(said)]) }
             return try await page(call, visit, wrong: said)
         }
@@ -104,7 +104,7 @@ enum OwnerLinkRoutes {
                 HTML.element(.h1) { say("One more step", "Noch ein Schritt") }
                 HTML.element(.p) {
                     say(
-                        "Your passphrase as well, please.", "Bitte auch Ihre Passphrase.")
+                        "Enter your passphrase as well.", "Geben Sie auch Ihre Passphrase ein.")
                 }
                 form.html { Parts.hidden("code", code) }
             }

@@ -10,7 +10,8 @@ internal import Values
 enum OwnerLoginRoutes {
     static let pageTable: [Route<RealmContext>] = [show, login, askSecond, second]
 
-    private static let path: PathTemplate = "/auth/login"
+    static let place = "/auth/login"
+    private static let path = PathTemplate(stringLiteral: place)
     private static let refusals = Page.refusals + [.noSuchRoute, .invalidRequest]
     private static let redirect = Parameter(
         "redirect", in: .query, .text(0...8192), "Where to go on to.")
@@ -37,14 +38,18 @@ enum OwnerLoginRoutes {
         let say = visit.say
         return visit.page(say("Not yet", "Noch nicht")) {
             Page.card {
-                HTML.element(.h1) { say("Nobody lives here yet", "Hier wohnt noch niemand") }
+                HTML.element(.h1) {
+                    say(
+                        "This space hasn't been set up yet",
+                        "Dieser Bereich ist noch nicht eingerichtet")
+                }
                 HTML.element(.p) {
                     say(
-                        "Its owner takes it over by a link that was mailed.",
-                        "Der Inhaber übernimmt es mit einem Link aus einer E-Mail.")
+                        "We e-mailed the owner a link to finish set-up.",
+                        "Wir haben dem Inhaber einen Link zur Einrichtung geschickt.")
                 }
                 visit.form("/auth/onboarding/resend") {
-                    Parts.button(say("Mail the link once more", "Link noch einmal senden"))
+                    Parts.button(say("Send the link again", "Link noch einmal senden"))
                 }
             }
         }
@@ -87,7 +92,7 @@ enum OwnerLoginRoutes {
             return .seeOther(place)
         case .refused:
             let said = visit.say(
-                "The passphrase is not right.", "Die Passphrase ist nicht richtig.")
+                "Wrong passphrase.", "Die Passphrase ist falsch.")
             if call.wantsJSON { return .json(.unauthorized, ["error": .string(said)]) }
             var page = OwnerLoginPage(
                 visit: visit, place: call.context.place, rounds: rounds, redirect: target,
@@ -156,7 +161,7 @@ enum OwnerLoginRoutes {
                     .forbidden,
                     [
                         "error": .string(
-                            visit.say("The code is not right.", "Der Code ist nicht richtig."))
+                            visit.say("Wrong code.", "Der Code ist falsch."))
                     ])
             }
             return page(visit, token, target, isLong: call.isOwnBrowser, isWrong: true)
@@ -172,7 +177,7 @@ enum OwnerLoginRoutes {
         var page = OwnerCodePage(visit: visit, action: "/auth/twofactor", isWrong: isWrong)
         page.check = OwnerCheck.html(
             "two-factor-generate-trusted-device-token",
-            say("Ask for no code here for 30 days", "Hier 30 Tage lang keinen Code verlangen"))
+            say("Don't ask for a code here for 30 days", "Hier 30 Tage lang keinen Code verlangen"))
         return page.response {
             Parts.hidden("two-factor-token", token)
             Parts.hidden("redirect", redirect.text)
@@ -209,26 +214,21 @@ struct OwnerLoginPage {
                     visit.form("/auth/magic_link") {
                         Parts.hidden("redirect", redirect.text)
                         Parts.button(
-                            say("E-mail me a link", "Link per E-Mail senden"), look: "second")
+                            say("Send me a link", "Link per E-Mail senden"), look: "second")
                     }
                 }
-                for provider in providers {
-                    HTML.element(.p) {
-                        Parts.link(
-                            say(
-                                "Sign in with \(provider.name)",
-                                "Mit \(provider.name) anmelden"),
-                            to: "/oidc/start?"
-                                + Form.encode([
-                                    ("provider", provider.slug), ("redirect", redirect.text),
-                                ]), look: "button second")
-                    }
+                Parts.providers(providers, isFirst: false, say) { provider in
+                    "/oidc/start?"
+                        + Form.encode([
+                            ("provider", provider.slug), ("redirect", redirect.text),
+                        ])
                 }
                 HTML.element(.div, .class("links")) {
                     Parts.link(
-                        say("Forgotten your passphrase?", "Passphrase vergessen?"),
+                        say("Forgot your passphrase?", "Passphrase vergessen?"),
                         to: "/auth/passphrase_reset")
-                    Parts.link(say("Another way", "Auf anderem Weg"), to: other)
+                    Parts.link(
+                        say("Other ways to sign in", "Andere Anmeldearten"), to: other)
                 }
             }
         }

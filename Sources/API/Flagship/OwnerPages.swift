@@ -43,8 +43,8 @@ struct OwnerPassphraseForm {
                     name: "hint", label: say("Hint (optional)", "Hinweis (freiwillig)"),
                     isRequired: false, limit: 120,
                     hint: say(
-                        "Mailed to you when you ask for it. Others must not guess by it.",
-                        "Kommt per E-Mail, wenn Sie darum bitten. Andere dürfen danach nicht raten können."
+                        "We e-mail it to you when you ask for it. It must not give your passphrase away.",
+                        "Wir senden ihn per E-Mail, wenn Sie ihn anfordern. Er darf Ihre Passphrase nicht verraten."
                     )
                 ).html
             }
@@ -58,12 +58,11 @@ struct OwnerPassphraseForm {
 enum OwnerCheck {
     static func html(_ name: String, _ label: String) -> HTML {
         HTML.element(.div, .class("field")) {
-            HTML.element(.label, .for(name)) {
+            HTML.element(.label, .class("check"), .for(name)) {
                 HTML.element(
                     .input, .id(name), .type("checkbox"), .name(name), .value("true"),
                     .autocomplete("off"))
-                " "
-                label
+                HTML.element(.span) { label }
             }
         }
     }
@@ -73,19 +72,16 @@ enum OwnerCheck {
 enum OwnerNotice {
     static func mailed(_ visit: Visit) -> Response {
         visit.notice(
-            visit.say("Check your mail", "Posteingang prüfen"),
+            visit.say("Check your e-mail", "Posteingang prüfen"),
             visit.say(
-                "If there is anything to send, it is on its way to the owner of this place.",
-                "Falls es etwas zu senden gibt, ist es unterwegs zum Inhaber dieses Ortes."))
+                "If an account exists, we've sent an e-mail to its owner.",
+                "Falls es ein Konto gibt, haben wir dem Inhaber eine E-Mail geschickt."))
     }
 
     static func linkOver(_ visit: Visit) -> Response {
         visit.notice(
-            visit.say("This link is over", "Dieser Link gilt nicht mehr"),
-            visit.say(
-                "It was used, it is too old, or a newer one was mailed.",
-                "Er wurde benutzt, ist zu alt, oder es kam ein neuerer."), .badRequest,
-            link: (visit.say("Sign in", "Anmelden"), "/auth/login"))
+            visit.say.linkExpired, visit.say.adviceOnExpiredLink, .badRequest,
+            link: (visit.say("Back to sign in", "Zurück zur Anmeldung"), "/auth/login"))
     }
 }
 

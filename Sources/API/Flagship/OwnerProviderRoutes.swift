@@ -49,7 +49,7 @@ enum OwnerProviderRoutes {
 
     private static let franceConnect = Route<RealmContext>(
         .get, "/oidc/franceconnect", id: "startAtFranceConnect", tag: "Flagship",
-        summary: "Sends somebody to the provider of this name.", right: .nothing, voice: .page,
+        summary: "Redirects to the provider of this name.", right: .nothing, voice: .page,
         parameters: [
             Parameter("redirect", in: .query, .text(0...4096), "The page to go on to.")
         ], answer: .page, refusals: Page.refusals + [.noSuchRoute]

@@ -23,24 +23,25 @@ enum OwnerResetRoutes {
     ) { call throws(Problem) in
         let visit = try await call.visit()
         let say = visit.say
-        return visit.page(say("Forgotten?", "Vergessen?")) {
+        return visit.page(say("Forgot your passphrase?", "Passphrase vergessen?")) {
             Page.card {
-                HTML.element(.h1) { say("Forgotten your passphrase?", "Passphrase vergessen?") }
+                HTML.element(.h1) { say("Forgot your passphrase?", "Passphrase vergessen?") }
                 HTML.element(.p) {
                     say(
-                        "We mail a link to the owner of this place, by which another passphrase is chosen. All devices are signed out then.",
-                        "Wir senden dem Inhaber dieses Ortes einen Link, mit dem eine neue Passphrase gewählt wird. Alle Geräte werden dann abgemeldet."
+                        "We'll e-mail the owner a link to choose a new passphrase. Then all devices are signed out.",
+                        "Wir senden dem Inhaber einen Link, um eine neue Passphrase zu wählen. Dann werden alle Geräte abgemeldet."
                     )
                 }
                 visit.form("/auth/passphrase_reset") {
-                    Parts.button(say("Mail me the link", "Link senden"))
+                    Parts.button(say("Send me the link", "Link senden"))
                 }
                 HTML.element(.div, .class("links")) {
                     visit.form("/auth/hint") {
                         Parts.button(
-                            say("Mail me my hint first", "Erst den Hinweis senden"), look: "plain")
+                            say("Send me my hint first", "Erst den Hinweis senden"), look: "plain")
                     }
-                    Parts.link(say("Sign in", "Anmelden"), to: "/auth/login")
+                    Parts.link(
+                        say("Back to sign in", "Zurück zur Anmeldung"), to: "/auth/login")
                 }
             }
         }

@@ -24,7 +24,7 @@ enum OwnerRoutes {
                 .required("Kdf", .integer(0...0), "PBKDF2 with SHA-256."),
                 .required(
                     "KdfIterations", .integer(DerivedPassphrase.rounds), "So many rounds."),
-                .required("OIDC", .boolean, "Whether somebody else may say who is there."),
+                .required("OIDC", .boolean, "Whether the owner can sign in with a provider."),
                 .required("FranceConnect", .boolean, "Whether that may be this one."),
                 .required("locale", .text(2...2), "The language."),
                 .required("magic_link", .boolean, "Whether links are mailed."),

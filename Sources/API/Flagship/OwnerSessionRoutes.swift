@@ -138,7 +138,7 @@ enum OwnerSessionRoutes {
             ["passphrase": .string(hash ?? "")], for: call.ownerRequest(.nobody))
         guard outcome == .done else {
             let said = visit.say(
-                "The passphrase is not right.", "Die Passphrase ist nicht richtig.")
+                "Wrong passphrase.", "Die Passphrase ist falsch.")
             if call.wantsJSON { return .json(.unauthorized, ["error": .string(said)]) }
             return try await page(call, visit, target, state, wrong: said)
         }

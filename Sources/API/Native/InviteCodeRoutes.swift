@@ -91,7 +91,7 @@ enum InviteCodeRoutes {
                     .required("IsBound", .boolean, "Whether it is for one mail address."),
                     .required("CreatedAt", Fields.time, "Since when it is there."),
                     .required("ExpiresAt", Fields.time, "Until when it is good."),
-                    .optional("UsedAt", Fields.time, "When somebody came by it.")), 0...200),
+                    .optional("UsedAt", Fields.time, "When it was used.")), 0...200),
             example: []),
         refusals: Place.refusals + refusals
     ) { call throws(Problem) in

@@ -29,7 +29,7 @@ enum NativeRoutes {
 
     private static let register = Route<RealmContext>(
         .post, "/api/account/native/register", id: "registerNatively", tag: "Native sign-in",
-        summary: "Has a one-time code mailed to whoever wants to join.",
+        summary: "Mails a one-time code to register with.",
         detail: "Works where registration is `explicit_endpoint`; the answer is always the same.",
         right: .nothing, voice: .native,
         body: Body(schema: .object(person), example: ["Email": "a@example.org"]),

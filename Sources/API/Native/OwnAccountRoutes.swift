@@ -75,7 +75,7 @@ enum OwnAccountRoutes {
         summary: "Has one's own account deleted.",
         detail: """
             All sessions are over, and nobody can sign in any more. Until `DueAt` the link in the \
-            mail that tells of it calls it off, and so can somebody who manages the realm; then all \
+            mail that tells of it cancels it, and so can an administrator of the realm; then all \
             that is personal is erased. A token alone is not enough: it must come of a sign-in a \
             short while ago (RFC 9470).
             """,
@@ -108,7 +108,7 @@ enum OwnAccountRoutes {
         .required("Id", Fields.id, "Its id."),
         .required("Client", .text(1...255), "The client that has its tokens."),
         .optional("App", .text(1...200), "The app that it was opened for."),
-        .required("CreatedAt", Fields.time, "When somebody signed in."),
+        .required("CreatedAt", Fields.time, "When the person signed in."),
         .required("LastUsedAt", Fields.time, "When a token of it was last refreshed."),
         .optional("Device", .text(1...100), "The kind of device."),
         .required("Current", .boolean, "Whether it is the one that asks."))

@@ -112,7 +112,7 @@ enum TOTPRoutes {
     private static let remove = Route<RealmContext>(
         .delete, "/connect/totp", id: "removeTOTP", tag: "Two factors",
         summary: "Takes the authenticator app away.",
-        detail: "For whoever has a code of it, or a recovery code.", right: .account,
+        detail: "Needs a code of the app, or a recovery code.", right: .account,
         voice: .native, body: code,
         answer: Answer(status: .noContent, description: "It is gone.", content: .nothing),
         refusals: Place.refusals + refusals

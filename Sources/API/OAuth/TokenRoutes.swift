@@ -94,7 +94,7 @@ enum TokenRoutes {
             "app_kind", .oneOf(WebAppKind.allCases.map(\.rawValue)),
             "What the flagship app opened with it."),
         .optional("app_slug", .text(1...63), "What that goes by."),
-        .optional("auth_time", .integer(0...(1 << 53 - 1)), "When somebody signed in."),
+        .optional("auth_time", .integer(0...(1 << 53 - 1)), "When the user signed in."),
         .optional("acr", .text(1...255), "How strongly."),
         .optional("amr", .list(of: .text(1...50), 0...10), "By what."),
         .optional("token_type", .text(1...20), "How it is shown; a refresh token has none."),

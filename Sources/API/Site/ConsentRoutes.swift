@@ -79,8 +79,8 @@ enum ConsentRoutes {
                 }
                 HTML.element(.p, .class("hint")) {
                     say(
-                        "You can take this back at any time in your account, under Devices.",
-                        "Sie können das jederzeit in Ihrem Konto unter „Geräte“ zurücknehmen."
+                        "You can remove access any time under Devices.",
+                        "Sie können den Zugriff jederzeit unter „Geräte“ entziehen."
                     )
                 }
                 HTML.element(.div, .class("links")) {
@@ -91,7 +91,7 @@ enum ConsentRoutes {
                         Parts.link(say("Privacy", "Datenschutz"), to: policy)
                     }
                     if let terms = asked.terms {
-                        Parts.link(say("Terms", "Nutzungsbedingungen"), to: terms)
+                        Parts.link(say("Terms", "Nutzungs\u{AD}bedingungen"), to: terms)
                     }
                     AskingParts.notYou(onward, say)
                 }
@@ -102,10 +102,10 @@ enum ConsentRoutes {
     private static func over(_ visit: Visit) -> Response {
         let say = visit.say
         return visit.notice(
-            say("This request is over", "Diese Anfrage gilt nicht mehr"),
+            say("This sign-in has expired", "Diese Anmeldung ist abgelaufen"),
             say(
-                "It was open for too long. Go back to the app and begin again.",
-                "Sie war zu lange offen. Gehen Sie zurück zur App und beginnen Sie noch einmal."),
+                "Go back to the app and start again.",
+                "Gehen Sie zurück zur App und beginnen Sie noch einmal."),
             .badRequest)
     }
 }

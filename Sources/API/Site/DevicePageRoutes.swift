@@ -90,11 +90,11 @@ enum DevicePageRoutes {
                 }
                 AskingParts.signedIn(as: email, say)
                 HTML.element(.p) {
-                    say("The device must show ", "Das Gerät muss ")
+                    say("Your device should be showing ", "Ihr Gerät sollte ")
                     HTML.element(.strong) { shown }
                     say(
-                        " now. Did somebody send you this code? Then say no.",
-                        " zeigen. Hat Ihnen jemand diesen Code geschickt? Dann lehnen Sie ab.")
+                        ". If someone else sent you this code, deny access.",
+                        " zeigen. Hat Ihnen jemand anders diesen Code geschickt, lehnen Sie ab.")
                 }
                 HTML.element(.h2) { say("It would be able to", "Es könnte dann") }
                 HTML.element(.ul, .class("scopes")) {
@@ -107,7 +107,8 @@ enum DevicePageRoutes {
                     Parts.hidden("user_code", shown)
                     HTML.element(.div, .class("pair")) {
                         Parts.button(
-                            say("No", "Ablehnen"), name: "decision", value: "deny", look: "second")
+                            say("Deny", "Ablehnen"), name: "decision", value: "deny", look: "second"
+                        )
                         Parts.button(
                             say("Connect", "Verbinden"), name: "decision", value: "allow")
                     }
@@ -128,17 +129,17 @@ enum DevicePageRoutes {
                 HTML.element(.h1) { say("Connect a device", "Gerät verbinden") }
                 HTML.element(.p) {
                     say(
-                        "Type the code that the device shows.",
+                        "Enter the code shown on your device.",
                         "Geben Sie den Code ein, den das Gerät zeigt.")
                 }
                 visit.form(WaitingDevice.page) {
                     Field(
-                        name: "user_code", label: say("Code of the device", "Code des Geräts"),
+                        name: "user_code", label: say("Device code", "Gerätecode"),
                         autocomplete: "off", isFocused: true, limit: 20,
                         wrong: isWrong
                             ? say(
-                                "No device waits under this code, or not any more.",
-                                "Unter diesem Code wartet kein Gerät, oder nicht mehr.") : nil
+                                "That code is wrong or has expired.",
+                                "Dieser Code ist falsch oder abgelaufen.") : nil
                     ).html
                     Parts.button(say("Continue", "Weiter"))
                 }
@@ -153,12 +154,12 @@ enum DevicePageRoutes {
                 HTML.element(.h1) {
                     isAllowed
                         ? say("The device is connected", "Das Gerät ist verbunden")
-                        : say("The device was sent away", "Das Gerät wurde abgewiesen")
+                        : say("You denied access", "Sie haben abgelehnt")
                 }
                 HTML.element(.p) {
                     say(
-                        "You can close this page. Your devices are in your account.",
-                        "Sie können diese Seite schließen. Ihre Geräte stehen in Ihrem Konto.")
+                        "You can close this page. Your account lists your devices.",
+                        "Sie können diese Seite schließen. Ihr Konto zeigt Ihre Geräte.")
                 }
                 Parts.link(
                     say("See your devices", "Ihre Geräte ansehen"), to: "/account/sessions",

@@ -3,7 +3,7 @@ struct SiteSurface: RealmSurface {
     let routes = ProviderRoutes.table
 
     let pages =
-        AssetRoutes.table + LoginRoutes.table + PasskeyLoginRoutes.table + LinkRoutes.table
+        AssetRoutes.realmTable + LoginRoutes.table + PasskeyLoginRoutes.table + LinkRoutes.table
         + StepUpRoutes.table + LogoRoutes.table + LogoutRoutes.table + OverviewRoutes.table
         + SecurityRoutes.table + TOTPPageRoutes.table + RecoveryCodeRoutes.table
         + SessionPageRoutes.table + DataRoutes.table + AddressRoutes.table + RegisterRoutes.table

@@ -12,7 +12,7 @@ enum ResourceGuard {
         summary: "Says for a resource server whether a request may pass.",
         detail: """
             For `auth_request` of nginx and its like, which hand the request's Authorization on. \
-            Tokens of the named client count, unless they are for somebody else's resource; with \
+            Tokens of the named client count, unless they are for another resource; with \
             `resource` those of every client that are for it, also of services. Tokens that are \
             bound to a key count with `origin`. 401 has the login page of the client in `Location` \
             and in `redirect_url`, but where there is no such client; 403 says that the token does \

@@ -10,8 +10,8 @@ public struct RealmRules: Sendable, Equatable {
     public internal(set) var takesProviderReturn = false
     /// Forms carry their token under the name `csrf_token` too.
     public internal(set) var repeatsFormToken = false
-    /// People who come without an errand are shown their account.
-    public internal(set) var leadsToAccount = true
+    /// Where browsers come to that ask for nothing else: the account, or a login that leads on to it.
+    public internal(set) var home = "/account"
     /// Where a passphrase is set anew; nil: under the account's security.
     public internal(set) var passphraseReset: String?
 
@@ -24,7 +24,7 @@ public struct RealmRules: Sendable, Equatable {
         rules.sharesProviderRedirect = true
         rules.takesProviderReturn = true
         rules.repeatsFormToken = true
-        rules.leadsToAccount = false
+        rules.home = "/auth/login"
         rules.passphraseReset = "/auth/passphrase_reset"
         return rules
     }()

@@ -5,51 +5,51 @@ extension MailText {
         case .emailOtp:
             MailText(
                 subject: "Your sign-in code for {product}",
-                preview: "The code is good for {minutes}.",
+                preview: "The code expires in {minutes}.",
                 heading: "Your sign-in code",
-                introduction: "Enter this code to sign in to {product}. It is good for {minutes} "
+                introduction: "Enter this code to sign in to {product}. It expires in {minutes} "
                     + "and works once.",
-                closing: "If you did not ask for a code, you can ignore this mail: without the "
-                    + "code nobody can sign in.\n\nNobody at {product} will ever ask you for it.")
+                closing: "If you didn't ask for a code, you can ignore this e-mail: without the "
+                    + "code nobody can sign in.\n\n{product} staff will never ask you for it.")
         case .secondFactorCode:
             MailText(
                 subject: "Your second code for {product}",
-                preview: "The code is good for {minutes}.",
+                preview: "The code expires in {minutes}.",
                 heading: "One more step",
-                introduction:
-                    "Somebody who knows your passphrase is signing in to {product}. Enter "
-                    + "this code to go on. It is good for {minutes} and works once.",
-                closing: "If this was not you, somebody knows your passphrase: sign in and change "
-                    + "it. Do not pass the code on.")
+                introduction: "A sign-in to {product} with your passphrase needs this code. It "
+                    + "expires in {minutes} and works once.",
+                closing: "If this wasn't you, your passphrase is known to someone else: sign in "
+                    + "and change it. Don't share the code.")
         case .certificationCode:
             MailText(
                 subject: "An app asks for full access to {product}",
-                preview: "The code is good for {minutes}.",
+                preview: "The code expires in {minutes}.",
                 heading: "Is this your app?",
-                introduction: "An app wants to see and change everything of yours at {product}, "
-                    + "and no app store has vouched for it. If you have just installed it from a "
-                    + "place that you trust, enter this code. It is good for {minutes}.",
-                closing: "If you are not signing in to an app right now, do not enter the code "
-                    + "anywhere and do not pass it on: whoever has it gets everything.")
+                introduction: "An app wants full access to your data at {product}, and no app "
+                    + "store has verified it. If you have just installed it from a source that "
+                    + "you trust, enter this code. It expires in {minutes}.",
+                closing: "If you aren't signing in to an app right now, don't enter the code "
+                    + "anywhere and don't share it: it gives access to all your data.")
         case .magicLink:
             MailText(
                 subject: "Your sign-in link for {product}",
-                preview: "The link is good for {minutes}.",
+                preview: "The link expires in {minutes}.",
                 heading: "Sign in to {product}",
                 introduction:
-                    "With this link you sign in. It is good for {minutes} and works once.",
+                    "Use this link to sign in. It expires in {minutes} and works once.",
                 button: "Sign in",
-                closing: "If you did not ask for a link, you can ignore this mail: without the "
-                    + "link nobody can sign in. Please do not pass it on.")
+                closing: "If you didn't ask for a link, you can ignore this e-mail: without the "
+                    + "link nobody can sign in. Don't share it.")
         case .emailVerification:
             MailText(
                 subject: "Confirm your address for {product}",
                 preview: "One step, and your address is confirmed.",
                 heading: "Confirm your address",
-                introduction: "Please confirm that this mail address is yours. The link is good "
-                    + "for {minutes}.",
+                introduction: "Please confirm that this e-mail address is yours. The link expires "
+                    + "in {minutes}.",
                 button: "Confirm address",
-                closing: "If you did not give this address to {product}, you can ignore this mail: "
+                closing:
+                    "If you didn't give this address to {product}, you can ignore this e-mail: "
                     + "nothing happens without your confirmation.")
         case .emailChangeCode: englishEmailChangeCode
         case .passphraseReset, .ownerInvitation, .passphraseHint: englishPassphrase(kind)
@@ -59,8 +59,8 @@ extension MailText {
                 subject: "{title} ({product})", preview: "{app} has news for you.",
                 heading: "{title}",
                 introduction: "{message}",
-                closing: "{app} sent this to your devices. None of them took it, so it comes by "
-                    + "mail.")
+                closing: "{app} couldn't deliver this to any of your devices, so it comes by "
+                    + "e-mail.")
         case .passkeyEnrolled, .passkeyRemoved, .totpEnrolled, .totpRemoved, .passphraseSet,
             .passphraseRemoved, .signedOutEverywhere, .accountDisabled, .accountDeletion,
             .accountDeletionAsked, .passphraseGuessed, .totpGuessed:
@@ -72,17 +72,17 @@ extension MailText {
     }
 
     static let wasNotMe =
-        "If this was not you, sign in to {product}, check your passkeys and devices, and get in "
-        + "touch with us."
+        "If this wasn't you, sign in to {product}, check your passkeys and devices, and contact "
+        + "us."
 
     /// It goes to the old address, where nobody can sign in to look.
     private static let englishAddressChanged =
         MailText(
-            subject: "The mail address of your {product} account was changed",
-            preview: "Was this you?", heading: "Another mail address",
-            introduction: "Your {product} account has another mail address since {time}. Mails "
-                + "about it no longer come here, and all devices were signed out.",
-            closing: "If this was not you, get in touch with us soon.")
+            subject: "The e-mail address of your {product} account was changed",
+            preview: "Was this you?", heading: "New e-mail address",
+            introduction: "The e-mail address of your {product} account was changed on {time}. "
+                + "E-mails about it no longer come here, and all devices were signed out.",
+            closing: "If this wasn't you, contact us soon.")
 
     /// Something about an account has changed, and whoever owns it should know.
     private static func englishNotice(_ kind: MailKind.Name) -> MailText {
@@ -126,8 +126,8 @@ extension MailText {
             MailText(
                 subject: "The passphrase of your {product} account was removed",
                 preview: "Was this you?", heading: "The passphrase was removed",
-                introduction: "Nobody can sign in to your {product} account by a passphrase any "
-                    + "more. It was removed on {time}.",
+                introduction: "Your {product} account no longer has a passphrase to sign in with. "
+                    + "It was removed on {time}.",
                 closing: wasNotMe)
         case .signedOutEverywhere:
             MailText(
@@ -139,10 +139,10 @@ extension MailText {
         case .accountDisabled:
             MailText(
                 subject: "Your {product} account was disabled",
-                preview: "Nobody can sign in to it.", heading: "Your account was disabled",
-                introduction: "Your {product} account was disabled on {time}. Nobody can sign in "
-                    + "to it, and all devices were signed out.",
-                closing: "If you think that this is a mistake, get in touch with us.")
+                preview: "You can no longer sign in.", heading: "Your account was disabled",
+                introduction: "Your {product} account was disabled on {time}. You can no longer "
+                    + "sign in, and all devices were signed out.",
+                closing: "If you think this is a mistake, contact us.")
         case .accountDeletion: englishDeletion
         case .accountDeletionAsked: englishDeletionAsked
         case .passphraseGuessed: englishPassphraseGuessed
@@ -155,21 +155,21 @@ extension MailText {
     }
 
     private static let removeIt =
-        "If this was not you, remove it under “Devices” in your account, set another passphrase, "
-        + "and get in touch with us."
+        "If this wasn't you, remove it under “Devices” in your account, change your passphrase, "
+        + "and contact us."
 
     private static let englishDeviceAdded =
         MailText(
             subject: "A new device uses your {product} account",
             preview: "Was this you?", heading: "A new device",
-            introduction: "The app “{device}” was let in to your {product} account on {time}.",
+            introduction: "The app “{device}” got access to your {product} account on {time}.",
             closing: removeIt)
 
     private static let englishDeviceCertified =
         MailText(
             subject: "A device has full access to your {product} account",
             preview: "Was this you?", heading: "A device has full access",
-            introduction: "The app “{device}” can see and change everything in your {product} "
-                + "account since {time}.",
+            introduction: "The app “{device}” got full access to your {product} account on "
+                + "{time}: it can see and change everything in it.",
             closing: removeIt)
 }

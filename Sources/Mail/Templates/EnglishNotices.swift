@@ -4,30 +4,30 @@ extension MailText {
         switch kind {
         case .passphraseReset:
             MailText(
-                subject: "Another passphrase for {product}",
-                preview: "The link is good for {minutes}.",
-                heading: "Set another passphrase",
-                introduction: "With this link you choose another passphrase. It is good for "
-                    + "{minutes} and works once. All devices are signed out then.",
+                subject: "A new passphrase for {product}",
+                preview: "The link expires in {minutes}.",
+                heading: "Set a new passphrase",
+                introduction: "Use this link to choose a new passphrase. It expires in {minutes} "
+                    + "and works once. Then all devices are signed out.",
                 button: "Choose a passphrase",
-                closing: "If you did not ask for it, you can ignore this mail: your passphrase "
-                    + "stays as it is. Please do not pass the link on.")
+                closing: "If you didn't ask for it, you can ignore this e-mail: your passphrase "
+                    + "stays as it is. Don't share the link.")
         case .ownerInvitation:
             MailText(
                 subject: "Your {product} is ready",
-                preview: "One step, and it is yours.",
-                heading: "Take it over",
-                introduction: "With this link you choose your passphrase, and {product} is yours.",
+                preview: "Choose a passphrase to finish set-up.",
+                heading: "Finish set-up",
+                introduction: "Use this link to choose your passphrase and start using {product}.",
                 button: "Choose a passphrase",
-                closing: "Please do not pass the link on: whoever has it can take your place.")
+                closing: "Don't share the link: it gives access to {product} in your place.")
         case .passphraseHint:
             MailText(
                 subject: "Your hint for {product}",
                 preview: "You asked to be reminded of your passphrase.",
                 heading: "Your hint",
-                introduction: "You chose these words to be reminded of your passphrase.",
-                closing: "If you did not ask for it, you can ignore this mail. Whoever reads the "
-                    + "hint should not be able to guess the passphrase: else choose another one.")
+                introduction: "You chose this hint to be reminded of your passphrase.",
+                closing: "If you didn't ask for it, you can ignore this e-mail. If the hint gives "
+                    + "your passphrase away, change the passphrase.")
         case .emailOtp, .secondFactorCode, .certificationCode, .magicLink, .emailVerification,
             .emailChangeCode,
             .passkeyEnrolled, .passkeyRemoved, .totpEnrolled, .totpRemoved, .passphraseSet,
@@ -42,65 +42,66 @@ extension MailText {
     static let englishEmailChangeCode =
         MailText(
             subject: "Confirm your new address for {product}",
-            preview: "The code is good for {minutes}.",
-            heading: "Your new mail address",
-            introduction: "Somebody wants this to be the mail address of his {product} account. If "
-                + "that is you, enter this code where you asked for it. It is good for {minutes} "
-                + "and works once.",
-            closing: "If it is not, ignore this mail and do not pass the code on: without it "
-                + "nothing changes.\n\nNobody at {product} will ever ask you for it.")
+            preview: "The code expires in {minutes}.",
+            heading: "Your new e-mail address",
+            introduction: "We were asked to make this the e-mail address of a {product} account. "
+                + "If that was you, enter this code where you asked for it. It expires in "
+                + "{minutes} and works once.",
+            closing: "If it wasn't, ignore this e-mail and don't share the code: without it "
+                + "nothing changes.\n\n{product} staff will never ask you for it.")
 
     static let englishProviderConnected =
         MailText(
-            subject: "Another way to sign in to your {product} account",
-            preview: "Was this you?", heading: "Another way to sign in",
-            introduction: "Whoever is signed in at “{device}” as you can sign in to your "
-                + "{product} account. It was connected on {time}.",
+            subject: "A new way to sign in to your {product} account",
+            preview: "Was this you?", heading: "A new way to sign in",
+            introduction: "Your account at “{device}” can be used to sign in to your {product} "
+                + "account. It was connected on {time}.",
             closing: wasNotMe)
 
     static let englishDeletion =
         MailText(
             subject: "Your {product} account will be deleted",
-            preview: "On {time}, unless it is called off.",
+            preview: "On {time}, unless it is cancelled.",
             heading: "Your account will be deleted",
             introduction: "Your {product} account and all in it will be deleted on {time}. Until "
-                + "then nobody can sign in to it.",
-            closing: "Only those who run {product} can call it off. If you did not expect this, or "
-                + "want to keep the account, ask them before then.")
+                + "then you can't sign in to it.",
+            closing: "Only the team of {product} can cancel the deletion. If you didn't expect "
+                + "this, or want to keep the account, contact them before then.")
 
     static let englishDeletionAsked =
         MailText(
-            subject: "Your {product} account is about to be deleted",
+            subject: "Your {product} account is scheduled for deletion",
             preview: "Until {time} you can change your mind.",
             heading: "Your account will be deleted",
-            introduction: "Somebody who was signed in as you asked for it: your {product} account "
-                + "and all in it will be deleted on {time}. Until then the link calls it off.",
+            introduction: "As asked for from your account, your {product} account and all in it "
+                + "will be deleted on {time}. Until then you can cancel the deletion here.",
             button: "Keep my account",
-            closing: "If this was you, there is nothing to do. If it was not, keep the account and "
+            closing: "If this was you, there is nothing to do. If it wasn't, keep the account and "
                 + "then change how you sign in.")
 
     static let englishTOTPGuessed =
         MailText(
-            subject: "Somebody guesses codes of your {product} account",
-            preview: "Nobody got in. Was this you?",
-            heading: "Wrong codes of your authenticator app",
-            introduction: "On {time} somebody typed a wrong code of your authenticator app several "
-                + "times. Whoever it was had another way into your {product} account already: your "
-                + "passphrase, your mailbox, or a device that is signed in. For some minutes no code "
-                + "is taken.",
+            subject: "Wrong authenticator codes for your {product} account",
+            preview: "The attempts failed. Was this you?",
+            heading: "Wrong authenticator codes",
+            introduction: "On {time} a wrong code of your authenticator app was entered several "
+                + "times. The attempt had already passed the first step for your {product} account: "
+                + "your passphrase, your mailbox, or a device that is signed in. For some minutes no "
+                + "code is accepted.",
             closing:
-                "If this was you, wait a little, or use a recovery code. If it was not, choose "
-                + "another passphrase, and sign out of {product} everywhere.")
+                "If this was you, wait a few minutes, or use a recovery code. If it wasn't, change "
+                + "your passphrase, and sign out of {product} everywhere.")
 
     static let englishPassphraseGuessed =
         MailText(
-            subject: "Somebody guesses your {product} passphrase",
-            preview: "Nobody got in. Was this you?",
+            subject: "Wrong passphrases for your {product} account",
+            preview: "The attempts failed. Was this you?",
             heading: "Wrong passphrases",
-            introduction: "On {time} somebody typed a wrong passphrase for your {product} account "
-                + "several times. Nobody got in by it, and for some minutes no guess is taken.",
+            introduction: "On {time} a wrong passphrase was entered several times for your "
+                + "{product} account. The attempts failed, and for some minutes no passphrase is "
+                + "accepted.",
             closing:
-                "If this was you, wait a little, or choose another way to sign in. If it was not, "
+                "If this was you, wait a few minutes, or sign in another way. If it wasn't, "
                 + "there is nothing to do as long as your passphrase is long and used nowhere else."
         )
 }

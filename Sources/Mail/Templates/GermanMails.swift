@@ -17,22 +17,21 @@ extension MailText {
                 subject: "Ihr zweiter Code für {product}",
                 preview: "Der Code gilt {minutes}.",
                 heading: "Noch ein Schritt",
-                introduction: "Jemand, der Ihre Passphrase kennt, meldet sich bei {product} an. "
-                    + "Geben Sie diesen Code ein, um fortzufahren. Er gilt {minutes} und nur "
-                    + "einmal.",
-                closing: "Waren Sie das nicht, kennt jemand Ihre Passphrase: Melden Sie sich an "
-                    + "und ändern Sie sie. Geben Sie den Code nicht weiter.")
+                introduction: "Eine Anmeldung bei {product} mit Ihrer Passphrase braucht diesen "
+                    + "Code. Er gilt {minutes} und nur einmal.",
+                closing: "Waren Sie das nicht, kennt jemand anders Ihre Passphrase: Melden Sie "
+                    + "sich an und ändern Sie sie. Geben Sie den Code nicht weiter.")
         case .certificationCode:
             MailText(
                 subject: "Eine App möchte vollen Zugriff auf {product}",
                 preview: "Der Code gilt {minutes}.",
                 heading: "Ist das Ihre App?",
-                introduction: "Eine App möchte alles sehen und ändern, was Ihnen bei {product} "
-                    + "gehört, und kein App-Store hat für sie gebürgt. Haben Sie sie gerade aus "
-                    + "einer Quelle installiert, der Sie trauen, geben Sie diesen Code ein. Er "
-                    + "gilt {minutes}.",
+                introduction: "Eine App möchte vollen Zugriff auf Ihre Daten bei {product}, und "
+                    + "kein App-Store hat sie bestätigt. Haben Sie sie gerade aus einer Quelle "
+                    + "installiert, der Sie vertrauen, geben Sie diesen Code ein. Er gilt "
+                    + "{minutes}.",
                 closing: "Melden Sie sich gerade nicht in einer App an, geben Sie den Code "
-                    + "nirgends ein und nicht weiter: Wer ihn hat, bekommt alles.")
+                    + "nirgends ein und nicht weiter: Er gibt Zugriff auf alle Ihre Daten.")
         case .magicLink:
             MailText(
                 subject: "Ihr Anmeldelink für {product}",
@@ -75,8 +74,8 @@ extension MailText {
     private static let germanAddressChanged =
         MailText(
             subject: "E-Mail-Adresse Ihres Kontos bei {product} geändert",
-            preview: "Waren Sie das?", heading: "Eine andere E-Mail-Adresse",
-            introduction: "Ihr Konto bei {product} hat seit {time} eine andere E-Mail-Adresse. "
+            preview: "Waren Sie das?", heading: "Neue E-Mail-Adresse",
+            introduction: "Ihr Konto bei {product} hat seit {time} eine neue E-Mail-Adresse. "
                 + "E-Mails dazu kommen nicht mehr hierher, und alle Geräte wurden abgemeldet.",
             closing: "Waren Sie das nicht, melden Sie sich bitte bald bei uns.")
 
@@ -135,9 +134,10 @@ extension MailText {
         case .accountDisabled:
             MailText(
                 subject: "Ihr Konto bei {product} wurde gesperrt",
-                preview: "Niemand kann sich anmelden.", heading: "Ihr Konto wurde gesperrt",
-                introduction: "Ihr Konto bei {product} wurde am {time} gesperrt. Niemand kann sich "
-                    + "anmelden, und alle Geräte wurden abgemeldet.",
+                preview: "Sie können sich nicht mehr anmelden.",
+                heading: "Ihr Konto wurde gesperrt",
+                introduction: "Ihr Konto bei {product} wurde am {time} gesperrt. Sie können sich "
+                    + "nicht mehr anmelden, und alle Geräte wurden abgemeldet.",
                 closing: "Halten Sie das für einen Irrtum, wenden Sie sich an uns.")
         case .accountDeletion: germanDeletion
         case .accountDeletionAsked: germanDeletionAsked

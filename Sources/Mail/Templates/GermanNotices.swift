@@ -15,23 +15,22 @@ extension MailText {
         case .ownerInvitation:
             MailText(
                 subject: "Ihr {product} ist bereit",
-                preview: "Ein Schritt, und es gehört Ihnen.",
-                heading: "Übernehmen",
-                introduction: "Mit diesem Link wählen Sie Ihre Passphrase, und {product} gehört "
-                    + "Ihnen.",
+                preview: "Wählen Sie eine Passphrase, um die Einrichtung abzuschließen.",
+                heading: "Einrichtung abschließen",
+                introduction: "Mit diesem Link wählen Sie Ihre Passphrase. Danach können Sie "
+                    + "{product} nutzen.",
                 button: "Passphrase wählen",
-                closing: "Bitte geben Sie den Link nicht weiter: Wer ihn hat, kann an Ihre Stelle "
-                    + "treten.")
+                closing: "Geben Sie den Link nicht weiter: Mit ihm bekommt man Zugriff auf "
+                    + "{product} an Ihrer Stelle.")
         case .passphraseHint:
             MailText(
                 subject: "Ihr Hinweis für {product}",
                 preview: "Sie wollten an Ihre Passphrase erinnert werden.",
                 heading: "Ihr Hinweis",
-                introduction: "Diese Worte haben Sie gewählt, um sich an Ihre Passphrase zu "
+                introduction: "Diesen Hinweis haben Sie gewählt, um sich an Ihre Passphrase zu "
                     + "erinnern.",
-                closing: "Haben Sie nicht darum gebeten, können Sie diese E-Mail ignorieren. Wer "
-                    + "den Hinweis liest, soll die Passphrase nicht erraten können: Wählen Sie "
-                    + "sonst einen anderen.")
+                closing: "Haben Sie ihn nicht angefordert, können Sie diese E-Mail ignorieren. "
+                    + "Verrät der Hinweis Ihre Passphrase, ändern Sie die Passphrase.")
         case .emailOtp, .secondFactorCode, .certificationCode, .magicLink, .emailVerification,
             .emailChangeCode,
             .passkeyEnrolled, .passkeyRemoved, .totpEnrolled, .totpRemoved, .passphraseSet,
@@ -48,10 +47,11 @@ extension MailText {
             subject: "Bestätigen Sie Ihre neue Adresse für {product}",
             preview: "Der Code gilt {minutes}.",
             heading: "Ihre neue E-Mail-Adresse",
-            introduction: "Jemand möchte diese E-Mail-Adresse für sein Konto bei {product}. Sind "
-                + "Sie das, geben Sie diesen Code dort ein, wo Sie ihn angefordert haben. Er gilt "
-                + "{minutes} und nur einmal.",
-            closing: "Sind Sie es nicht, ignorieren Sie diese E-Mail und geben Sie den Code nicht "
+            introduction: "Diese E-Mail-Adresse soll zu einem Konto bei {product} gehören. Haben "
+                + "Sie das veranlasst, geben Sie diesen Code dort ein, wo Sie ihn angefordert "
+                + "haben. Er gilt {minutes} und nur einmal.",
+            closing:
+                "Haben Sie das nicht veranlasst, ignorieren Sie diese E-Mail und geben Sie den Code nicht "
                 + "weiter: Ohne ihn ändert sich nichts.\n\nNiemand bei {product} wird Sie je "
                 + "danach fragen.")
 
@@ -59,8 +59,8 @@ extension MailText {
         MailText(
             subject: "Ein weiterer Weg, sich bei {product} anzumelden",
             preview: "Waren Sie das?", heading: "Ein weiterer Weg, sich anzumelden",
-            introduction: "Wer bei „{device}“ als Sie angemeldet ist, kann sich bei Ihrem "
-                + "{product}-Konto anmelden. Verbunden wurde es am {time}.",
+            introduction: "Mit Ihrem Konto bei „{device}“ kann man sich bei Ihrem Konto bei "
+                + "{product} anmelden. Verbunden wurde es am {time}.",
             closing: warIchNicht)
 
     static let germanDeletion =
@@ -69,30 +69,30 @@ extension MailText {
             preview: "Am {time}, wenn es nicht zurückgenommen wird.",
             heading: "Ihr Konto wird gelöscht",
             introduction: "Am {time} wird Ihr Konto bei {product} mit allem darin gelöscht. Bis "
-                + "dahin kann sich niemand mehr damit anmelden.",
-            closing: "Nur wer {product} betreibt, kann das zurücknehmen. Kommt es unerwartet, oder "
+                + "dahin können Sie sich nicht anmelden.",
+            closing: "Nur das Team von {product} kann das zurücknehmen. Kommt es unerwartet, oder "
                 + "möchten Sie das Konto behalten, wenden Sie sich vorher dorthin.")
 
     static let germanDeletionAsked =
         MailText(
-            subject: "Ihr Konto bei {product} soll gelöscht werden",
+            subject: "Ihr Konto bei {product} ist zur Löschung vorgemerkt",
             preview: "Bis zum {time} können Sie es sich anders überlegen.",
             heading: "Ihr Konto wird gelöscht",
-            introduction: "Jemand, der als Sie angemeldet war, hat es verlangt: Am {time} wird Ihr "
-                + "Konto bei {product} mit allem darin gelöscht. Bis dahin nimmt der Link das zurück.",
+            introduction: "Wie aus Ihrem Konto verlangt, wird Ihr Konto bei {product} am {time} "
+                + "mit allem darin gelöscht. Bis dahin können Sie die Löschung hier zurücknehmen.",
             button: "Konto behalten",
             closing: "Waren Sie das, ist nichts zu tun. Wenn nicht, behalten Sie das Konto und "
                 + "ändern Sie dann, wie Sie sich anmelden.")
 
     static let germanTOTPGuessed =
         MailText(
-            subject: "Jemand rät Codes für Ihr Konto bei {product}",
-            preview: "Niemand kam hinein. Waren Sie das?",
+            subject: "Falsche Authenticator-Codes für Ihr Konto bei {product}",
+            preview: "Die Versuche sind gescheitert. Waren Sie das?",
             heading: "Falsche Codes der Authenticator-App",
             introduction: "Am {time} wurde mehrmals ein falscher Code Ihrer Authenticator-App "
-                + "eingegeben. Wer das war, hatte schon einen anderen Weg in Ihr Konto bei {product}: "
-                + "Ihre Passphrase, Ihr Postfach oder ein angemeldetes Gerät. Einige Minuten lang "
-                + "wird kein Code angenommen.",
+                + "eingegeben. Der erste Schritt für Ihr Konto bei {product} war da schon bestanden: "
+                + "mit Ihrer Passphrase, Ihrem Postfach oder einem angemeldeten Gerät. Einige "
+                + "Minuten lang wird kein Code angenommen.",
             closing:
                 "Waren Sie das, warten Sie etwas, oder nehmen Sie einen Wiederherstellungscode. Wenn "
                 + "nicht, wählen Sie eine andere Passphrase und melden Sie sich überall bei {product} "
@@ -100,11 +100,11 @@ extension MailText {
 
     static let germanPassphraseGuessed =
         MailText(
-            subject: "Jemand rät Ihre Passphrase bei {product}",
-            preview: "Niemand kam hinein. Waren Sie das?",
+            subject: "Falsche Passphrasen für Ihr Konto bei {product}",
+            preview: "Die Versuche sind gescheitert. Waren Sie das?",
             heading: "Falsche Passphrasen",
             introduction: "Am {time} wurde für Ihr Konto bei {product} mehrmals eine falsche "
-                + "Passphrase eingegeben. Niemand kam damit hinein, und einige Minuten lang wird "
+                + "Passphrase eingegeben. Die Versuche sind gescheitert, und einige Minuten lang wird "
                 + "keine angenommen.",
             closing:
                 "Waren Sie das, warten Sie etwas, oder melden Sie sich anders an. Wenn nicht, ist "

@@ -131,7 +131,9 @@ private typealias Site = AuthorizeWorld
         #expect(!page.contains("evil") && !page.contains("<script>"))
         // Whoever wrote the client reads why, in the realm's own look.
         #expect(page.contains("<p class=\"note bad small\" lang=\"en\">"))
-        #expect(page.contains("</title>") && !page.contains("<title>This cannot go on</title>"))
+        #expect(
+            page.contains("</title>")
+                && !page.contains("<title>Something is wrong with this link</title>"))
     }
 
     @Test(

@@ -119,7 +119,7 @@ extension FlagshipWorld {
         #expect(found.json["flagship"] == true)
         #expect(found.json["certified_from_store"] == nil)
         try await browser.get(request.place)
-        #expect(browser.shows("see and change everything of yours"))
+        #expect(browser.shows("see and change all your data"))
     }
 
     @Test func `COZ-09 gives no tries back for another code, another app or another node`()
@@ -183,7 +183,7 @@ extension FlagshipWorld {
         }
         for _ in 0..<MailedCode.attempts {
             #expect(try await submit(digits == "111111" ? "2" : "111111") == .unauthorized)
-            #expect(browser.shows("not valid, or no longer"))
+            #expect(browser.shows("wrong or has expired"))
         }
         #expect(try await submit(digits) == .unauthorized)
         try await browser.get(request.place)

@@ -102,10 +102,31 @@ import Values
         #expect(browser.cookies["__Host-urd"] != nil)
     }
 
+    @Test func `a browser at the first page or at the devices comes to a page, a program to JSON`()
+        async throws
+    {
+        let world = try await world()
+        let browser = PageBrowser(world.world)
+        browser.headers["Accept"] = "text/html"
+        try await browser.get("/")
+        #expect(browser.answer?.status == .ok && browser.shows("passphrase-form"))
+        _ = try await signIn(browser)
+        try await browser.get("/")
+        #expect(browser.place == "/account#")
+        try await browser.get("/settings/clients")
+        #expect(browser.place == "/account/sessions")
+        let program = PageBrowser(world.world)
+        for accept in ["application/json", "*/*"] {
+            program.headers["Accept"] = accept
+            try await program.get("/settings/clients")
+            #expect(program.answer?.json["error"] == "No token in request")
+        }
+    }
+
     @Test func `COZ-23 finds nobody before somebody took the realm over`() async throws {
         let world = try await FlagshipWorld()
         let browser = try await world.page("/auth/login")
-        #expect(browser.shows("Nobody lives here yet"))
+        #expect(browser.shows("This space hasn't been set up yet"))
         try await browser.submit("/auth/login", [("passphrase", FlagshipWorld.hash)])
         #expect(browser.cookies["__Host-urd"] == nil)
     }

@@ -190,7 +190,7 @@ import Values
         #expect(place.contains("redirect_uri=http%3A%2F%2Fid.acme.example%2Foidc%2Fredirect&"))
         let pairs = try provider.answer(place)
         try await browser.get("/oidc/redirect?\(Form.encode(pairs))")
-        #expect(browser.shows("Check your mail"))
+        #expect(browser.shows("Check your e-mail"))
         let digits = try await world.mailedDigits()
         let path = "/oidc/twofactor"
         try await browser.submit(

@@ -224,7 +224,7 @@ import Values
         try await world.add(["kind": "app", "slug": "home", "name": "Home"])
         try await browser.get("/apps/home/start?session_code=\(code)")
         try await browser.get("/account/sessions")
-        for text in ["Your devices", "Certified by Apple", "Plain phone", "Not certified"] {
+        for text in ["Your devices", "Verified by Apple", "Plain phone", "Not verified"] {
             #expect(browser.shows(text), "\(text)")
         }
         try await browser.submit("/account/devices/remove", [("client", app.id)])

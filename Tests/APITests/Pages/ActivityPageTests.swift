@@ -17,8 +17,10 @@ import Values
                     device: nil))
         }
         let missing = "second_factor_required"
-        #expect(said(missing, "passphrase", .english) == "Right passphrase, second step missing")
-        #expect(said(missing, "email_code", .english) == "First step right, second step missing")
+        #expect(
+            said(missing, "passphrase", .english)
+                == "Passed step 1 of 2 with the right passphrase, step 2 is missing")
+        #expect(said(missing, "email_code", .english) == "Passed step 1 of 2, step 2 is missing")
         let told = [
             missing, "invalid_second_factor", "invalid_passphrase", "invalid_code", "reuse",
             "code_reuse",
@@ -52,8 +54,8 @@ import Values
         let browser = PageBrowser(world)
         try await browser.signIn()
         for (language, words) in [
-            ("en", "A token of the app that was used already came again"),
-            ("de", "Ein schon benutztes Token der App kam noch einmal"),
+            ("en", "A token of the app was used twice"),
+            ("de", "Ein Token der App wurde zweimal benutzt"),
         ] {
             browser.headers["Accept-Language"] = language
             let answer = try await browser.get("/account/activity")
@@ -87,15 +89,44 @@ import Values
         try await sign([("code", try await other.code())])
         try await browser.get("/account/activity")
         for words in [
-            "Wrong code, or one that is over", "First step right, second step missing",
-            "First step right, second step followed", ">First step<",
-            "Wrong authenticator code, or too many tries", ">Refused<", ">Signed in<",
+            "Wrong or expired code", "Passed step 1 of 2, step 2 is missing",
+            ">Passed step 1 of 2<", ">Step 1 of 2<",
+            "Wrong authenticator code, or too many attempts", ">Failed<", ">Signed in<",
         ] {
             #expect(browser.shows(words), "\(words)")
         }
         browser.headers["Accept-Language"] = "de"
         try await browser.get("/account/activity")
         #expect(browser.shows("Falscher Code der Authenticator-App"))
+    }
+
+    @Test func `shows a recovery code that was used, and how many are left`() async throws {
+        let world = try await SignInWorld(["registration": "jit_on_otp", "otp_resend_delay": 0])
+        let browser = PageBrowser(world)
+        try await browser.signIn()
+        let (_, recovery) = try await world.enroll(try await world.token())
+        try await browser.get("/account/activity")
+        #expect(!browser.shows("Recovery code used"))
+        for left in [9, 8] {
+            world.clock.advance(seconds: 200)
+            let other = PageBrowser(world)
+            try await other.get("/login")
+            try await other.askForCode()
+            try await other.submit(
+                "/login/code",
+                [
+                    ("email", "ann@example.org"), ("code", try await other.code()),
+                    ("totp", recovery[left]),
+                ])
+            #expect(other.answer?.status == .seeOther)
+            try await browser.get("/account/activity")
+            #expect(browser.shows("Recovery code used") && browser.shows("\(left) codes left"))
+        }
+        #expect(browser.page.matches(of: /Recovery code used/).count == 2)
+        browser.headers["Accept-Language"] = "de"
+        try await browser.get("/account/activity")
+        #expect(browser.shows("Wiederherstellungscode benutzt"))
+        #expect(browser.shows("noch 8 Codes übrig"))
     }
 
     @Test func `knows a first step by the second one that came after it`() {
@@ -145,6 +176,7 @@ import Values
         #expect(refused.allSatisfy { $0.open["reason"] == "invalid_second_factor" })
         #expect(events.filter { $0.name == "totp.refused" }.count == 2, "Each is one guess.")
         try await browser.get("/account/activity")
-        #expect(browser.page.matches(of: /Wrong authenticator code, or too many tries/).count == 2)
+        #expect(
+            browser.page.matches(of: /Wrong authenticator code, or too many attempts/).count == 2)
     }
 }

@@ -6,11 +6,38 @@ import Testing
 @testable import API
 
 @Suite struct `What pages are drawn with` {
-    private func get(_ path: String, _ world: SignInWorld) async -> Response {
-        await world.router.respond(
+    private func get(
+        _ path: String, _ world: SignInWorld, host: String = "id.acme.example",
+        _ more: Headers = [:]
+    ) async -> Response {
+        var headers = more
+        headers["Host"] = host
+        return await world.router.respond(
             to: Request(
-                method: .get, path: path, query: nil, headers: ["Host": "id.acme.example"],
-                body: [], source: "::1", id: "r"))
+                method: .get, path: path, query: nil, headers: headers, body: [], source: "::1",
+                id: "r"))
+    }
+
+    @Test func `is served at a host that leads to no realm, which a page says`() async throws {
+        let world = try await SignInWorld()
+        let reader: Headers = ["Accept": "text/html"]
+        for path in ["/", "/login", "/nothing"] {
+            let answer = await get(path, world, host: "typo.example", reader)
+            let page = String(decoding: answer.body, as: UTF8.self)
+            #expect(answer.status == .notFound)
+            #expect(
+                page.contains("No site is set up for typo.example") == (path != "/nothing"),
+                "\(path)"
+            )
+            for asset in [AssetRoutes.sheetPath, AssetRoutes.themePath(.usual)] {
+                #expect(page.contains(asset))
+                let found = await get(asset, world, host: "typo.example")
+                #expect(found.status == .ok)
+                #expect(found.headers["Content-Type"] == "text/css; charset=utf-8")
+            }
+        }
+        let program = await get("/", world, host: "typo.example")
+        #expect(program.headers["Content-Type"] == "application/problem+json")
     }
 
     @Test func `is kept by browsers, because its name says what is in it`() async throws {
@@ -55,7 +82,9 @@ import Testing
                 let button = try tint("--accent", sheet)
                 #expect(try tint("--on-accent", sheet).contrast(button) >= 4.5, "\(digits)")
                 #expect(try tint("--link", sheet).contrast(ground) >= 4.5, "\(digits)")
-                #expect(button.contrast(ground) >= 3, "\(digits)")
+                #expect(try tint("--rim", sheet).contrast(ground) >= 3, "\(digits)")
+                // The button has the colour that was chosen; the usual one alone has another at night.
+                #expect(button.digits == digits || isDark && accent == .usual)
             }
         }
     }

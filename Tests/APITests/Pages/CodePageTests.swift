@@ -50,7 +50,7 @@ import Values
         }
         expectBoth()
         try await browser.submit(place, [("email", "ann@example.org"), ("code", "000000")])
-        #expect(browser.answer?.status == .badRequest && browser.shows("not valid"))
+        #expect(browser.answer?.status == .badRequest && browser.shows("That code is wrong"))
         expectBoth()
         try await browser.submit(
             place, [("email", "ann@example.org"), ("code", try await browser.code())])

@@ -61,7 +61,7 @@ private let deviceGrant = "urn:ietf:params:oauth:grant-type:device_code"
         async throws
     {
         let world = try await world()
-        let warning = "Nobody here has checked that name."
+        let warning = "This name has not been verified."
         let browser = PageBrowser(world)
         try await browser.signIn()
         let code = try #require(try await ask(world)["user_code"]?.string)

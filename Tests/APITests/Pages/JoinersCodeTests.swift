@@ -33,7 +33,7 @@ import Values
             #expect(browser.shows("name=\"code\"") && browser.shows("Send a new code"))
         }
         try await browser.submit(place, [("email", "ann@example.org"), ("code", "000000")])
-        #expect(browser.shows("not valid") && browser.shows("Send a new code"))
+        #expect(browser.shows("That code is wrong") && browser.shows("Send a new code"))
         func again(_ language: String) async throws {
             browser.headers["Accept-Language"] = language
             #expect(browser.shows(#"action="/register?continue=sealed""#))

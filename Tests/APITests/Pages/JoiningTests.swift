@@ -90,10 +90,10 @@ import Values
                 ("invite", "nonsense"),
             ])
         #expect(browser.answer?.status == .badRequest)
-        try expectWrong("email", "Enter a whole mail address", value: "anna@localhost")
+        try expectWrong("email", "Enter a complete e-mail address", value: "anna@localhost")
         try expectWrong("first_name", "Enter your first name.", value: nil)
         try expectWrong("last_name", "Use 100 characters at most", value: "Lee\u{FFFD}x")
-        try expectWrong("invite", "That is no invite code.", value: "nonsense")
+        try expectWrong("invite", "That invite code is wrong.", value: "nonsense")
         #expect(try input("email").contains(" autofocus"))
         try await register(
             browser, [("email", "ann@example.org"), ("first_name", "Ann"), ("invite", "")])

@@ -56,7 +56,7 @@ import Values
         try await browser.submit(
             "/login/code", [("email", "ann@example.org"), ("code", "000 00")])
         #expect(browser.answer?.status == .badRequest)
-        #expect(browser.shows("not valid"))
+        #expect(browser.shows("That code is wrong"))
         #expect(browser.cookies["__Host-urd"] == nil)
         #expect(try await browser.world.events().last == "browser.refused")
     }

@@ -51,7 +51,9 @@ import Values
         #expect(browser.answer?.status == .badRequest)
         for place in [place, "/passphrase/reset?token=\(token)"] {
             try await browser.get(place)
-            #expect(browser.answer?.status == .badRequest && browser.shows("This link is over"))
+            #expect(
+                browser.answer?.status == .badRequest
+                    && browser.shows("This link has expired or was already used"))
             #expect(!browser.shows("anna@example.net") && !browser.shows("ann@example.org"))
         }
         #expect(try await !world.events().contains("passphrase.set"))

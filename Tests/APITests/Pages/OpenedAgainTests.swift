@@ -37,8 +37,8 @@ import Values
         }
         // The same form once more tells that it is done, and so does whatever comes too late.
         func expectOver(_ browser: PageBrowser) {
-            #expect(browser.shows("Your authenticator app is on"))
-            #expect(browser.shows("make new ones under Security"))
+            #expect(browser.shows("Your authenti\u{AD}cator app is on"))
+            #expect(browser.shows("create new ones under Security"))
             #expect(!browser.page.contains(/<li>[0-9A-Z]{4}-/))
         }
         try await confirm()

@@ -38,11 +38,11 @@ import Values
         try await browser.signIn("ben@example.org", from: try await begin(page, browser))
         #expect(browser.place == "/account?done=other-person")
         try await browser.follow()
-        #expect(browser.shows("You are signed in as somebody else now."))
+        #expect(browser.shows("You are now signed in with another account."))
         #expect(browser.shows("<strong>ben@example.org</strong>"))
         browser.headers["Accept-Language"] = "de"
         try await browser.get("/account?done=other-person")
-        #expect(browser.shows("als jemand anders angemeldet"))
+        #expect(browser.shows("mit einem anderen Konto angemeldet"))
         // Asked anew, it is his.
         try await browser.get("/account/delete")
         #expect(browser.answer?.status == .ok && browser.shows("ben@example.org"))

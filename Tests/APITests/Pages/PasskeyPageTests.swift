@@ -178,7 +178,9 @@ import Values
         #expect(browser.place == "/connect/authorize?continue=sealed-request")
         #expect(browser.cookies["__Host-urd"] != nil)
         try await browser.get(link)
-        #expect(browser.answer?.status == .badRequest && browser.shows("does not work any more"))
+        #expect(
+            browser.answer?.status == .badRequest
+                && browser.shows("This link has expired or was already used"))
     }
 
     @Test func `keeps a long request in mind, and not in the mail`() async throws {

@@ -130,7 +130,7 @@ extension PassphraseWork {
         #expect(browser.shows(#"autocomplete="username" value="ann@example.org" hidden"#))
         let other = PageBrowser(world)
         try await signIn("something else entirely", other)
-        #expect(other.page.contains(field) && other.shows("do not fit together"))
+        #expect(other.page.contains(field) && other.shows("Wrong e-mail address or passphrase"))
         try await browser.submit(
             "/account/authenticator/change", [("totp", "000000"), ("what", "codes")])
         #expect(!browser.page.contains(field))
@@ -181,7 +181,7 @@ extension PassphraseWork {
         let stranger = PageBrowser(world)
         try await signIn("something else entirely", stranger, "nobody@example.org")
         #expect(stranger.answer?.status == .badRequest)
-        #expect(stranger.shows("do not fit together"))
+        #expect(stranger.shows("Wrong e-mail address or passphrase"))
         let page = stranger.pageUnsealed.replacing("nobody@", with: "ann@")
         try await signIn("something else entirely", stranger)
         #expect(stranger.pageUnsealed == page)
@@ -196,7 +196,9 @@ extension PassphraseWork {
         let other = PageBrowser(world)
         try await signIn("something else entirely", other)
         let wrong = other.pageUnsealed
-        #expect(other.shows("do not fit together, or there were too many tries: then wait a while"))
+        #expect(
+            other.shows(
+                "Wrong e-mail address or passphrase. After several attempts you may have to wait."))
         for _ in 0..<12 { try await signIn("something else entirely", other) }
         try await signIn(Self.chosen, other)
         #expect(other.answer?.status == .badRequest && other.pageUnsealed == wrong)
@@ -289,7 +291,7 @@ extension PassphraseWork {
         #expect(
             try await world.events().filter { $0 == "passphrase.refused" }.count == 5)
         let letter = try await world.lastLetter()
-        #expect(letter.to == "ann@example.org" && letter.text.contains("Nobody got in by it"))
+        #expect(letter.to == "ann@example.org" && letter.text.contains("The attempts failed"))
         world.clock.advance(seconds: 901)
         try await signIn(Self.chosen, other)
         #expect(other.answer?.status == .seeOther)

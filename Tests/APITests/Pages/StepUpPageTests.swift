@@ -66,8 +66,8 @@ private let strong = "urn:modgud:acr:multi"
         #expect(browser.shows("https://web.example/privacy"))
         #expect(browser.shows("https://web.example/terms"))
         try await browser.submit("/login/step-up", browser.onward + [("totp", "000000x")])
-        #expect(browser.answer?.status == .badRequest && browser.shows("That code is not valid"))
-        #expect(browser.shows("or there were too many tries"))
+        #expect(browser.answer?.status == .badRequest && browser.shows("That code is wrong"))
+        #expect(browser.shows("or there were too many attempts"))
         #expect(browser.cookies["__Host-urd"] == cookie)
         try await browser.submit(
             "/login/step-up", browser.onward + [("totp", try app.code(at: world.clock))])
@@ -105,6 +105,8 @@ private let strong = "urn:modgud:acr:multi"
         try await other.get(place([("acr_values", strong)]))
         try await other.follow()
         #expect(other.shows("stronger sign-in") && !other.shows("/login/step-up"))
+        #expect(other.shows("You have no passkey or authenticator app yet."))
+        #expect(!other.shows("New here?"), "It is for the person who is signed in.")
         try await other.submit("/login/step-up", other.onward + [("totp", "123456")])
         #expect(other.place?.hasPrefix("/login?continue=") == true)
         world.clock.advance(seconds: 2 * 86_400)
@@ -116,5 +118,6 @@ private let strong = "urn:modgud:acr:multi"
         try await nobody.get(place([("acr_values", strong)]))
         try await nobody.follow()
         #expect(nobody.shows("stronger sign-in") && !nobody.shows("/login/step-up"))
+        #expect(nobody.shows("New here?") && !nobody.shows("You have no passkey"))
     }
 }

@@ -51,8 +51,8 @@ import Values
             #expect(!browser.shows("You asked for a new code"))
             for count in 1...tries {
                 try await type("000000", browser)
-                #expect(browser.shows("not valid"))
-                #expect(browser.shows("the mailed one is over") == (count == tries))
+                #expect(browser.shows("That code is wrong"))
+                #expect(browser.shows("the one we sent has expired") == (count == tries))
                 keep()
             }
             browser.world.clock.advance(seconds: 200)
@@ -60,14 +60,15 @@ import Values
             #expect(browser.shows("role=\"status\"") && browser.shows("You asked for a new code."))
             keep()
             try await type("000000", browser)
-            #expect(!browser.shows("is over") && !browser.shows("You asked for a new code"))
+            #expect(
+                !browser.shows("has expired. Ask") && !browser.shows("You asked for a new code"))
             keep()
             pages.append(seen)
         }
         #expect(pages.first == pages.last)
         browser.headers["Accept-Language"] = "de"
         for _ in 1..<tries { try await type("000000", browser) }
-        #expect(browser.shows("auch der gesendete nicht mehr"))
+        #expect(browser.shows("ist der gesendete abgelaufen"))
         browser.world.clock.advance(seconds: 200)
         try await again("/login", browser)
         #expect(browser.shows("Sie haben einen neuen Code angefordert."))
@@ -119,7 +120,7 @@ import Values
         }
         try await ask(" ANN@example.org")
         #expect(browser.answer?.status == .badRequest)
-        #expect(browser.shows("That is your address already."))
+        #expect(browser.shows("That is already your address."))
         let mailed = try await world.events().count { $0 == "otp.issued" }
         try await ask("anna@example.org")
         try await browser.follow()
@@ -132,7 +133,7 @@ import Values
         #expect(browser.shows("You asked for a new code."))
         #expect(try await world.events().count { $0 == "otp.issued" } == mailed + 2)
         try await type("000000", browser)
-        #expect(browser.shows("Send a new code") && browser.shows("not valid"))
+        #expect(browser.shows("Send a new code") && browser.shows("That code is wrong"))
     }
 
     @Test(arguments: [

@@ -174,7 +174,7 @@ extension Answered {
         let person = try await invites.world.token()
         let refused = try await invites.world.call(.get, path, as: person)
         #expect(refused.status == .forbidden)
-        #expect(refused.json["detail"] == "Whoever asks has no right to this.")
+        #expect(refused.json["detail"] == "The caller has no permission for this.")
     }
 
     @Test func `can be taken back until somebody has used them`() async throws {

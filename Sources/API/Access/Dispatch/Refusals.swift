@@ -48,7 +48,7 @@ extension FieldFault.Reason {
         case .notFound: "points to nothing"
         case .missesPlaces(let other): "does not list all \(other)"
         case .notPerApp: "is set for the realm and not for an app"
-        case .reserved: "is for somebody to say who manages the realm"
+        case .reserved: "can be set only by an administrator of the realm"
         case .formOfSubject: "has the form of an account's id or pairwise subject"
         }
     }

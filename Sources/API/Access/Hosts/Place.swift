@@ -64,8 +64,7 @@ extension Place {
 
     /// Where people are at home who were not sent here for anything else.
     var home: String? {
-        ground.webApp == nil && ground.settings.rules.leadsToAccount
-            ? Self.accountPath : nil
+        ground.webApp == nil ? ground.settings.rules.home : nil
     }
 }
 

@@ -1,5 +1,6 @@
-/// A realm's colour, and what of it can be read: text and buttons keep the contrast of WCAG 2.2
-/// level AA, whatever somebody chose.
+/// A realm's colour, and what of it can be read. Buttons have the colour as it was chosen, with black or
+/// white letters on it and a rim that is seen on any ground; links are darkened or lightened until they
+/// have the contrast of WCAG 2.2 level AA.
 struct Accent: Sendable, Equatable {
     /// `rrggbb`, in lower case.
     let digits: String
@@ -24,18 +25,25 @@ struct Accent: Sendable, Equatable {
         digits = colour.digits
     }
 
+    /// The usual colour on dark pages: made lighter by rule it would look like a button that is switched
+    /// off.
+    private static let usualAtNight =
+        "--accent:#7fa6d6;--on-accent:#000;--rim:#7fa6d6;--link:#8fb3e0"
+
     /// A style sheet of the colour alone.
     var sheet: String {
         let (white, night) = (Tint(red: 0xF3, green: 0xF4, blue: 0xF6), Tint.night)
         return ":root{\(rules(on: white, towards: .black))}"
-            + "@media (prefers-color-scheme:dark){:root{\(rules(on: night, towards: .white))}}"
+            + "@media (prefers-color-scheme:dark){:root{"
+            + (self == .usual ? Self.usualAtNight : rules(on: night, towards: .white)) + "}}"
     }
 
     private func rules(on ground: Tint, towards end: Tint) -> String {
-        let button = colour.moved(towards: end, until: 3, on: ground)
+        let rim = colour.moved(towards: end, until: 3, on: ground)
         let link = colour.moved(towards: end, until: 4.6, on: ground)
-        let ink = button.contrast(.white) >= button.contrast(.black) ? Tint.white : .black
-        return "--accent:#\(button.digits);--on-accent:#\(ink.digits);--link:#\(link.digits)"
+        let ink = colour.contrast(.white) >= colour.contrast(.black) ? Tint.white : .black
+        return "--accent:#\(colour.digits);--on-accent:#\(ink.digits);"
+            + "--rim:#\(rim.digits);--link:#\(link.digits)"
     }
 }
 

@@ -14,22 +14,22 @@ enum AccountNote: String, CaseIterable {
 
     func text(_ say: Words) -> String {
         switch self {
-        case .signedOut: say("Signed out there.", "Dort abgemeldet.")
+        case .signedOut: say("The browser was signed out.", "Der Browser wurde abgemeldet.")
         case .accessRemoved:
-            say("The app has no access any more.", "Die App hat keinen Zugriff mehr.")
+            say("The app no longer has access.", "Die App hat keinen Zugriff mehr.")
         case .passkeyAdded: say("Your passkey is ready.", "Ihr Passkey ist bereit.")
         case .passkeyRenamed: say("The passkey was renamed.", "Der Passkey wurde umbenannt.")
         case .passkeyRemoved: say("The passkey was removed.", "Der Passkey wurde entfernt.")
         case .passphraseSet: say("The passphrase is set.", "Die Passphrase ist gesetzt.")
         case .passphraseRemoved:
             say("The passphrase was removed.", "Die Passphrase wurde entfernt.")
-        case .providerConnected: say("It is connected.", "Es ist verbunden.")
+        case .providerConnected: say("The account is connected.", "Das Konto ist verbunden.")
         case .providerDisconnected:
-            say("It is not connected any more.", "Es ist nicht mehr verbunden.")
+            say("The account was disconnected.", "Das Konto wurde getrennt.")
         case .otherPerson:
             say(
-                "You are signed in as somebody else now. What was begun before was not done.",
-                "Sie sind jetzt als jemand anders angemeldet. Was vorher begonnen wurde, ist nicht geschehen."
+                "You are now signed in with another account. Nothing was changed.",
+                "Sie sind jetzt mit einem anderen Konto angemeldet. Es wurde nichts geändert."
             )
         case .appRemoved:
             say("The authenticator app was removed.", "Die Authenticator-App wurde entfernt.")

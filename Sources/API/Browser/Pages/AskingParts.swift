@@ -8,7 +8,7 @@ enum AskingParts {
     static func unchecked(leadingTo place: String?, _ say: Words) -> HTML {
         HTML.element(.p, .class("break")) {
             say(
-                "Nobody here has checked that name.", "Diesen Namen hat hier niemand geprüft.")
+                "This name has not been verified.", "Dieser Name ist nicht überprüft.")
             if let place {
                 say(" The app leads you to ", " Die App führt Sie zu ")
                 HTML.element(.strong) { place }
@@ -59,7 +59,7 @@ enum AskingParts {
         var asOther = onward
         asOther.asOther = true
         return Parts.link(
-            say("Not you? Sign in as somebody else", "Nicht Sie? Anders anmelden"),
+            say("Not you? Use another account", "Nicht Sie? Anderes Konto verwenden"),
             to: asOther.link("/login"))
     }
 }

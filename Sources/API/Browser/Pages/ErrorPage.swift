@@ -5,7 +5,7 @@ internal import JSON
 extension Problem {
     /// What people are told: never what the request held, and never what is behind it.
     func pageResponse(_ request: Request, in look: PageLook) -> Response {
-        let (title, advice) = words(look.say)
+        let (title, advice) = words(look.say, request)
         return Page(
             title: title, look: look,
             content: Page.card {
@@ -15,8 +15,14 @@ extension Problem {
                 if kind == .invalidRequest, !detail.isEmpty {
                     HTML.element(.p, .class("note bad small"), .fixed("lang", "en")) { detail }
                 }
+                // It names the hosts that lead somewhere, where anybody may know them.
+                if kind == .unknownHost, !detail.isEmpty {
+                    HTML.element(.p, .class("soft small break"), .fixed("lang", "en")) { detail }
+                }
                 if let wayOn {
-                    Parts.link(look.say("Go on", "Weiter"), to: wayOn, look: "button")
+                    Parts.link(
+                        text(ofWayOn: wayOn, look.say), to: wayOn,
+                        look: kind.status == .tooManyRequests ? "button second" : "button")
                 }
                 if kind.status == .notFound, let home = look.home {
                     HTML.element(.p, .class("links")) {
@@ -30,13 +36,36 @@ extension Problem {
         ).response(kind.status)
     }
 
+    /// What there was too much of is refused there as well: the button must not promise more.
+    private func text(ofWayOn place: String, _ say: Words) -> String {
+        guard kind.status == .tooManyRequests else { return say("Continue", "Weiter") }
+        return place.hasPrefix("/login") || place.hasPrefix("/auth/login")
+            ? say("Back to sign in", "Zurück zur Anmeldung")
+            : say("Back to your account", "Zurück zu Ihrem Konto")
+    }
+
+    /// As somebody typed it, without what no name of a host has.
+    private func host(of request: Request) -> String {
+        String((request.headers["Host"] ?? "").prefix(255))
+    }
+
     private func wait(_ say: Words) -> String {
         members["retryAfterSeconds"]?.integer.map(say.span)
             ?? say("a few minutes", "ein paar Minuten")
     }
 
-    private func words(_ say: Words) -> (title: String, advice: String) {
+    private func words(_ say: Words, _ request: Request) -> (title: String, advice: String) {
         switch kind.status {
+        case .notFound where kind == .unknownHost:
+            (
+                say(
+                    "No site is set up for \(host(of: request))",
+                    "Für \(host(of: request)) ist keine Website eingerichtet"),
+                say(
+                    "Check the address for typing errors. If you run this server, add this host to a realm.",
+                    "Prüfen Sie die Adresse auf Tippfehler. Wenn Sie diesen Server betreiben, fügen Sie diesen Host einem Realm hinzu."
+                )
+            )
         case .forbidden where kind == .foreignForm && wayOn != nil:
             (
                 say("This page has expired", "Diese Seite ist abgelaufen"),
@@ -68,16 +97,18 @@ extension Problem {
             )
         case .badRequest where kind == .invalidRequest:
             (
-                say("This cannot go on", "So geht es nicht weiter"),
+                say("Something is wrong with this link", "Mit diesem Link stimmt etwas nicht"),
                 say(
-                    "The application that sent you here asked for something that it cannot have. Go back to it and try again. If that does not help, tell whoever runs it:",
-                    "Die Anwendung, von der Sie kommen, hat etwas angefragt, das sie nicht bekommt. Gehen Sie zurück und versuchen Sie es noch einmal. Wenn das nicht hilft, sagen Sie es denen, die sie betreiben:"
+                    "The app sent an invalid sign-in request. Go back and try again. If it keeps happening, contact the app's support and quote:",
+                    "Die App hat eine ungültige Anmeldeanfrage gesendet. Gehen Sie zurück und versuchen Sie es noch einmal. Kommt das wieder vor, wenden Sie sich an den Support der App und nennen Sie:"
                 )
             )
         case .forbidden:
             (
                 say("Not available", "Nicht verfügbar"),
-                say("This is closed at the moment.", "Das ist zurzeit geschlossen.")
+                say(
+                    "This page is not available to you.", "Diese Seite ist für Sie nicht verfügbar."
+                )
             )
         default:
             kind.status.code >= 500
@@ -90,8 +121,8 @@ extension Problem {
                 : (
                     say("That did not work", "Das hat nicht geklappt"),
                     say(
-                        "The request could not be read. Please start again.",
-                        "Die Anfrage war nicht lesbar. Bitte beginnen Sie noch einmal von vorn.")
+                        "The request was invalid. Please start again.",
+                        "Die Anfrage war ungültig. Bitte beginnen Sie noch einmal von vorn.")
                 )
         }
     }

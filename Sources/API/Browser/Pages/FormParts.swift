@@ -1,4 +1,5 @@
 internal import HTML
+internal import Identity
 
 /// One input with its label, a hint, and what is wrong with it: each is tied to it for whoever
 /// listens to the page.
@@ -63,6 +64,42 @@ enum Parts {
             .div, .class("note \(mood.rawValue)"), .role(mood == .bad ? "alert" : "status")
         ) {
             HTML.element(.p) { text }
+        }
+    }
+
+    /// The buttons of sign-in providers, each with the first letter of its name.
+    /// - Parameter isFirst: nothing stands above that they are another way beside.
+    @HTMLBuilder
+    static func providers(
+        _ providers: [Provider], isFirst: Bool, _ say: Words, place: (Provider) -> String
+    ) -> HTML {
+        if !providers.isEmpty {
+            if !isFirst { HTML.element(.p, .class("or")) { say("or", "oder") } }
+            HTML.element(.div, .class("stack")) {
+                for provider in providers {
+                    HTML.element(
+                        .a, .href(place(provider)), .class("button second")
+                    ) {
+                        HTML.element(.span, .class("mark"), .hiddenFromReaders) {
+                            String(provider.name.prefix(1)).uppercased()
+                        }
+                        HTML.element(.span) {
+                            say(
+                                "Sign in with \(provider.name)", "Mit \(provider.name) anmelden")
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Short facts in a row. What divides them is drawn between them, and never ends a line.
+    static func facts(_ facts: HTML?...) -> HTML {
+        HTML.element(.span, .class("facts soft small")) {
+            for fact in facts.compactMap(\.self) {
+                fact
+                " "
+            }
         }
     }
 

@@ -16,7 +16,7 @@ struct OwnerCodePage {
             leadsAway: true
         ) {
             Page.card {
-                HTML.element(.h1) { say("Check your mail", "Posteingang prüfen") }
+                HTML.element(.h1) { say("Check your e-mail", "Posteingang prüfen") }
                 HTML.element(.p) {
                     say(
                         "A 6-digit code is on its way to you.",
@@ -29,8 +29,8 @@ struct OwnerCodePage {
                         autocomplete: "one-time-code", isCode: true, isFocused: true, limit: 12,
                         wrong: isWrong
                             ? say(
-                                "That code is not valid, or no longer.",
-                                "Dieser Code gilt nicht oder nicht mehr.") : nil
+                                "That code is wrong or has expired.",
+                                "Dieser Code ist falsch oder abgelaufen.") : nil
                     ).html
                     if let check { check }
                     Parts.button(say("Continue", "Weiter"))

@@ -13,7 +13,7 @@ enum PasskeyListRoutes {
 
     private static let list = Route<RealmContext>(
         .get, "/connect/passkey", id: "listPasskeys", tag: "Passkeys",
-        summary: "Lists the passkeys of whoever is signed in, newest first.", right: .account,
+        summary: "Lists the passkeys of the signed-in user, newest first.", right: .account,
         voice: .native,
         answer: .ok(
             "The passkeys.",

@@ -14,7 +14,7 @@ enum PasskeyRoutes {
 
     private static let begin = Route<RealmContext>(
         .post, "/connect/passkey/begin", id: "beginPasskeySignIn", tag: "Passkeys",
-        summary: "Begins to sign somebody in with a passkey.",
+        summary: "Begins a passkey sign-in.",
         detail: "Nothing is kept until the answer comes to the token endpoint.", right: .nothing,
         voice: .native,
         body: .form(
@@ -40,7 +40,7 @@ enum PasskeyRoutes {
 
     private static let beginEnrollment = Route<RealmContext>(
         .post, "/connect/passkey/enroll/begin", id: "beginPasskeyEnrollment", tag: "Passkeys",
-        summary: "Begins to make a passkey for whoever is signed in.", right: .account,
+        summary: "Begins to create a passkey for the signed-in user.", right: .account,
         voice: .native,
         answer: .ok(
             "A challenge.", PasskeyOptions.begun,
@@ -71,7 +71,7 @@ enum PasskeyRoutes {
         .post, "/connect/passkey/enroll", id: "enrollPasskey", tag: "Passkeys",
         summary: "Ends the making of a passkey: it can be signed in with.",
         detail: """
-            What is presented uses the ceremony up, whatever it is. The account's person is told \
+            Each attempt uses the ceremony up. The account's person is told \
             by mail.
             """, right: .account, voice: .native,
         body: Body(

@@ -130,7 +130,7 @@ extension Call<RealmContext> {
         case .login:
             guard !isMute else {
                 throw .sent(
-                    AuthorizationFault(.loginRequired, "Somebody has to log in."), asked.target)
+                    AuthorizationFault(.loginRequired, "The user has to sign in."), asked.target)
             }
             if !isReturn { asked.askedIn = browser?.id }
             return try detour(to: "/login", asked)
@@ -138,7 +138,7 @@ extension Call<RealmContext> {
             if try await needsConsent(asked, known, browser) {
                 guard !isMute else {
                     throw .sent(
-                        AuthorizationFault(.consentRequired, "Somebody has to agree."),
+                        AuthorizationFault(.consentRequired, "The user has to consent."),
                         asked.target)
                 }
                 if !isReturn { asked.askedIn = browser.id }

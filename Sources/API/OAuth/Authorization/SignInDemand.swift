@@ -31,7 +31,7 @@ extension AuthorizationRequest {
             && browser.authenticatedAt.seconds >= askedAt.seconds
         if !subjects.isEmpty, !names(name(browser.subject)) {
             return isFresh
-                ? .refuse(AuthorizationFault(.loginRequired, "Somebody else logged in."))
+                ? .refuse(AuthorizationFault(.loginRequired, "Another user signed in."))
                 : .login
         }
         if !isFresh, prompts.contains(.login) || prompts.contains(.selectAccount) {

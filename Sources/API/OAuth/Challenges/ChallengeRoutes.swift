@@ -13,7 +13,7 @@ enum ChallengeRoutes {
 
     private static let challenge = Route<RealmContext>(
         .post, PathTemplate(stringLiteral: path), id: "challengeAuthorization", tag: "OAuth",
-        summary: "Asks an app of the realm's own for what signs somebody in, step by step.",
+        summary: "Asks a first-party app for the credentials of a sign-in, step by step.",
         detail: """
             For clients whose `consent` is `none`, which only an administrator sets. First `username`, \
             for which a code is mailed, then `otp_code`, and `totp_code` where the account has a second \
@@ -42,7 +42,7 @@ enum ChallengeRoutes {
                         "What `navigator.credentials.get` gave, as JSON."),
                 ]), example: ["client_id": "phone", "username": "ann@example.org"]),
         answer: .ok(
-            "Whoever was asked for is there.",
+            "The user is signed in.",
             .object(.required("authorization_code", .text(1...8192), "For the token endpoint.")),
             example: ["authorization_code": "…"]),
         refusals: Place.refusals + [

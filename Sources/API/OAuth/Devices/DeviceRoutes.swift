@@ -34,7 +34,7 @@ enum DeviceRoutes {
     private static func request(_ path: String, id: String) -> Route<RealmContext> {
         Route(
             .post, PathTemplate(stringLiteral: path), id: id, tag: "OAuth",
-            summary: "Gives a device a code that somebody types elsewhere (RFC 8628).",
+            summary: "Gives a device a code that its user enters elsewhere (RFC 8628).",
             right: .client, voice: .oauth,
             body: .form(
                 .object(

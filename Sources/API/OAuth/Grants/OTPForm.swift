@@ -8,7 +8,7 @@ extension GrantForm {
         .optional("otp_code", .text(1...64), "The code that was mailed."),
         .optional(
             "first_name", .text(1...100),
-            "What the person who joins by it is called, whoever asked for the code."),
+            "The name of the person who joins with the code."),
         .optional("last_name", .text(1...100), "The same."),
         .totpCode,
     ]) { call throws(Problem) -> OTPGrant in

@@ -23,7 +23,7 @@ enum ClientRegistrationRoutes {
         .post, PathTemplate(stringLiteral: path), id: "registerOwnClient",
         tag: "Client registration", summary: "Registers a client by itself (RFC 7591).",
         detail: """
-            As far as the realm is open to it: not at all, with a token from whoever manages it, \
+            As far as the realm is open to it: not at all, with a token from an administrator, \
             with a statement of its maker, or as it likes. What only an administrator may give is \
             refused; members that nobody knows here are ignored.
             """,

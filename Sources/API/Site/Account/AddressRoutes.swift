@@ -20,7 +20,8 @@ enum AddressRoutes {
             return try await DataRoutes.page(
                 call, frame, typed: call.body["email"]?.string ?? "",
                 wrong: frame.say(
-                    "Enter a whole mail address.", "Geben Sie eine vollständige E-Mail-Adresse ein."
+                    "Enter a complete e-mail address.",
+                    "Geben Sie eine vollständige E-Mail-Adresse ein."
                 ))
         }
         let mint = call.context.mint
@@ -29,7 +30,7 @@ enum AddressRoutes {
             return try await DataRoutes.page(
                 call, frame, typed: address,
                 wrong: frame.say(
-                    "That is your address already.", "Das ist schon Ihre Adresse."))
+                    "That is already your address.", "Das ist schon Ihre Adresse."))
         }
         if let early = call.tooSoon(for: address, frame.visit, at: .newAddress) {
             return .seeOther(try call.place(of: early, frame.visit, Onward()))
@@ -72,15 +73,15 @@ enum AddressRoutes {
             .data, say("Enter the code", "Code eingeben"), status: isWrong ? .badRequest : .ok
         ) {
             Page.card {
-                HTML.element(.h1) { say("Check your mail", "Posteingang prüfen") }
+                HTML.element(.h1) { say("Check your e-mail", "Posteingang prüfen") }
                 HTML.element(.p) {
-                    say("If nobody uses ", "Falls niemand ")
+                    say("If no account uses ", "Falls kein Konto ")
                     HTML.element(.strong, .class("break")) {
                         Parts.address(address.email)
                     }
                     say(
-                        " here, a code is on its way there.",
-                        " hier benutzt, ist ein Code dorthin unterwegs.")
+                        " yet, a 6-digit code is on its way there.",
+                        " benutzt, ist ein sechsstelliger Code dorthin unterwegs.")
                 }
                 Parts.note(.good, words.asked)
                 frame.visit.form("\(confirmation)?\(Form.encode([("to", sealed)]))") {

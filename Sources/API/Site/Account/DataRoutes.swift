@@ -10,7 +10,7 @@ enum DataRoutes {
     static let table: [Route<RealmContext>] = [show, download, askDeletion, delete]
 
     private static let show = AccountRoute.show(
-        "/account/data", id: "showData", "What is known of somebody."
+        "/account/data", id: "showData", "The data of the account."
     ) { call, frame throws(Problem) in
         try await page(call, frame)
     }
@@ -33,7 +33,7 @@ enum DataRoutes {
                         name: "email", label: say("New address", "Neue Adresse"), type: "email",
                         value: typed, autocomplete: "email",
                         hint: say(
-                            "We send a code there. Then you are signed out everywhere.",
+                            "We'll send a code there. Then you are signed out everywhere.",
                             "Wir schicken einen Code dorthin. Danach sind Sie überall abgemeldet."),
                         wrong: wrong
                     ).html
@@ -44,8 +44,8 @@ enum DataRoutes {
                 HTML.element(.h2) { say("Download", "Herunterladen") }
                 HTML.element(.p, .class("soft")) {
                     say(
-                        "All that is known of you here, as a file for programs (JSON).",
-                        "Alles, was hier über Sie bekannt ist, als Datei für Programme (JSON).")
+                        "Download everything we store about you (JSON).",
+                        "Laden Sie alles herunter, was wir über Sie speichern (JSON).")
                 }
                 Parts.link(
                     say("Download my data", "Meine Daten herunterladen"),
@@ -55,8 +55,8 @@ enum DataRoutes {
                 HTML.element(.h2) { say("Delete account", "Konto löschen") }
                 HTML.element(.p, .class("soft")) {
                     say(
-                        "Your account and all that is personal in it are deleted for good.",
-                        "Ihr Konto und alles Persönliche darin werden endgültig gelöscht.")
+                        "Permanently delete your account and all personal data in it.",
+                        "Löschen Sie Ihr Konto und alle persönlichen Daten darin endgültig.")
                 }
                 Parts.link(
                     say("Delete my account", "Mein Konto löschen"), to: "/account/delete",
@@ -66,7 +66,7 @@ enum DataRoutes {
     }
 
     private static let download = AccountRoute.show(
-        "/account/data.json", id: "downloadData", "All that is known of somebody, as JSON.",
+        "/account/data.json", id: "downloadData", "The personal data of the account, as JSON.",
         isSensitive: true
     ) { call, frame throws(Problem) in
         var response = Response.json(.ok, try await call.knownData(of: frame.account))
@@ -90,24 +90,24 @@ enum DataRoutes {
                 AskingParts.signedIn(as: email ?? "", say)
                 HTML.element(.p) {
                     say(
-                        "You are signed out everywhere at once and cannot sign in any more.",
+                        "You are signed out everywhere at once and can no longer sign in.",
                         "Sie werden sofort überall abgemeldet und können sich nicht mehr anmelden.")
                 }
                 HTML.element(.p) {
                     days > 0
                         ? say(
-                            "After \(days) days all that is personal is destroyed for good. Until then, a link in the mail that we send you keeps your account if you change your mind.",
-                            "Nach \(days) Tagen wird alles Persönliche endgültig zerstört. Bis dahin behalten Sie Ihr Konto über einen Link in der E-Mail, die wir Ihnen schicken, wenn Sie es sich anders überlegen."
+                            "After \(days) days all personal data is permanently deleted. If you change your mind before then, use the link in the e-mail that we send you.",
+                            "Nach \(days) Tagen werden alle persönlichen Daten endgültig gelöscht. Überlegen Sie es sich vorher anders, nehmen Sie den Link in der E-Mail, die wir Ihnen schicken."
                         )
                         : say(
-                            "All that is personal is destroyed for good.",
-                            "Alles Persönliche wird endgültig zerstört.")
+                            "All personal data is permanently deleted.",
+                            "Alle persönlichen Daten werden endgültig gelöscht.")
                 }
                 frame.visit.form("/account/delete") {
                     Parts.button(say("Delete my account", "Mein Konto löschen"), look: "danger")
                 }
                 HTML.element(.p, .class("links")) {
-                    Parts.link(say("Keep it", "Behalten"), to: "/account")
+                    Parts.link(say("Cancel", "Abbrechen"), to: "/account")
                 }
             }
         }
@@ -123,13 +123,17 @@ enum DataRoutes {
                 account: frame.account, mail: call.newID(), keepBase: call.keepBase, now: now),
             for: frame.browser)
         let say = frame.say
-        var response = frame.visit.page(say("Account deleted", "Konto gelöscht")) {
+        var response = frame.visit.page(say("Deletion scheduled", "Löschung vorgemerkt")) {
             Page.card {
-                HTML.element(.h1) { say("Good-bye", "Auf Wiedersehen") }
+                HTML.element(.h1) {
+                    say(
+                        "Your account is scheduled for deletion",
+                        "Ihr Konto ist zur Löschung vorgemerkt")
+                }
                 HTML.element(.p) {
                     say(
-                        "Your account will be deleted. We have sent you a mail about it.",
-                        "Ihr Konto wird gelöscht. Wir haben Ihnen eine E-Mail dazu geschickt.")
+                        "We've sent you an e-mail about it.",
+                        "Wir haben Ihnen eine E-Mail dazu geschickt.")
                 }
             }
         }

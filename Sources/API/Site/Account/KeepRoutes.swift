@@ -32,8 +32,8 @@ enum KeepRoutes {
                 HTML.element(.h1) { say("Keep your account?", "Ihr Konto behalten?") }
                 HTML.element(.p) {
                     say(
-                        "Then it is not deleted, and you can sign in as before. Devices that were signed out stay signed out.",
-                        "Dann wird es nicht gelöscht, und Sie können sich anmelden wie bisher. Abgemeldete Geräte bleiben abgemeldet."
+                        "We won't delete it, and you can sign in as before. Devices that were signed out stay signed out.",
+                        "Wir löschen es nicht, und Sie können sich anmelden wie bisher. Abgemeldete Geräte bleiben abgemeldet."
                     )
                 }
                 visit.form(path) {
@@ -42,7 +42,7 @@ enum KeepRoutes {
                 }
                 HTML.element(.p, .class("hint")) {
                     say(
-                        "If it shall be deleted, close this page.",
+                        "To go ahead with deletion, close this page.",
                         "Soll es gelöscht werden, schließen Sie diese Seite.")
                 }
             }
@@ -67,10 +67,10 @@ enum KeepRoutes {
         switch refusal {
         case nil:
             return visit.notice(
-                visit.say("Your account stays", "Ihr Konto bleibt"),
+                visit.say("We've kept your account", "Ihr Konto bleibt bestehen"),
                 visit.say(
-                    "It is not deleted. If you did not ask for that yourself, change how you sign in.",
-                    "Es wird nicht gelöscht. Haben Sie das nicht selbst verlangt, ändern Sie, wie Sie sich anmelden."
+                    "It won't be deleted. If you didn't ask for the deletion, change how you sign in.",
+                    "Es wird nicht gelöscht. Haben Sie die Löschung nicht selbst verlangt, ändern Sie, wie Sie sich anmelden."
                 ), .ok, link: (visit.say("Sign in", "Anmelden"), "/login"))
         case .linkOver?: return over(visit)
         case let refusal?: throw refusal.problem
@@ -79,10 +79,10 @@ enum KeepRoutes {
 
     private static func over(_ visit: Visit) -> Response {
         visit.notice(
-            visit.say("This link is over", "Dieser Link gilt nicht mehr"),
+            visit.say.linkExpired,
             visit.say(
-                "The deletion was called off, it is done, or a newer mail tells of it.",
-                "Die Löschung wurde zurückgenommen, ist erfolgt, oder eine neuere E-Mail betrifft sie."
+                "The deletion was cancelled or is complete, or there is a newer e-mail about it.",
+                "Die Löschung wurde zurückgenommen oder ist erfolgt, oder es gibt eine neuere E-Mail dazu."
             ),
             .badRequest, link: (visit.say("Sign in", "Anmelden"), "/login"))
     }

@@ -12,7 +12,7 @@ enum OverviewRoutes {
     static let path = Place.accountPath
 
     private static let overview = AccountRoute.show(
-        path, id: "showAccount", "Somebody's own account."
+        path, id: "showAccount", "The account of the person who is signed in."
     ) { call, frame throws(Problem) in
         let say = frame.say
         let claims = try await call.claims(of: frame.account, ["email", "profile"])
@@ -64,32 +64,46 @@ enum OverviewRoutes {
         }
     }
 
+    private static let mostAttempts = 50
+
     private static let activity = AccountRoute.show(
-        "/account/activity", id: "showActivity", "Who signed in to one's account, or tried to."
+        "/account/activity", id: "showActivity", "Sign-ins to the account, and attempts."
     ) { call, frame throws(Problem) in
         let say = frame.say
         let attempts = try await reading { () throws(LogFailure) in
             try await call.context.queries.loginHistory(
                 of: call.context.place.realm, LoginSelection(account: frame.account),
-                after: nil, limit: 50)
+                after: nil, limit: mostAttempts)
         }
         let apps = try await call.names(ofClients: attempts.compactMap(\.clientID))
         let followed = FirstSteps.followed(attempts)
+        // Of the time that the attempts are of: the list ends where they end.
+        let start = attempts.count < mostAttempts ? 0 : attempts.last?.position ?? 0
+        let uses = try await call.recoveryCodeUses(of: frame.account)
+            .filter { $0.position >= start }
+        let lines: [(Int64, HTML)] =
+            uses.map { ($0.position, $0.line(say)) }
+            + attempts.map { attempt in
+                (
+                    attempt.position,
+                    line(
+                        attempt, app: attempt.clientID.flatMap { apps[$0] },
+                        isFollowed: followed.contains(attempt.position), say)
+                )
+            }
         return frame.page(.activity) {
             Page.card {
                 HTML.element(.h1) { say("Activity", "Aktivität") }
                 HTML.element(.p, .class("soft")) {
                     say(
-                        "The latest sign-ins to your account. Is one of them not yours? Sign out everywhere, under Devices.",
-                        "Die letzten Anmeldungen an Ihrem Konto. Ist eine nicht von Ihnen? Melden Sie sich unter „Geräte“ überall ab."
-                    )
+                        "Recent sign-ins to your account. Don't recognise one? ",
+                        "Die letzten Anmeldungen an Ihrem Konto. Eine davon kennen Sie nicht? ")
+                    Parts.link(
+                        say("Secure your account", "Konto absichern"),
+                        to: AccountFrame.Tab.sessions.rawValue)
                 }
                 HTML.element(.ul, .class("items")) {
-                    for attempt in attempts {
-                        line(
-                            attempt, app: attempt.clientID.flatMap { apps[$0] },
-                            isFollowed: followed.contains(attempt.position), say)
-                    }
+                    for line in lines.sorted(by: { $0.0 > $1.0 }) { line.1 }
                 }
             }
         }
@@ -106,15 +120,10 @@ enum OverviewRoutes {
         return HTML.element(.li) {
             HTML.element(.div, .class("what")) {
                 HTML.element(.strong) { device }
-                HTML.element(.span, .class("soft small")) {
-                    way(attempt.method, say)
-                    " · "
-                    if let app, app != device {
-                        app
-                        " · "
-                    }
-                    say.moment(attempt.at)
-                }
+                Parts.facts(
+                    HTML.element(.span) { way(attempt.method, say) },
+                    app == device ? nil : app.map { app in HTML.element(.span) { app } },
+                    say.moment(attempt.at))
                 if attempt.isRefused,
                     let why = isFollowed ? say.followedStep(attempt) : say.refusal(attempt)
                 {
@@ -122,9 +131,9 @@ enum OverviewRoutes {
                 }
             }
             if isFollowed {
-                HTML.element(.span, .class("badge")) { say("First step", "Erster Schritt") }
+                HTML.element(.span, .class("badge")) { say("Step 1 of 2", "Schritt 1 von 2") }
             } else if attempt.isRefused {
-                HTML.element(.span, .class("badge bad")) { say("Refused", "Abgelehnt") }
+                HTML.element(.span, .class("badge bad")) { say("Failed", "Fehlgeschlagen") }
             } else {
                 HTML.element(.span, .class("badge")) { say("Signed in", "Angemeldet") }
             }
@@ -133,11 +142,11 @@ enum OverviewRoutes {
 
     static func way(_ method: String?, _ say: Words) -> String {
         switch method {
-        case "email_code", "urn:cocoar:otp": say("Code by mail", "Code per E-Mail")
-        case "email_link", "urn:cocoar:magic": say("Link by mail", "Link per E-Mail")
+        case "email_code", "urn:cocoar:otp": say("Code by e-mail", "Code per E-Mail")
+        case "email_link", "urn:cocoar:magic": say("Link by e-mail", "Link per E-Mail")
         case "passkey", "urn:cocoar:passkey": say("Passkey", "Passkey")
-        case "owner_link": say("Link by mail", "Link per E-Mail")
-        case "provider": say("Another sign-in", "Andere Anmeldung")
+        case "owner_link": say("Link by e-mail", "Link per E-Mail")
+        case "provider": say("Connected account", "Verbundenes Konto")
         case "passphrase", "owner_passphrase": say("Passphrase", "Passphrase")
         default: say("App", "App")
         }

@@ -56,8 +56,8 @@ extension SecurityRoutes {
             Parts.hidden("attestation", "")
             HTML.element(.p, .id("enrol-none"), .class("hint")) {
                 say(
-                    "To add one, this page needs JavaScript and a browser that knows passkeys.",
-                    "Um einen hinzuzufügen, braucht diese Seite JavaScript und einen Browser, der Passkeys kennt."
+                    "To add one, you need JavaScript and a browser that supports passkeys.",
+                    "Um einen hinzuzufügen, brauchen Sie JavaScript und einen Browser, der Passkeys unterstützt."
                 )
             }
             HTML.element(.div, .id("enrol-way"), .hidden) {
@@ -68,7 +68,7 @@ extension SecurityRoutes {
                     .p, .class("wrong"), .id("enrol-known"), .role("alert"), .hidden
                 ) {
                     say(
-                        "This device has a passkey for your account already.",
+                        "This device already has a passkey for your account.",
                         "Dieses Gerät hat schon einen Passkey für Ihr Konto."
                     )
                 }
@@ -76,7 +76,7 @@ extension SecurityRoutes {
                     .p, .class("wrong"), .id("enrol-error"), .role("alert"), .hidden
                 ) {
                     say(
-                        "No passkey was made. Reload the page and try again.",
+                        "No passkey was created. Reload the page and try again.",
                         "Es wurde kein Passkey angelegt. Laden Sie die Seite neu und versuchen Sie es noch einmal."
                     )
                 }

@@ -21,8 +21,9 @@ enum PassphraseRoutes {
             HTML.element(.h2) { say("Passphrase", "Passphrase") }
             HTML.element(.p, .class("soft")) {
                 say(
-                    "A few words that nobody else would put together.",
-                    "Ein paar Wörter, die sonst niemand so zusammenstellt.")
+                    "Use several unrelated words (\(PassphraseRule.length.lowerBound) characters or more).",
+                    "Nehmen Sie mehrere Wörter ohne Zusammenhang (mindestens \(PassphraseRule.length.lowerBound) Zeichen)."
+                )
             }
             if let setAt = passphrase.setAt {
                 HTML.element(.p) {
@@ -36,9 +37,7 @@ enum PassphraseRoutes {
                 Field(
                     name: "passphrase", label: say("New passphrase", "Neue Passphrase"),
                     type: "password", autocomplete: "new-password", limit: Field.passphraseLimit,
-                    hint: say(
-                        "At least \(PassphraseRule.length.lowerBound) characters.",
-                        "Mindestens \(PassphraseRule.length.lowerBound) Zeichen."), wrong: said
+                    wrong: said
                 ).html
                 Parts.button(
                     passphrase.hash == nil

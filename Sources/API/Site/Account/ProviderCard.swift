@@ -10,11 +10,11 @@ enum ProviderCard {
     ) -> HTML {
         let say = frame.say
         return Page.card {
-            HTML.element(.h2) { say("Other sign-ins", "Andere Anmeldungen") }
+            HTML.element(.h2) { say("Connected accounts", "Verbundene Konten") }
             HTML.element(.p, .class("soft")) {
                 say(
-                    "Whoever is signed in there as you can sign in here.",
-                    "Wer dort als Sie angemeldet ist, kann sich hier anmelden.")
+                    "Sign in here with an account that you have elsewhere.",
+                    "Melden Sie sich hier mit einem Konto an, das Sie anderswo haben.")
             }
             HTML.element(.ul, .class("items")) {
                 for connection in connections {

@@ -59,18 +59,20 @@ enum RecoveryCodeRoutes {
         let say = frame.say
         return frame.page(.security, say("Recovery codes", "Wiederherstellungscodes")) {
             Page.card {
-                HTML.element(.h1) { say("Your recovery codes", "Ihre Wiederherstellungscodes") }
+                HTML.element(.h1) {
+                    say("Your recovery codes", "Ihre Wieder\u{AD}herstellungs\u{AD}codes")
+                }
                 HTML.element(.p) {
                     say(
-                        "Keep them in a safe place. Each signs you in once when the app is not at hand. They are shown only now.",
-                        "Bewahren Sie sie sicher auf. Jeder meldet Sie einmal an, wenn die App nicht zur Hand ist. Sie werden nur jetzt gezeigt."
+                        "Save them in a safe place. Each one works once, when you don't have your app. They are shown only now.",
+                        "Bewahren Sie sie sicher auf. Jeder gilt einmal, wenn Sie die App nicht zur Hand haben. Sie werden nur jetzt gezeigt."
                     )
                 }
                 HTML.element(.ul, .class("codes")) {
                     for code in codes { HTML.element(.li) { code } }
                 }
                 Parts.link(
-                    say("I have kept them", "Ich habe sie aufbewahrt"),
+                    say("I've saved these codes", "Ich habe diese Codes gespeichert"),
                     to: AccountFrame.Tab.security.rawValue, look: "button")
             }
         }
@@ -81,16 +83,18 @@ enum RecoveryCodeRoutes {
         return frame.page(.security, say("Recovery codes", "Wiederherstellungscodes")) {
             Page.card {
                 HTML.element(.h1) {
-                    say("Your authenticator app is on", "Ihre Authenticator-App ist eingeschaltet")
+                    say(
+                        "Your authenti\u{AD}cator app is on",
+                        "Ihre Authenti\u{AD}cator-App ist ein\u{AD}geschaltet")
                 }
                 HTML.element(.p) {
                     say(
-                        "The recovery codes are not shown any more. If you did not keep them, make new ones under Security, with a code of the app.",
-                        "Die Wiederherstellungscodes werden nicht mehr gezeigt. Haben Sie sie nicht aufbewahrt, machen Sie unter „Sicherheit“ neue, mit einem Code der App."
+                        "Your recovery codes are no longer shown. If you didn't save them, create new ones under Security.",
+                        "Die Wiederherstellungscodes werden nicht mehr gezeigt. Haben Sie sie nicht gespeichert, erstellen Sie unter „Sicherheit“ neue."
                     )
                 }
                 Parts.link(
-                    say("To Security", "Zur Sicherheit"),
+                    say("Back to Security", "Zurück zu „Sicherheit“"),
                     to: AccountFrame.Tab.security.rawValue, look: "button")
             }
         }

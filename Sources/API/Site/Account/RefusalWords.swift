@@ -7,11 +7,11 @@ extension Words {
         case "second_factor_required":
             attempt.isByPassphrase
                 ? self(
-                    "Right passphrase, second step missing",
-                    "Richtige Passphrase, zweiter Schritt fehlt")
+                    "Passed step 1 of 2 with the right passphrase, step 2 is missing",
+                    "Schritt 1 von 2 mit richtiger Passphrase bestanden, Schritt 2 fehlt")
                 : self(
-                    "First step right, second step missing",
-                    "Erster Schritt richtig, zweiter fehlt")
+                    "Passed step 1 of 2, step 2 is missing",
+                    "Schritt 1 von 2 bestanden, Schritt 2 fehlt")
         // Of owners it is a mailed code.
         case "invalid_second_factor":
             attempt.method == "owner_passphrase"
@@ -19,26 +19,26 @@ extension Words {
                     "Right passphrase, wrong second code",
                     "Richtige Passphrase, falscher zweiter Code")
                 : self(
-                    "Wrong authenticator code, or too many tries",
+                    "Wrong authenticator code, or too many attempts",
                     "Falscher Code der Authenticator-App, oder zu viele Versuche")
         case "invalid_passphrase":
             self(
-                "Wrong passphrase, or too many tries",
+                "Wrong passphrase, or too many attempts",
                 "Falsche Passphrase, oder zu viele Versuche")
         case "invalid_code":
-            self("Wrong code, or one that is over", "Falscher oder abgelaufener Code")
+            self("Wrong or expired code", "Falscher oder abgelaufener Code")
         case "invalid_link":
-            self("Link that is over", "Abgelaufener Link")
+            self("Expired link", "Abgelaufener Link")
         case "unknown_passkey":
-            self("Passkey that is not known here", "Passkey, der hier nicht bekannt ist")
+            self("Unknown passkey", "Unbekannter Passkey")
         case "reuse":
             self(
-                "A token of the app that was used already came again, so the app was signed out",
-                "Ein schon benutztes Token der App kam noch einmal, darum wurde die App abgemeldet")
+                "A token of the app was used twice, so the app was signed out",
+                "Ein Token der App wurde zweimal benutzt, darum wurde die App abgemeldet")
         case "code_reuse":
             self(
-                "A code of the app that was used already came again, so the app was signed out",
-                "Ein schon benutzter Code der App kam noch einmal, darum wurde die App abgemeldet")
+                "A code of the app was used twice, so the app was signed out",
+                "Ein Code der App wurde zweimal benutzt, darum wurde die App abgemeldet")
         case "account_blocked":
             self("The account was blocked", "Das Konto war gesperrt")
         default: nil
@@ -49,11 +49,10 @@ extension Words {
     func followedStep(_ attempt: LoginView) -> String {
         attempt.isByPassphrase
             ? self(
-                "Right passphrase, second step followed",
-                "Richtige Passphrase, zweiter Schritt folgte")
+                "Passed step 1 of 2 with the right passphrase",
+                "Schritt 1 von 2 mit richtiger Passphrase bestanden")
             : self(
-                "First step right, second step followed",
-                "Erster Schritt richtig, zweiter folgte")
+                "Passed step 1 of 2", "Schritt 1 von 2 bestanden")
     }
 }
 

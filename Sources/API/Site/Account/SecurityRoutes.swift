@@ -19,7 +19,7 @@ enum SecurityRoutes {
         case passkey(String)
         /// Another name for one of them.
         case name(of: UUID, typed: String, String)
-        case authenticator(String)
+        case authenticator(TOTPPageRoutes.Change, String)
         case passphrase(String)
     }
 
@@ -47,17 +47,8 @@ enum SecurityRoutes {
                 HTML.element(.h1) { say("Security", "Sicherheit") }
                 AskingParts.signedIn(as: email ?? "", say)
                 if case .passkey(let wrong) = wrong { Parts.note(.bad, wrong) }
-                HTML.element(.h2) { "Passkeys" }
-                HTML.element(.p, .class("soft")) {
-                    say(
-                        "Sign in with your fingerprint, face or screen lock. A fake page or mail cannot steal it.",
-                        "Melden Sie sich mit Fingerabdruck, Gesicht oder Bildschirmsperre an. Eine gefälschte Seite oder E-Mail kann das nicht stehlen."
-                    )
-                }
-                HTML.element(.ul, .class("items")) {
-                    for passkey in listed { line(passkey.view, passkey.name, frame, wrong) }
-                }
-                if party != nil { enrol(frame) }
+                // Where none can be added and there is none, there is nothing to say of them.
+                if party != nil || !listed.isEmpty { passkeyPart(listed, party, frame, wrong) }
             }
             TOTPPageRoutes.card(factor, frame, wrong: wrong)
             if call.context.place.settings.offers(.passphrase) || passphrase.hash != nil {
@@ -68,6 +59,26 @@ enum SecurityRoutes {
     }
 
     // MARK: - Passkeys
+
+    @HTMLBuilder
+    private static func passkeyPart(
+        _ listed: [(view: PasskeyView, name: String)], _ party: PasskeyParty?,
+        _ frame: AccountFrame, _ wrong: Wrong?
+    ) -> HTML {
+        HTML.element(.h2) { "Passkeys" }
+        HTML.element(.p, .class("soft")) {
+            frame.say(
+                "Sign in with your fingerprint, face or screen lock. Works only on this site, so it can't be phished.",
+                "Melden Sie sich mit Fingerabdruck, Gesicht oder Bildschirmsperre an. Das geht nur auf dieser Website und schützt so vor Phishing."
+            )
+        }
+        if !listed.isEmpty {
+            HTML.element(.ul, .class("items")) {
+                for passkey in listed { line(passkey.view, passkey.name, frame, wrong) }
+            }
+        }
+        if party != nil { enrol(frame) }
+    }
 
     private static let begin = Route<RealmContext>(
         .post, "/account/passkeys/begin", id: "beginPasskeyOnPage", tag: "Pages",

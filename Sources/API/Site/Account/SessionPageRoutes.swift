@@ -31,8 +31,14 @@ enum SessionPageRoutes {
             if let devices {
                 Page.card {
                     HTML.element(.h2) { say("Your devices", "Ihre Geräte") }
-                    HTML.element(.ul, .class("items")) {
-                        for device in devices { device.line(frame.visit, next: nil) }
+                    if devices.isEmpty {
+                        HTML.element(.p, .class("soft")) {
+                            say("No devices yet.", "Noch keine Geräte.")
+                        }
+                    } else {
+                        HTML.element(.ul, .class("items")) {
+                            for device in devices { device.line(frame.visit, next: nil) }
+                        }
                     }
                 }
             }
@@ -44,15 +50,18 @@ enum SessionPageRoutes {
                             "No app has access to your account.",
                             "Keine App hat Zugriff auf Ihr Konto.")
                     }
+                } else {
+                    HTML.element(.ul, .class("items")) {
+                        for app in apps { app.line(frame.visit) }
+                    }
                 }
-                HTML.element(.ul, .class("items")) { for app in apps { app.line(frame.visit) } }
             }
             Page.card {
                 HTML.element(.h2) { say("Sign out everywhere", "Überall abmelden") }
                 HTML.element(.p, .class("soft")) {
                     say(
-                        "All browsers and apps are signed out, this one too.",
-                        "Alle Browser und Apps werden abgemeldet, auch dieser.")
+                        "Signs out all browsers and apps, including this one.",
+                        "Meldet alle Browser und Apps ab, auch diesen.")
                 }
                 frame.visit.form("/account/sessions/end-all") {
                     Parts.button(
@@ -68,11 +77,10 @@ enum SessionPageRoutes {
         return HTML.element(.li) {
             HTML.element(.div, .class("what")) {
                 HTML.element(.strong) { device }
-                HTML.element(.span, .class("soft small")) {
-                    OverviewRoutes.way(session.terms.method.rawValue, say)
-                    " · "
-                    say.moment(session.terms.openedAt)
-                }
+                Parts.facts(
+                    HTML.element(.span) {
+                        OverviewRoutes.way(session.terms.method.rawValue, say)
+                    }, say.moment(session.terms.openedAt))
             }
             if session.id == frame.browser.id {
                 HTML.element(.span, .class("badge")) { say("This browser", "Dieser Browser") }

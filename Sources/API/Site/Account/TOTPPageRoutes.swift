@@ -16,15 +16,15 @@ enum TOTPPageRoutes {
         _ factor: TwoFactor, _ frame: AccountFrame, wrong: SecurityRoutes.Wrong?
     ) -> HTML {
         let say = frame.say
-        var wrongCode: String?
-        if case .authenticator(let text) = wrong { wrongCode = text }
-        let said = wrongCode
+        var fault: (change: Change, text: String)?
+        if case .authenticator(let change, let text) = wrong { fault = (change, text) }
+        let said = fault
         return Page.card {
-            HTML.element(.h2) { say("Authenticator app", "Authenticator-App") }
+            HTML.element(.h2) { say("Authenti\u{AD}cator app", "Authenti\u{AD}cator-App") }
             HTML.element(.p, .class("soft")) {
                 say(
-                    "Asks for a code of an app on your phone after a code or link by mail.",
-                    "Fragt nach Code oder Link per E-Mail noch nach einem Code einer App auf Ihrem Telefon."
+                    "Adds a second step: a code from an app on your phone.",
+                    "Fügt einen zweiten Schritt hinzu: einen Code aus einer App auf Ihrem Telefon."
                 )
             }
             if factor.enrolled == nil {
@@ -40,25 +40,51 @@ enum TOTPPageRoutes {
                         "\(factor.recoveryCodes.count) recovery codes left",
                         "\(factor.recoveryCodes.count) Wiederherstellungscodes übrig")
                 }
-                HTML.element(.h3) { say("Change it", "Ändern") }
-                frame.visit.form("\(path)/change") {
-                    Field(
-                        name: "totp", label: say("Authenticator code", "Code der App"),
-                        autocomplete: "one-time-code", limit: 32,
-                        hint: say(
-                            "The code that the app shows now, or a recovery code.",
-                            "Der Code, den die App gerade zeigt, oder ein Wiederherstellungscode."
-                        ), wrong: said
-                    ).html
-                    HTML.element(.div, .class("pair")) {
-                        Parts.button(
-                            say("New recovery codes", "Neue Wiederherstellungscodes"),
-                            name: "what", value: "codes", look: "second")
-                        Parts.button(
-                            say("Remove the app", "App entfernen"), name: "what",
-                            value: "remove", look: "danger")
+                HTML.element(.div, .class("pair")) {
+                    for change in Change.allCases {
+                        form(
+                            change, frame, wrong: said?.change == change ? said?.text : nil)
                     }
                 }
+            }
+        }
+    }
+
+    /// What somebody who has an app can do about it, with a code of it.
+    enum Change: String, CaseIterable {
+        case codes, remove
+
+        func name(_ say: Words) -> String {
+            switch self {
+            case .codes:
+                say("New recovery codes", "Neue Wieder\u{AD}herstellungs\u{AD}codes")
+            case .remove: say("Remove the app", "App entfernen")
+            }
+        }
+    }
+
+    /// The code is asked for only once it is clear what for.
+    private static func form(
+        _ change: Change, _ frame: AccountFrame, wrong: String?
+    ) -> HTML {
+        let say = frame.say
+        let look = change == .remove ? "danger" : "second"
+        return HTML.element(
+            .details, .name("authenticator"), .when(wrong != nil, .open)
+        ) {
+            HTML.element(.summary, .class(look)) { change.name(say) }
+            frame.visit.form("\(path)/change") {
+                Parts.hidden("what", change.rawValue)
+                Field(
+                    name: "totp", id: "totp-\(change.rawValue)",
+                    label: say("Authenticator code", "Code der App"),
+                    autocomplete: "one-time-code", limit: 32,
+                    hint: say(
+                        "The current code from the app, or a recovery code.",
+                        "Der aktuelle Code der App oder ein Wiederherstellungscode."),
+                    wrong: wrong
+                ).html
+                Parts.button(say("Confirm", "Bestätigen"), look: look)
             }
         }
     }
@@ -98,12 +124,14 @@ enum TOTPPageRoutes {
         ) {
             Page.card {
                 HTML.element(.h1) {
-                    say("Set up an authenticator app", "Authenticator-App einrichten")
+                    say(
+                        "Set up an authenti\u{AD}cator app",
+                        "Authenti\u{AD}cator-App einrichten")
                 }
                 HTML.element(.p) {
                     say(
-                        "Scan this picture with the app, then enter the code that it shows.",
-                        "Scannen Sie dieses Bild mit der App und geben Sie dann den Code ein, den sie zeigt."
+                        "Scan this QR code with the app, then enter the code that it shows.",
+                        "Scannen Sie diesen QR-Code mit der App und geben Sie dann den Code ein, den sie zeigt."
                     )
                 }
                 HTML.element(
@@ -114,7 +142,9 @@ enum TOTPPageRoutes {
                         )),
                     .width(208), .height(208))
                 HTML.element(.p, .class("soft small")) {
-                    say("No camera? Type this: ", "Keine Kamera? Tippen Sie das ein: ")
+                    say(
+                        "No camera? Enter this key: ",
+                        "Keine Kamera? Geben Sie diesen Schlüssel ein: ")
                     HTML.element(.code, .class("break")) { grouped(offered.secret) }
                 }
                 frame.visit.form("\(path)/confirm") {
@@ -123,8 +153,8 @@ enum TOTPPageRoutes {
                         autocomplete: "one-time-code", isCode: true, isFocused: true, limit: 12,
                         wrong: isWrong
                             ? say(
-                                "That is not the code that the app shows now.",
-                                "Das ist nicht der Code, den die App gerade zeigt.") : nil
+                                "That code is wrong or has expired.",
+                                "Dieser Code ist falsch oder abgelaufen.") : nil
                     ).html
                     Parts.button(say("Turn on", "Einschalten"))
                 }
@@ -212,9 +242,10 @@ enum TOTPPageRoutes {
         try await SecurityRoutes.page(
             call, frame,
             wrong: .authenticator(
+                call.body["what"]?.string.flatMap(Change.init) ?? .remove,
                 frame.say(
-                    "That authenticator code is not valid, or there were too many tries: then wait a while.",
-                    "Dieser Code der Authenticator-App gilt nicht, oder es waren zu viele Versuche: Dann warten Sie eine Weile."
+                    "That code is wrong, or there were too many attempts. Try the next code, or wait a few minutes.",
+                    "Dieser Code ist falsch, oder es waren zu viele Versuche. Nehmen Sie den nächsten Code, oder warten Sie einige Minuten."
                 )))
     }
 }

@@ -53,7 +53,7 @@ struct CodePage {
             leadsAway: onward.sealed != nil
         ) {
             Page.card {
-                HTML.element(.h1) { say("Check your mail", "Posteingang prüfen") }
+                HTML.element(.h1) { say("Check your e-mail", "Posteingang prüfen") }
                 HTML.element(.p) {
                     say("If you can sign in with ", "Falls Sie sich mit ")
                     HTML.element(.strong, .class("break")) { Parts.address(address.email) }
@@ -105,8 +105,8 @@ struct CodePage {
                 HTML.element(.h1) { say("Confirm it is you", "Bestätigen Sie, dass Sie es sind") }
                 HTML.element(.p) {
                     say(
-                        "Enter the code that your authenticator app shows now.",
-                        "Geben Sie den Code ein, den Ihre Authenticator-App gerade zeigt.")
+                        "Enter the current code from your authenticator app.",
+                        "Geben Sie den aktuellen Code Ihrer Authenticator-App ein.")
                 }
                 visit.form(action) {
                     hidden()
@@ -123,22 +123,22 @@ struct CodePage {
             name: "totp", label: say("Authenticator code", "Code der Authenticator-App"),
             autocomplete: "one-time-code", isFocused: true, limit: 32,
             hint: say(
-                "No app at hand? Enter one of your recovery codes instead.",
-                "App nicht zur Hand? Geben Sie stattdessen einen Ihrer Wiederherstellungscodes ein."
+                "Don't have the app? Enter one of your recovery codes instead.",
+                "App nicht zur Hand? Geben Sie stattdessen einen Wiederherstellungscode ein."
             ),
             wrong: isWrong
                 ? say(
-                    "That code is not valid, or there were too many tries. Wait for the next one; if that is refused as well, wait a while.",
-                    "Dieser Code gilt nicht, oder es waren zu viele Versuche. Warten Sie auf den nächsten; geht auch der nicht, warten Sie eine Weile."
+                    "That code is wrong, or there were too many attempts. Try the next code; if that fails too, wait a few minutes.",
+                    "Dieser Code ist falsch, oder es waren zu viele Versuche. Nehmen Sie den nächsten Code; geht auch der nicht, warten Sie einige Minuten."
                 )
                 : nil)
     }
 
     static func linkMailed(_ visit: Visit, _ onward: Onward, _ email: String) -> Response {
         let say = visit.say
-        return visit.page(say("Check your mail", "Posteingang prüfen")) {
+        return visit.page(say("Check your e-mail", "Posteingang prüfen")) {
             Page.card {
-                HTML.element(.h1) { say("Check your mail", "Posteingang prüfen") }
+                HTML.element(.h1) { say("Check your e-mail", "Posteingang prüfen") }
                 HTML.element(.p) {
                     say("If you can sign in with ", "Falls Sie sich mit ")
                     HTML.element(.strong, .class("break")) { Parts.address(email) }

@@ -18,13 +18,13 @@ struct CodeWords {
         if address.isTooSoon, wait > 0 {
             let span = say.span(wait)
             return say(
-                "You asked for a code a moment ago. If it does not come, you can ask for another in \(span).",
+                "You asked for a code a moment ago. If it doesn't arrive, you can ask for another in \(span).",
                 "Sie haben gerade schon einen Code angefordert. Kommt er nicht, können Sie in \(span) einen neuen anfordern."
             )
         }
         guard address.isAnother else { return nil }
         return say(
-            "You asked for a new code. The one before it is over.",
+            "You asked for a new code. The previous one no longer works.",
             "Sie haben einen neuen Code angefordert. Der vorige gilt nicht mehr.")
     }
 
@@ -37,11 +37,11 @@ struct CodeWords {
     private var wrong: String {
         isSpent
             ? say(
-                "That code is not valid, and after so many wrong ones the mailed one is over. Have a new one sent.",
-                "Dieser Code gilt nicht, und nach so vielen falschen auch der gesendete nicht mehr. Lassen Sie sich einen neuen senden."
+                "That code is wrong, and after this many attempts the one we sent has expired. Ask for a new code.",
+                "Dieser Code ist falsch, und nach so vielen Versuchen ist der gesendete abgelaufen. Fordern Sie einen neuen an."
             )
             : say(
-                "That code is not valid, or no longer.",
-                "Dieser Code gilt nicht oder nicht mehr.")
+                "That code is wrong or has expired.",
+                "Dieser Code ist falsch oder abgelaufen.")
     }
 }

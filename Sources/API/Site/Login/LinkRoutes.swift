@@ -87,8 +87,8 @@ enum LinkRoutes {
                 }
                 HTML.element(.p, .class("hint")) {
                     say(
-                        "Is that not you, or did you not ask for it? Then close this page.",
-                        "Sind Sie das nicht, oder haben Sie nicht darum gebeten? Dann schließen Sie diese Seite."
+                        "If that isn't you, or you didn't ask for this link, close this page.",
+                        "Sind Sie das nicht oder haben Sie den Link nicht angefordert, schließen Sie diese Seite."
                     )
                 }
             }
@@ -98,11 +98,8 @@ enum LinkRoutes {
     private static func over(_ visit: Visit) -> Response {
         let say = visit.say
         return visit.notice(
-            say("This link does not work any more", "Dieser Link gilt nicht mehr"),
-            say(
-                "It was used, it is too old, or a newer one was mailed.",
-                "Er wurde benutzt, ist zu alt, oder es kam ein neuerer."), .badRequest,
-            link: (say("Sign in", "Anmelden"), "/login"))
+            say.linkExpired, say.adviceOnExpiredLink, .badRequest,
+            link: (say("Back to sign in", "Zurück zur Anmeldung"), "/login"))
     }
 }
 

@@ -18,6 +18,8 @@ struct LoginPage {
     var providers: [Provider] = []
     /// Who is signed in, where he is to sign in once more.
     var signedInAs: String?
+    /// He has nothing yet that the application asks for.
+    var lacksStrongFactor = false
     var wrongPassphrase: String?
     /// Where somebody goes on who forgot his, with the address that he typed.
     var forgotten: String?
@@ -52,22 +54,42 @@ struct LoginPage {
                 }
                 Parts.note(.bad, notice)
                 Parts.note(.good, settled.map(done))
-                if visit.browser != nil, onward != Onward(), !onward.asOther { onceMore }
+                if isOnceMore { onceMore }
                 if let stepUp { stepUp.html(visit, onward) }
+                if lacksStrongFactor { setUp }
                 if hasPasskeys { passkey }
-                if [.code, .link, .passphrase].contains(where: settings.offers) { mail }
-                for provider in providers {
-                    HTML.element(.p) {
-                        Parts.link(
-                            say(
-                                "Sign in with \(provider.name)",
-                                "Mit \(provider.name) anmelden"),
-                            to: ProviderRoutes.start(provider, onward), look: "button second")
+                if offersMail { mail }
+                if stepUp == nil || !expectsTheSame {
+                    Parts.providers(providers, isFirst: !offersMail, say) {
+                        ProviderRoutes.start($0, onward)
                     }
                 }
-                if settings[SettingCatalogue.registration].hasPage { register }
+                if settings[SettingCatalogue.registration].hasPage, !expectsTheSame { register }
                 if let asked, asked.policy != nil || asked.terms != nil { about(asked) }
             }
+        }
+    }
+
+    private var offersMail: Bool {
+        [.code, .link, .passphrase].contains(where: settings.offers)
+    }
+
+    /// Somebody is signed in, and was sent here all the same.
+    private var isOnceMore: Bool {
+        visit.browser != nil && onward != Onward() && !onward.asOther
+    }
+
+    /// It is for the very person who is signed in: nobody joins here.
+    private var expectsTheSame: Bool { isOnceMore && asked?.asksForAnother != true }
+
+    private var setUp: HTML {
+        HTML.element(.p) {
+            say(
+                "You have no passkey or authenticator app yet. ",
+                "Sie haben noch keinen Passkey und keine Authenticator-App. ")
+            Parts.link(
+                say("Set one up now", "Jetzt einrichten"), to: AccountFrame.Tab.security.rawValue)
+            "."
         }
     }
 
@@ -120,7 +142,7 @@ struct LoginPage {
                         .p, .class("wrong"), .id("passkey-error"), .role("alert"), .hidden
                     ) {
                         say(
-                            "That did not work. Try again, or sign in by mail.",
+                            "That did not work. Try again, or sign in by e-mail.",
                             "Das hat nicht geklappt. Versuchen Sie es noch einmal, oder melden Sie sich per E-Mail an."
                         )
                     }
@@ -142,13 +164,13 @@ struct LoginPage {
             if settings.offers(.passphrase) { passphrase }
             if settings.offers(.code) {
                 Parts.button(
-                    say("E-mail me a code", "Code per E-Mail senden"), name: "by",
+                    say("Send me a code", "Code per E-Mail senden"), name: "by",
                     value: BrowserMethod.code.rawValue,
                     look: hasPasskeys || settings.offers(.passphrase) ? "second" : nil)
             }
             if settings.offers(.link) {
                 Parts.button(
-                    say("E-mail me a link", "Link per E-Mail senden"), name: "by",
+                    say("Send me a link", "Link per E-Mail senden"), name: "by",
                     value: BrowserMethod.link.rawValue, look: "second")
             }
         }
@@ -163,8 +185,8 @@ struct LoginPage {
                 limit: Field.passphraseLimit,
                 hint: settings.offers(.code)
                     ? say(
-                        "None yet, or forgotten? Have a code mailed instead; then set a new one in your account, under Security.",
-                        "Noch keine, oder vergessen? Lassen Sie sich stattdessen einen Code schicken; dann setzen Sie in Ihrem Konto unter „Sicherheit“ eine neue."
+                        "No passphrase yet? Sign in with a code, then set one under Security.",
+                        "Noch keine Passphrase? Melden Sie sich mit einem Code an und setzen Sie dann unter „Sicherheit“ eine."
                     ) : nil,
                 wrong: wrongPassphrase
             ).html
@@ -172,7 +194,7 @@ struct LoginPage {
                 say("Sign in", "Anmelden"), name: "by", value: BrowserMethod.passphrase.rawValue)
             HTML.element(.p, .class("links")) {
                 Parts.link(
-                    say("Forgotten your passphrase?", "Passphrase vergessen?"),
+                    say("Forgot your passphrase?", "Passphrase vergessen?"),
                     to: forgotten ?? onward.link(ResetRoutes.path))
             }
         }
@@ -184,7 +206,7 @@ struct LoginPage {
             HTML.element(.span, .class("soft")) { asked.clientName }
             if let policy = asked.policy { Parts.link(say("Privacy", "Datenschutz"), to: policy) }
             if let terms = asked.terms {
-                Parts.link(say("Terms", "Nutzungsbedingungen"), to: terms)
+                Parts.link(say("Terms", "Nutzungs\u{AD}bedingungen"), to: terms)
             }
         }
     }

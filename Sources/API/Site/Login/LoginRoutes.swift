@@ -33,6 +33,7 @@ enum LoginRoutes {
             {
                 page.stepUp = .open
             }
+            page.lacksStrongFactor = try await call.lacksStrongFactor(visit, onward)
         }
         return page.response()
     }

@@ -9,7 +9,7 @@ enum PasskeyLoginRoutes {
 
     private static let begin = Route<RealmContext>(
         .post, "/login/passkey/begin", id: "beginPasskeyLogin", tag: "Pages",
-        summary: "Begins to sign somebody in on a page with a passkey.", right: .nothing,
+        summary: "Begins a passkey sign-in on a page.", right: .nothing,
         voice: .native,
         answer: .ok("A challenge.", PasskeyOptions.begun, example: PasskeyOptions.exampleOfBegun),
         refusals: Page.refusals + [.passkeyUnavailable]
@@ -49,7 +49,7 @@ enum PasskeyLoginRoutes {
         }
         var page = LoginPage(call, visit, onward)
         page.notice = visit.say(
-            "This passkey could not be used. Try again, or sign in by mail.",
+            "This passkey could not be used. Try again, or sign in by e-mail.",
             "Dieser Passkey ließ sich nicht verwenden. Versuchen Sie es noch einmal, oder melden Sie sich per E-Mail an."
         )
         await pause

@@ -34,8 +34,8 @@ enum PassphraseLogin {
         case .refused:
             var page = page
             page.wrongPassphrase = page.visit.say(
-                "That address and passphrase do not fit together, or there were too many tries: then wait a while.",
-                "Adresse und Passphrase passen nicht zusammen, oder es waren zu viele Versuche: Dann warten Sie eine Weile."
+                "Wrong e-mail address or passphrase. After several attempts you may have to wait.",
+                "E-Mail-Adresse oder Passphrase ist falsch. Nach mehreren Versuchen müssen Sie vielleicht warten."
             )
             page.forgotten = try call.place(
                 of: CodeAddress(email: address, page: .forgotten), page.visit, page.onward)

@@ -21,7 +21,7 @@ enum RegisterRoutes {
 
     private static let begin = Route<RealmContext>(
         .post, "/register", id: "beginRegistration", tag: "Pages",
-        summary: "Has a code mailed to whoever wants to join.", right: .nothing, voice: .page,
+        summary: "Mails a code to register with.", right: .nothing, voice: .page,
         parameters: Onward.parameters,
         body: .page(
             Onward.members + [
@@ -147,8 +147,8 @@ struct RegisterPage {
             return say("Enter your invite code.", "Geben Sie Ihren Einladungscode ein.")
         case (.invite, .unfit):
             return say(
-                "That is no invite code. Please compare it with your invitation.",
-                "Das ist kein Einladungscode. Bitte vergleichen Sie ihn mit Ihrer Einladung.")
+                "That invite code is wrong. Check your invitation.",
+                "Dieser Einladungscode ist falsch. Prüfen Sie Ihre Einladung.")
         }
     }
 
@@ -184,8 +184,8 @@ struct RegisterPage {
                                 name: "invite", label: say("Invite code", "Einladungscode"),
                                 value: invite, limit: 40,
                                 hint: say(
-                                    "It stands in your invitation.",
-                                    "Er steht in Ihrer Einladung.")))
+                                    "You find it in your invitation.",
+                                    "Sie finden ihn in Ihrer Einladung.")))
                     }
                     Parts.button(say("Continue", "Weiter"))
                 }

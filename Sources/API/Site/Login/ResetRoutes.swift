@@ -28,7 +28,7 @@ enum ResetRoutes {
 
     private static let show = Route<RealmContext>(
         .get, PathTemplate(stringLiteral: path), id: "showReset", tag: "Pages",
-        summary: "The page of somebody who forgot his passphrase.", right: .nothing,
+        summary: "The page for a forgotten passphrase.", right: .nothing,
         voice: .page, parameters: Onward.parameters + [CodeAddress.parameter], answer: .page,
         refusals: Place.refusals
     ) { call throws(Problem) in
@@ -72,14 +72,15 @@ enum ResetRoutes {
     ) -> Response {
         let say = visit.say
         return visit.page(
-            say("Forgotten?", "Vergessen?"), status: wrong == nil ? .ok : .badRequest
+            say("Forgot your passphrase?", "Passphrase vergessen?"),
+            status: wrong == nil ? .ok : .badRequest
         ) {
             Page.card {
-                HTML.element(.h1) { say("Forgotten your passphrase?", "Passphrase vergessen?") }
+                HTML.element(.h1) { say("Forgot your passphrase?", "Passphrase vergessen?") }
                 HTML.element(.p) {
                     say(
-                        "We mail you a link by which you choose another one. All devices are signed out then.",
-                        "Wir senden Ihnen einen Link, mit dem Sie eine neue wählen. Alle Geräte werden dann abgemeldet."
+                        "We'll e-mail you a link to choose a new one. Then all devices are signed out.",
+                        "Wir senden Ihnen einen Link, mit dem Sie eine neue wählen. Dann werden alle Geräte abgemeldet."
                     )
                 }
                 visit.form(onward.link(path)) {
@@ -89,10 +90,11 @@ enum ResetRoutes {
                         type: "email", value: email, autocomplete: "email", isFocused: true,
                         wrong: wrong
                     ).html
-                    Parts.button(say("Mail me the link", "Link senden"))
+                    Parts.button(say("Send me the link", "Link senden"))
                 }
                 HTML.element(.div, .class("links")) {
-                    Parts.link(say("Sign in", "Anmelden"), to: onward.link("/login"))
+                    Parts.link(
+                        say("Back to sign in", "Zurück zur Anmeldung"), to: onward.link("/login"))
                 }
             }
         }
@@ -175,11 +177,8 @@ enum ResetRoutes {
 
     private static func over(_ visit: Visit) -> Response {
         visit.notice(
-            visit.say("This link is over", "Dieser Link gilt nicht mehr"),
-            visit.say(
-                "It was used, it is too old, or a newer one was mailed.",
-                "Er wurde benutzt, ist zu alt, oder es kam ein neuerer."), .badRequest,
-            link: (visit.say("Forgotten?", "Vergessen?"), path))
+            visit.say.linkExpired, visit.say.adviceOnExpiredLink, .badRequest,
+            link: (visit.say("Send a new link", "Neuen Link senden"), path))
     }
 }
 

@@ -13,7 +13,7 @@ enum StepUpRoutes {
 
     private static let stepUp = Route<RealmContext>(
         .post, PathTemplate(stringLiteral: path), id: "stepUpLogin", tag: "Pages",
-        summary: "Takes a second factor of somebody who is signed in.", right: .nothing,
+        summary: "Takes a second factor of a signed-in user.", right: .nothing,
         voice: .page, parameters: Onward.parameters,
         body: .page(
             Onward.members + [
@@ -41,6 +41,13 @@ enum StepUpRoutes {
 }
 
 extension Call<RealmContext> {
+    /// Whether somebody is signed in here who has neither a passkey nor an authenticator app.
+    func lacksStrongFactor(_ visit: Visit, _ onward: Onward) async throws(Problem) -> Bool {
+        guard let browser = visit.browser, !onward.asOther else { return false }
+        guard try await passkeys(of: browser.subject).isEmpty else { return false }
+        return try await twoFactor(of: browser.subject).enrolled == nil
+    }
+
     /// The browser's session, where one more factor makes it a strong one: there is a factor to show, and
     /// it was not opened long ago.
     func stepUpSession(of browser: SignedInBrowser) async throws(Problem) -> BrowserSessionView? {
@@ -69,7 +76,7 @@ enum StepUpForm: Equatable {
         return HTML {
             HTML.element(.p) {
                 say(
-                    "This app asks for a stronger sign-in: with a passkey, or with a code of your authenticator app.",
+                    "This app asks for a stronger sign-in: with a passkey, or with a code from your authenticator app.",
                     "Diese App verlangt eine stärkere Anmeldung: mit einem Passkey oder einem Code Ihrer Authenticator-App."
                 )
             }

@@ -24,7 +24,7 @@ enum ProviderRoutes {
 
     private static let start = Route<RealmContext>(
         .get, "/oidc/start", id: "startAtProvider", tag: "Pages",
-        summary: "Sends somebody to an OpenID provider.", right: .nothing, voice: .page,
+        summary: "Redirects to an OpenID provider.", right: .nothing, voice: .page,
         parameters: Onward.parameters + [
             Parameter("provider", in: .query, .text(0...40), "Which one; the first, if none."),
             Parameter("redirect", in: .query, .text(0...4096), "The page to go on to."),
@@ -45,7 +45,7 @@ enum ProviderRoutes {
     private static func returned(_ path: PathTemplate, id: String) -> Route<RealmContext> {
         let named = path.description.hasSuffix("}")
         return Route(
-            .get, path, id: id, tag: "Pages", summary: "Where a provider sends somebody back to.",
+            .get, path, id: id, tag: "Pages", summary: "Where a provider redirects back to.",
             right: .nothing, voice: .page,
             parameters: (named
                 ? [Parameter("provider", in: .path, .text(1...40), "Which one.")] : [])
@@ -87,10 +87,10 @@ enum ProviderRoutes {
             case nil: return .seeOther(.security, .providerConnected)
             case .linkedElsewhere?:
                 return visit.notice(
-                    visit.say("Connected elsewhere", "Anderswo verbunden"),
+                    visit.say("Already connected", "Schon verbunden"),
                     visit.say(
-                        "It signs in to another account here.",
-                        "Damit wird hier ein anderes Konto angemeldet."), .badRequest,
+                        "That account is connected to another account here.",
+                        "Dieses Konto ist hier mit einem anderen verbunden."), .badRequest,
                     link: (visit.say("Back", "Zurück"), "/account/security"))
             case let rejection?: throw rejection.problem
             }
@@ -171,7 +171,7 @@ enum ProviderRoutes {
 
     private static let logout = Route<RealmContext>(
         .post, "/oidc/{context}/logout", id: "logOutByProvider", tag: "OAuth",
-        summary: "Hears from a provider that somebody is logged out there.",
+        summary: "Takes a back-channel logout of a provider.",
         detail: """
             OpenID Connect Back-Channel Logout. The context is any text: the token says whose it is. \
             With `sid` all ends that this session at the provider opened, else all of the account.

@@ -132,9 +132,10 @@ extension Call<RealmContext> {
             return visit.notice(
                 visit.say("Not connected yet", "Noch nicht verbunden"),
                 visit.say(
-                    "Nobody here is signed in to by this. Sign in in another way first, and connect it in your account, under Security.",
-                    "Damit wird hier noch niemand angemeldet. Melden Sie sich erst anders an und verbinden Sie es in Ihrem Konto unter „Sicherheit“."
-                ), .forbidden, link: (visit.say("Sign in", "Anmelden"), "/login"))
+                    "This account is not connected to one here. Sign in another way first, then connect it under Security.",
+                    "Dieses Konto ist hier mit keinem verbunden. Melden Sie sich erst anders an und verbinden Sie es dann unter „Sicherheit“."
+                ), .forbidden,
+                link: (visit.say("Back to sign in", "Zurück zur Anmeldung"), "/login"))
         case .refused: return upstreamFailed(visit)
         }
     }
@@ -160,8 +161,8 @@ extension Call<RealmContext> {
         visit.notice(
             visit.say("That did not work", "Das hat nicht geklappt"),
             visit.say(
-                "Please begin once more. Nobody was signed in.",
-                "Bitte beginnen Sie noch einmal. Niemand wurde angemeldet."), .badRequest,
-            link: (visit.say("Sign in", "Anmelden"), "/login"))
+                "You are not signed in. Please try again.",
+                "Sie sind nicht angemeldet. Bitte versuchen Sie es noch einmal."), .badRequest,
+            link: (visit.say("Back to sign in", "Zurück zur Anmeldung"), "/login"))
     }
 }

@@ -26,7 +26,7 @@ extension RateTable {
                         RateDimension.allCases.map { dimension in
                             .optional(
                                 dimension.rawValue, .nullable(rateSchema),
-                                "Null or an amount of 0: as often as anybody likes.")
+                                "Null or an amount of 0: no limit.")
                         }), "What is limited together.")
             }))
 
