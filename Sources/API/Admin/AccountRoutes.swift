@@ -90,7 +90,7 @@ enum AccountRoutes {
     private static let get = Route<AdminContext>(
         .get, "/api/admin/realms/{realm}/accounts/{account_id}", id: "getAccount",
         tag: "Accounts", summary: "Show an account.",
-        detail: "Whoever has its person unsealed is on record for it.", right: .realm,
+        detail: "Unsealing the person's data is recorded with the caller's name.", right: .realm,
         parameters: [
             .realm, accountID,
             Parameter(
@@ -111,7 +111,7 @@ enum AccountRoutes {
         tag: "Accounts", summary: "Change the mail address or name of an account.",
         detail: """
             What is not named stays as it is; a name that is null goes. With another mail address \
-            all sessions of the account are over: they may be those of whoever had the old one.
+            all sessions of the account end: they may belong to the holder of the old address.
             """,
         right: .realm, parameters: [.realm, accountID, .idempotencyKey],
         body: Body(

@@ -50,8 +50,8 @@ enum LoginHistoryRoutes {
             .get, PathTemplate(stringLiteral: "/api/admin/realms/{realm}/\(path)"), id: id,
             tag: "Accounts", summary: summary,
             detail: """
-                `open` unseals the address and the user agent of each attempt; whoever asks for \
-                that is on record. This list follows the log: with `min_position` it waits until \
+                `open` unseals the address and the user agent of each attempt; that is recorded \
+                with the caller's name. This list follows the log: with `min_position` it waits until \
                 it holds everything up to there.
                 """,
             right: .realm,

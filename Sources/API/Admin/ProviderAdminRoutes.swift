@@ -61,7 +61,7 @@ enum ProviderAdminRoutes {
         .put, "/api/admin/realms/{realm}/providers/{provider}", id: "configureProvider",
         tag: "Providers", summary: "Set an OpenID provider that people may sign in with.",
         detail: """
-            Nobody signs in by it before an account is linked to somebody whom it knows. Without a \
+            Signs people in once their accounts are linked to identities of the provider. Without a \
             secret the one that there is stays, as long as issuer and client are the same.
             """,
         right: .realm, parameters: [.realm, slug, .idempotencyKey],

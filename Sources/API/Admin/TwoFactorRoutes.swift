@@ -7,7 +7,7 @@ enum TwoFactorRoutes {
     private static let reset = AccountRoutes.simple(
         "reset-two-factor", id: "resetTwoFactor",
         "Remove an account's authenticator app and its recovery codes.",
-        detail: "For somebody who has lost both. A mail tells them."
+        detail: "For a person who has lost both. They are told by mail."
     ) { ResetTwoFactor(account: $0, mail: $1) }
 }
 
