@@ -290,6 +290,10 @@ func givenInstallation(_ events: ClientEvent...) async throws -> Scenario {
             .thenRejected(.realmDisabled)
         try await there.given(refused("x"), in: challenge)
             .when(use(.verified(key: [1], counter: 6))).thenRejected(.challengeOver)
+        let late = madeAt.adding(seconds: 8 * 86_400)
+        try await givenInstallation(.adopted(atOnboarding: false)).given(
+            AppKeyEvent.attested(key), in: AppKey.stream(of: installation)
+        ).when(use(.verified(key: [1], counter: 6), at: late)).thenRejected(.challengeOver)
     }
 
     @Test func `reads Google's word by keys that are set all at once`() async throws {

@@ -295,5 +295,15 @@ private typealias Site = AuthorizeWorld
         #expect(answer.response.headers["Cache-Control"] == "no-store")
         #expect(answer.response.headers["Referrer-Policy"] == "no-referrer")
         #expect(answer.response.headers["Access-Control-Allow-Origin"] == nil)
+        // The same of the page that asks, to which browsers listen by its policy.
+        let browser = PageBrowser(world.world)
+        try await browser.get("/login")
+        let page = try #require(browser.answer)
+        #expect(page.status == .ok && page.response.headers["X-Frame-Options"] == "DENY")
+        let policy = try #require(page.response.headers["Content-Security-Policy"])
+        #expect(policy.hasPrefix("default-src 'none'; "))
+        #expect(policy.contains("; frame-ancestors 'none'"))
+        #expect(page.response.headers["Cache-Control"] == "no-store")
+        #expect(page.response.headers["Access-Control-Allow-Origin"] == nil)
     }
 }

@@ -165,6 +165,21 @@ private typealias Site = AuthorizeWorld
         #expect(try await world.redeem(code).json["error"] == "invalid_grant")
     }
 
+    @Test func `gives no token that outlives its session`() async throws {
+        let (day, week): (Int64, Int64) = (86_400, 604_800)
+        let world = try await Site([
+            "session_lifetime": .integer(day), "access_token_lifetime": .integer(week),
+        ])
+        try await world.signIn()
+        let tokens = try await world.redeem(try await world.code())
+        let access = try #require(tokens.json["access_token"]?.string)
+        world.world.clock.advance(seconds: day - 60)
+        #expect(try await world.world.introspect(access)["active"] == true)
+        world.world.clock.advance(seconds: 61)
+        #expect(try await world.world.introspect(access) == ["active": false])
+        #expect(try await world.world.userInfo(access).status == .unauthorized)
+    }
+
     @Test func `carries resources on, of which the client may take some`() async throws {
         let world = try await Site()
         try await world.signIn()

@@ -106,6 +106,20 @@ private typealias Site = AuthorizeWorld
         #expect(try world.sent(old).with["error"] == "login_required")
     }
 
+    @Test func `nobody comes back to a place that his client has no more`() async throws {
+        let world = try await Site()
+        let asked = try world.sent(try await world.authorize())
+        let sealed = try #require(asked.with["continue"])
+        try await world.signIn()
+        let queries = FoldedQueries(log: world.world.log)
+        let client = try #require(try await queries.knownClient("web", in: world.world.realm))
+        var members = client.metadata.members
+        members["redirect_uris"] = ["https://web.example/other"]
+        try await world.world.carryOut(UpdateClient(id: client.id, metadata: members))
+        let answer = try await world.authorize([("continue", sealed)])
+        #expect(answer.status == .badRequest && answer.response.headers["Location"] == nil)
+    }
+
     @Test func `a hint at somebody else has him log in`() async throws {
         let world = try await Site()
         try await world.signIn()

@@ -89,6 +89,8 @@ private typealias Site = AuthorizeWorld
             { $0["aud"] = nil }, { $0["iss"] = "app" }, { $0["iss"] = .null }, { $0["iss"] = "" },
             { $0["client_id"] = "app" }, { $0["client_id"] = nil }, { $0["request"] = "x" },
             { $0["request_uri"] = "x" },
+            // An assertion by which the client authenticates (RFC 9101 section 10.8).
+            { $0["sub"] = "web" },
             { claims in
                 claims["iss"] = nil
                 claims["client_id"] = nil

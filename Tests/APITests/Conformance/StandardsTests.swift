@@ -67,6 +67,11 @@ private typealias Site = AuthorizeWorld
         let token = try #require(try await world.tokens().json["access_token"]?.string)
         let inAddress = try await world.visit(path, [("access_token", token)])
         #expect(inAddress.status == .unauthorized)
+        // One that is good, but tells nobody who its person is.
+        let narrow = try await world.tokens([("scope", "email")])
+        let less = try await world.world.userInfo(
+            try #require(narrow.json["access_token"]?.string))
+        #expect(less.status == .forbidden && less.json["error"] == "insufficient_scope")
     }
 
     @Test func `RFC 6750: a token in a form is taken byte for byte`() async throws {

@@ -138,6 +138,10 @@ import Values
         #expect(other.answer?.status == .badRequest)
         try await other.get("/accounts/bank/redirect?state=x")
         #expect(other.answer?.status == .badRequest)
+        // The same browser, back from another konnector's provider.
+        try await setting.world.add(FlagshipWorld.bank.merging(["slug": "shop"]) { $1 })
+        try await setting.browser.get("/accounts/shop/redirect?state=\(state)")
+        #expect(setting.browser.answer?.status == .badRequest)
         #expect(try await setting.back(state).status == .seeOther)
         #expect(try await setting.back(state).status == .badRequest)
         #expect(try await setting.world.happened("connection.finished").count == 1)

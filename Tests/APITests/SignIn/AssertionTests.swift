@@ -42,6 +42,17 @@ private struct Signer: Sendable {
         ).signed(by: other ?? key)
     }
 
+    /// An assertion that says more than it has to.
+    func signed(_ more: JSONObject) throws -> String {
+        let now = world.clock.next().seconds
+        let claims: JSONObject = [
+            "iss": "signer", "sub": "signer", "aud": .string(issuer), "iat": .integer(now),
+            "exp": .integer(now + 60), "jti": .string("\(UUID.random())"),
+        ]
+        let all = JSON.object(claims.merging(more) { $1 })
+        return try JWS.sign(all.canonical(), by: key, type: "JWT")
+    }
+
     func send(
         _ assertion: String, to path: String = "/connect/token", type: String = bearerType,
         _ more: [(name: String, value: String)] = []
@@ -162,6 +173,11 @@ private struct Signer: Sendable {
             let answer = try await signer.send(text)
             #expect(answer.status == .unauthorized, "\(text)")
             #expect(answer.json["error"] == "invalid_client")
+        }
+        // A request object that was signed without a type of its own (RFC 9101 section 10.8).
+        for (claim, status) in [("request", Status.ok), ("response_type", .unauthorized)] {
+            let asked = try signer.signed([claim: "code"])
+            #expect(try await signer.send(asked).status == status, "\(claim)")
         }
         let otherType = try await signer.send(try signer.assertion(), type: "saml")
         #expect(otherType.json["error"] == "invalid_client")

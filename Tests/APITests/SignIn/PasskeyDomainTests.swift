@@ -185,6 +185,13 @@ import Values
         let other = try await world.enroll(try SoftKey(of: world.account), try vouch(apple))
         #expect(other.json == ["Message": "Passkey enrollment failed."])
         #expect(try await world.lastReason() == "chain.untrusted")
+        // Nor where its root is the only one, so that no other one of its name can come before it.
+        let alone = try await PasskeyWorld([
+            "passkey_attestation": "direct", "passkey_attestation_roots": .array([roots[1]]),
+        ])
+        let foreign = try await alone.enroll(try SoftKey(of: alone.account), try vouch(apple))
+        #expect(foreign.json == ["Message": "Passkey enrollment failed."])
+        #expect(try await alone.lastReason() == "chain.untrusted")
     }
 
     @Test

@@ -132,6 +132,27 @@ import Values
     }
 
     /// RFC 9700 knows no secret in a client's name, but how long an answer takes is not the place to tell it.
+    @Test func `is summed for so many clients at a time, and for no more`() async throws {
+        let world = try await SignInWorld()
+        let sums = RefusedClientSums()
+        let origin = Origin(actor: "anonymous", at: world.clock.next())
+        func add(_ client: UUID) {
+            sums.add(
+                RefusedSignIn(
+                    method: .clientCredentials, reason: "invalid_client", account: nil,
+                    client: client, clientID: "x", app: nil, from: SignInPlace()), origin,
+                to: .init(realm: world.realm, client: client, reason: "invalid_client"))
+        }
+        let first = UUID.random()
+        for _ in 0..<2 { add(first) }
+        for _ in 0..<RefusedClientSums.mostPerRealm { add(.random()) }
+        // Those that are summed already still are.
+        add(first)
+        let due = sums.take(at: .zero)
+        #expect(due.count == RefusedClientSums.mostPerRealm)
+        #expect(due.first { $0.key.client == first }?.sum.refused.count == 3)
+    }
+
     @Test func `has as much looked up, and nothing written, as for a name that no client has`()
         async throws
     {

@@ -157,6 +157,8 @@ import Values
         let wrong: [JSONObject] = [
             ["nonce": "another"], ["aud": "somebody else"], ["aud": ["urd", "somebody else"]],
             ["iss": "https://evil.example"], ["exp": 1], ["azp": "somebody else"],
+            // A logout token that says no more of what it is (OpenID Connect Back-Channel Logout section 2.4).
+            ["events": ["http://schemas.openid.net/event/backchannel-logout": [:]]],
         ]
         for claims in wrong {
             let browser = PageBrowser(world)
