@@ -54,6 +54,21 @@ extension Problem {
             ?? say("a few minutes", "ein paar Minuten")
     }
 
+    private func expired(_ say: Words) -> (title: String, advice: String) {
+        (
+            say("This page has expired", "Diese Seite ist abgelaufen"),
+            wayOn != nil
+                ? say(
+                    "You may have signed in or out elsewhere since it was opened. Cookies must be allowed for it.",
+                    "Vielleicht haben Sie sich inzwischen anderswo an- oder abgemeldet. Cookies müssen für die Seite erlaubt sein."
+                )
+                : say(
+                    "Go back, reload the page and try again. Cookies must be allowed for it.",
+                    "Gehen Sie zurück, laden Sie die Seite neu und versuchen Sie es noch einmal. Cookies müssen dafür erlaubt sein."
+                )
+        )
+    }
+
     private func words(_ say: Words, _ request: Request) -> (title: String, advice: String) {
         switch kind.status {
         case .notFound where kind == .unknownHost:
@@ -66,22 +81,7 @@ extension Problem {
                     "Prüfen Sie die Adresse auf Tippfehler. Wenn Sie diesen Server betreiben, fügen Sie diesen Host einem Realm hinzu."
                 )
             )
-        case .forbidden where kind == .foreignForm && wayOn != nil:
-            (
-                say("This page has expired", "Diese Seite ist abgelaufen"),
-                say(
-                    "You may have signed in or out elsewhere since it was opened. Cookies must be allowed for it.",
-                    "Vielleicht haben Sie sich inzwischen anderswo an- oder abgemeldet. Cookies müssen für die Seite erlaubt sein."
-                )
-            )
-        case .forbidden where kind == .foreignForm:
-            (
-                say("This page has expired", "Diese Seite ist abgelaufen"),
-                say(
-                    "Go back, reload the page and try again. Cookies must be allowed for it.",
-                    "Gehen Sie zurück, laden Sie die Seite neu und versuchen Sie es noch einmal. Cookies müssen dafür erlaubt sein."
-                )
-            )
+        case .forbidden where kind == .foreignForm: expired(say)
         case .notFound, .methodNotAllowed:
             (
                 say("Page not found", "Seite nicht gefunden"),
