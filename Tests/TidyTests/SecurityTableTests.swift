@@ -20,19 +20,11 @@ struct SecurityTable {
             }
     }()
 
-    private static let known: Set<String> = {
-        let swift = Pattern("func `([^`]+)`")
-        let python = Pattern("def (test_[A-Za-z0-9_]+)")
-        return Set(
-            Repository.swift(in: "Tests").flatMap { swift.matches(in: $0.text) }.map { $0[1] }
-                + Repository.files(in: "Tests", suffix: ".py")
-                .flatMap { python.matches(in: $0.text) }.map { $0[1] })
-    }()
-
     @Test func `names tests that are there`() {
+        let known = Repository.testNames
         #expect(Self.rows.count > 80)
         for row in Self.rows {
-            for name in row.names where !Self.known.contains(name) {
+            for name in row.names where !known.contains(name) {
                 Issue.record("docs/security-tests.md:\(row.line): there is no test `\(name)`")
             }
         }
