@@ -74,7 +74,7 @@ private func all() throws -> [MailKind] {
     @Test func `promises nobody to keep an account that only others can keep`() throws {
         let templates = MailTemplates(branding: branding)
         let english = templates.content(of: .accountDeletion(at: moment), in: .english)
-        #expect(english.text.contains("Only those who run Acme & Söhne can call it off."))
+        #expect(english.text.contains("Only the team of Acme & Söhne can cancel the deletion."))
         #expect(!english.html.contains("change your mind"))
         let german = templates.content(of: .accountDeletion(at: moment), in: .german)
         #expect(german.text.contains("wenden Sie sich vorher dorthin"))
