@@ -157,29 +157,29 @@ import Values
         var first: [JSON?] = []
         for write in writes {
             let answer = try await world.send(
-                .post, write.path, body: write.body, idempotencyKey: "k")
+                .post, write.path, body: write.body, idempotencyKey: write.path)
             first.append(write.secret(answer.json))
         }
         #expect(!first.contains(nil))
         world.derivedKeys.rotate()
         for (write, secret) in zip(writes, first) {
             let again = try await world.send(
-                .post, write.path, body: write.body, idempotencyKey: "k")
+                .post, write.path, body: write.body, idempotencyKey: write.path)
             #expect(write.secret(again.json) == secret, "\(write.path)")
             let other = try await world.send(
-                .post, write.path, body: write.body, idempotencyKey: "other")
+                .post, write.path, body: write.body, idempotencyKey: write.path + "-other")
             #expect(write.secret(other.json) != nil)
         }
         world.derivedKeys.retire()
         let client = try await world.send(
-            .post, writes[0].path, body: writes[0].body, idempotencyKey: "k")
+            .post, writes[0].path, body: writes[0].body, idempotencyKey: writes[0].path)
         #expect(client.status == .created && client.json["client_secret"] == nil)
         for write in writes.dropFirst() {
             let again = try await world.send(
-                .post, write.path, body: write.body, idempotencyKey: "k")
+                .post, write.path, body: write.body, idempotencyKey: write.path)
             #expect(again.problem == .idempotencyKeyReused, "\(write.path)")
             let other = try await world.send(
-                .post, write.path, body: write.body, idempotencyKey: "other")
+                .post, write.path, body: write.body, idempotencyKey: write.path + "-third")
             #expect(write.secret(other.json) != nil)
         }
     }

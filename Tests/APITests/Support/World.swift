@@ -58,9 +58,9 @@ struct World {
             upstream: Upstream(calls: StandIn.usual.calls))
         let lines = lines
         router = Router(
-            API.table, context: context,
+            [Router.Table(API.table, context: context)],
             log: Log(sink: Log.Sink { line, _ in lines.add(line) }, now: { clock.next() }),
-            metrics: metrics)
+            metrics: metrics, pages: Router.Pages(voice: .page) { _ in nil })
         var keys: [BearerKey] = []
         let acme = try #require(RealmID("acme"))
         for (name, scope) in [("all", AdminScope.all), ("acme", .only([acme])), ("old", .all)] {

@@ -153,12 +153,13 @@ enum DerivedMakers {
         var makers: [DerivedPurpose: DerivedMaker] = [:]
         makers[.oneTimeCode] = { mint in
             let digits = mint.code(id)
-            guard let digest = mint.digest(ofMailedCode: digits, in: other) else {
+            let stream = MailedCode.stream(of: other, .secondFactor)
+            guard let digest = mint.digest(ofMailedCode: digits, in: stream) else {
                 return { _ in false }
             }
             let issued = IssuedMailedCode(
                 id: id, purpose: .secondFactor, account: other, digest: digest, issuedAt: now)
-            return { $0.digits(of: issued, in: other) == digits }
+            return { $0.digits(of: issued) == digits }
         }
         makers[.magicLink] = { mint in
             let token = mint.magicToken(id)

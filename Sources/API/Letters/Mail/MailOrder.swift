@@ -146,7 +146,7 @@ struct MailOrder {
 
     private static func ofMailedCode(_ event: Recorded, _ mint: TokenMint) -> MailOrder? {
         guard case .issued(let code)? = MailedCodeEvent(event) else { return nil }
-        guard let digits = mint.digits(of: code, in: event.stream) else { return nil }
+        guard let digits = mint.digits(of: code) else { return nil }
         let lasting = minutes(code.issuedAt, code.expiresAt)
         let kind: MailKind =
             switch code.purpose {
