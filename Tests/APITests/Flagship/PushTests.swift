@@ -336,7 +336,7 @@ private let otherAppleToken = String(repeating: "0b", count: 32)
     }
 
     @Test(arguments: [
-        ("en", "None of them took it"), ("de", "Keines hat es angenommen"),
+        ("en", "deliver this to any of your devices"), ("de", "Keines hat es angenommen"),
     ])
     func `says what it says in the owner's language`(
         _ language: String, _ words: String

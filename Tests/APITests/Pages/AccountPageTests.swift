@@ -104,7 +104,7 @@ import Values
         }
         try await add("{")
         #expect(browser.answer?.status == .badRequest && browser.shows("could not be added"))
-        #expect(browser.page.contains(/id="enrol-known" role="alert" hidden>This device has/))
+        #expect(browser.page.contains(/id="enrol-known" role="alert" hidden>This device already has/))
         try await add(String(decoding: attestation.canonical(), as: UTF8.self))
         #expect(browser.place == "/account/security?done=passkey-added")
         try await browser.follow()
@@ -114,7 +114,7 @@ import Values
             "/account/passkeys/rename", [("passkey", id), ("name", " <b>Phone</b> ")])
         try await browser.follow()
         #expect(browser.shows("&lt;b&gt;Phone&lt;/b&gt;") && !browser.shows("<b>Phone"))
-        for (typed, said) in [(" ", "Enter a name."), ("A\u{202E}B", "Use 100 characters at most")]
+        for (typed, said) in [(" ", "Enter a name."), ("A\u{202E}B", "Use at most 100 characters")]
         {
             try await browser.get("/account/security")
             try await browser.submit(
@@ -180,7 +180,7 @@ import Values
         try await browser.submit(
             "/account/authenticator/change", [("totp", "000000"), ("what", "codes")])
         #expect(browser.answer?.status == .badRequest)
-        #expect(browser.page.contains(/<input id="totp"[^>]* autofocus aria-invalid="true"/))
+        #expect(browser.page.contains(/<input id="totp-codes"[^>]* autofocus aria-invalid="true"/))
         try await browser.submit(
             "/account/authenticator/change", [("totp", recovery), ("what", "codes")])
         try await browser.follow()

@@ -92,7 +92,7 @@ import Values
         #expect(browser.answer?.status == .badRequest)
         try expectWrong("email", "Enter a complete e-mail address", value: "anna@localhost")
         try expectWrong("first_name", "Enter your first name.", value: nil)
-        try expectWrong("last_name", "Use 100 characters at most", value: "Lee\u{FFFD}x")
+        try expectWrong("last_name", "Use at most 100 characters", value: "Lee\u{FFFD}x")
         try expectWrong("invite", "That invite code is wrong.", value: "nonsense")
         #expect(try input("email").contains(" autofocus"))
         try await register(
