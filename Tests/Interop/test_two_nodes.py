@@ -135,7 +135,7 @@ class Revocation(unittest.TestCase):
         path = f"{urd.realm}/accounts/{account(email)}"
         # The mail that says so comes; one with a code does not.
         eventually(lambda: len(inbox(urd, email)) > before, "the deletion is told by mail")
-        self.assertIn("deleted", inbox(urd, email)[0]["subject"])
+        self.assertIn("deletion", inbox(urd, email)[0]["subject"])
         admin("POST", path + "/cancel-deletion")
         self.assertTrue(is_good(apps[1], apps[0].sign_in(email)["access_token"]))
 
