@@ -23,7 +23,7 @@ public struct Dispatcher<Log: EventLog>: Sendable {
         ) { command, facts throws(C.Rejection) in
             Settled(try command.decide(facts), ())
         }
-        return try await carryOut(attempt).dispatched
+        return try await dispatch(attempt).dispatched
     }
 
     /// The same for a command with an answer. There is none for a repeat of a command id: what was
@@ -36,12 +36,12 @@ public struct Dispatcher<Log: EventLog>: Sendable {
         ) { command, facts throws(C.Rejection) in
             try command.settle(facts)
         }
-        return try await carryOut(attempt)
+        return try await dispatch(attempt)
     }
 
     private typealias Done<Outcome> = (dispatched: Dispatched, outcome: Outcome?)
 
-    private func carryOut<C: Command, Outcome: Sendable>(
+    private func dispatch<C: Command, Outcome: Sendable>(
         _ attempt: Attempt<C, Outcome>
     ) async throws -> Done<Outcome> {
         var line: Turnstile.Line

@@ -17,7 +17,7 @@ public final class Keyring: Sendable {
     private let cache = Mutex(KeyCache())
     private let loading = Mutex<[RealmID: Task<Result<RealmKeys, LogFailure>, Never>]>([:])
     private let subjectKeys:
-        Coalescing<
+        QueryCoalescing<
             RealmID, KeyTable.NewSubjectKey, KeyTable.SubjectKey, Connection, LogFailure
         >
 
@@ -28,7 +28,7 @@ public final class Keyring: Sendable {
         self.master = master
         self.previous = previous
         self.log = log
-        subjectKeys = Coalescing(database, busy: .busy, unavailable: .unavailable) {
+        subjectKeys = QueryCoalescing(database, busy: .busy, unavailable: .unavailable) {
             connection, realm, new in
             do throws(Postgres.Failure) {
                 let keys = try KeyTable.subjectKeys(orInsert: new, realm, on: connection)

@@ -39,10 +39,10 @@ final class Lane: Sendable {
 
     func run() {
         var connection: Connection?
-        var hope = Hope()
+        var optimism = OptimisticBatching()
         while let work = next() {
             switch work {
-            case .batch(let batch): fly(batch, over: &connection, &hope)
+            case .batch(let batch): fly(batch, over: &connection, &optimism)
             case .trial: tryCommit(over: &connection)
             }
         }
@@ -68,7 +68,7 @@ final class Lane: Sendable {
 
     /// Flies a batch and all that follow on its heels, until there is a pause or a fault.
     private func fly(
-        _ first: Batch, over connection: inout Connection?, _ hope: inout Hope
+        _ first: Batch, over connection: inout Connection?, _ optimism: inout OptimisticBatching
     ) {
         if let usable = connection, !usable.isAlive || !fence.isCurrent(usable) {
             connection = nil
@@ -77,9 +77,9 @@ final class Lane: Sendable {
         guard let usable = connection else { return }
         var air: [Batch] = []
         do {
-            try start(first, &air, usable, &hope)
+            try start(first, &air, usable, &optimism)
             while let current = air.first {
-                try land(current, &air, usable, &hope)
+                try land(current, &air, usable, &optimism)
             }
         } catch {
             metrics.failures.add()
@@ -91,17 +91,19 @@ final class Lane: Sendable {
     }
 
     private func start(
-        _ batch: Batch, _ air: inout [Batch], _ connection: Connection, _ hope: inout Hope
+        _ batch: Batch, _ air: inout [Batch], _ connection: Connection,
+        _ optimism: inout OptimisticBatching
     ) throws(Failure) {
         var batch = batch
-        batch.isJudged = !hope.isJustified()
+        batch.isJudged = !optimism.isJustified()
         air.append(batch)
         try send(batch, connection)
     }
 
     /// Takes the answer of the oldest batch in the air, sends the next one, waits for the commit.
     private func land(
-        _ current: Batch, _ air: inout [Batch], _ connection: Connection, _ hope: inout Hope
+        _ current: Batch, _ air: inout [Batch], _ connection: Connection,
+        _ optimism: inout OptimisticBatching
     ) throws(Failure) {
         let started = ContinuousClock.now
         let answers: [AppendOutcome]
@@ -111,9 +113,9 @@ final class Lane: Sendable {
             try endRefused(connection, error)
             air.removeFirst()
             guard current.isJudged || error.isNobodysFault else {
-                hope.fade()
+                optimism.fade()
                 metrics.judged.add()
-                return try start(current, &air, connection, &hope)
+                return try start(current, &air, connection, &optimism)
             }
             return try recover(current, from: error, &air, connection)
         }
@@ -121,7 +123,7 @@ final class Lane: Sendable {
         // Where the processors are busy, those who are about to append fly with it.
         if !current.isAlone { sched_yield() }
         if !current.isAlone, let following = admission.withLock({ $0.take(lane: number) }) {
-            try start(following, &air, connection, &hope)
+            try start(following, &air, connection, &optimism)
         }
         do throws(Failure) {
             try receiveCommit(connection)
@@ -188,7 +190,7 @@ final class Lane: Sendable {
 
 /// Whether to suppose that all commands of a batch win. Where one lost, more will, and who loses on
 /// purpose should not have every batch fly twice: the next ones are judged at once.
-private struct Hope {
+private struct OptimisticBatching {
     private var judged = 0
 
     mutating func isJustified() -> Bool {

@@ -3,7 +3,7 @@ import Postgres
 import Values
 
 /// Reads the ends of many streams at once.
-typealias StreamTails = Coalescing<RealmID, StreamTail, EventPage, Connection, LogFailure>
+typealias StreamTails = QueryCoalescing<RealmID, StreamTail, EventPage, Connection, LogFailure>
 
 /// What comes after a version of a stream.
 struct StreamTail: Hashable, Sendable {

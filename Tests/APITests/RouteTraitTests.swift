@@ -79,9 +79,9 @@ import Testing
         for route in Self.all where route.method == .get {
             let path = route.path.description.replacing("{", with: "").replacing("}", with: "")
             guard route.traits.contains(.isReturnTarget) else { continue }
-            #expect(Onward(path: path).path != nil, "\(route.id)")
+            #expect(ReturnTarget(path: path).path != nil, "\(route.id)")
         }
-        for page in Onward.pages {
+        for page in ReturnTarget.pages {
             #expect(
                 Self.all.contains {
                     $0.traits.contains(.isReturnTarget) && $0.path.description.hasPrefix(page)

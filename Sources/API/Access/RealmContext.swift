@@ -34,8 +34,8 @@ public final class RealmContext: RouteContext {
     var upstream: Upstream { shared.upstream }
     var logos: ClientLogos { shared.logos }
     var polls: DevicePolls { shared.polls }
-    var refusals: RefusedClientSums { shared.refusals }
-    var lateAnswers: LateAnswers { shared.lateAnswers }
+    var refusals: RefusedClientCounters { shared.refusals }
+    var replayableResponses: ReplayableResponses { shared.replayableResponses }
     var commands: any CommandPort { shared.commands }
     var queries: any RealmQueries { shared.queries }
     var limits: RateLimits { shared.limits }
@@ -50,8 +50,8 @@ public final class RealmContext: RouteContext {
         let upstream: Upstream
         let logos: ClientLogos
         let polls = DevicePolls()
-        let refusals = RefusedClientSums()
-        let lateAnswers: LateAnswers
+        let refusals = RefusedClientCounters()
+        let replayableResponses: ReplayableResponses
         let commands: any CommandPort
         let queries: any RealmQueries
         let limits = RateLimits()
@@ -65,7 +65,7 @@ public final class RealmContext: RouteContext {
             passphrases: PassphraseWork
         ) {
             self.keys = keys
-            lateAnswers = LateAnswers(passed: clock.passed)
+            replayableResponses = ReplayableResponses(passed: clock.passed)
             self.clients = clients
             self.remoteKeys = remoteKeys
             self.upstream = upstream

@@ -40,8 +40,8 @@ public struct RealmContexts: Sendable {
     ) -> Router.Table {
         Router.Table(routes) { request, route throws(Problem) in
             try await context(of: request, at: route, isServed: isServed)
-        } shelf: {
-            shelf(of: $0)
+        } responseCache: {
+            responseCache(of: $0)
         }
     }
 
@@ -84,11 +84,11 @@ public struct RealmContexts: Sendable {
 
     /// The answers that are ready at a host. Nil where the request has to go its whole way, and so where a
     /// server says whom it asks for: that has to be looked at.
-    private func shelf(of request: Request) -> Shelf? {
+    private func responseCache(of request: Request) -> ResponseCache? {
         guard let ground = places.knownGround(of: request), ground.webApp == nil,
             request.headers[RealmContext.forwardedHeader] == nil
         else { return nil }
-        return ground.shelf
+        return ground.responseCache
     }
 
     private func context(at place: Place) async throws(Problem) -> RealmContext {

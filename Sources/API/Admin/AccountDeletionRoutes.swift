@@ -62,7 +62,7 @@ enum AccountDeletionRoutes {
             destroyKey: context.destroyKey, newID: { call.newID() })
         let outcome: AccountErasure.Outcome
         do throws(LogFailure) {
-            outcome = try await erasure.carryOut(account, in: write.realm, by: write.origin)
+            outcome = try await erasure.dispatch(account, in: write.realm, by: write.origin)
         } catch {
             throw Problem(of: error)
         }

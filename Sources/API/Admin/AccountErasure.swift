@@ -31,7 +31,7 @@ public struct AccountErasure: Sendable {
         self.newID = newID
     }
 
-    public func carryOut(
+    public func dispatch(
         _ account: UUID, in realm: RealmID, by origin: Origin
     ) async throws(LogFailure) -> Outcome {
         var (state, _) = try await fold(account, realm)

@@ -156,7 +156,7 @@ func reading<Result>(
     _ read: () async throws(LogFailure) -> Result
 ) async throws(Problem) -> Result {
     do throws(LogFailure) {
-        return try await carriedToItsEnd(read)
+        return try await retriedUntilDecided(read)
     } catch {
         throw Problem(of: error)
     }

@@ -4,9 +4,9 @@ internal import Identity
 extension Call<RealmContext> {
     /// The request of an application that a page is in the middle of.
     func applicationRequest(
-        _ onward: Onward, for browser: SignedInBrowser?
+        _ returnTarget: ReturnTarget, for browser: SignedInBrowser?
     ) async throws(Problem) -> ApplicationRequest? {
-        guard let sealed = onward.sealed else { return nil }
+        guard let sealed = returnTarget.sealed else { return nil }
         return try await context.applicationRequests.request(sealed, for: browser, self)
     }
 }

@@ -18,7 +18,7 @@ extension Call<RealmContext> {
 
     /// Signs somebody in with this browser: with a new session and new secrets, whatever it had.
     func signIn<Shown: SignInProof>(
-        _ shown: Shown, by method: BrowserMethod, _ visit: Visit, to onward: Onward,
+        _ shown: Shown, by method: BrowserMethod, _ visit: Visit, to returnTarget: ReturnTarget,
         most: Int64? = nil, isLong: Bool = false, place: String? = nil
     ) async throws(Problem) -> SignInEnd {
         let secret = BrowserSecret(for: newID())
@@ -52,8 +52,8 @@ extension Call<RealmContext> {
                 // What was opened meanwhile, too; who signed in is signed in whatever comes of it.
                 try? await endSessions(of: before.subject, from: line, by: before)
             }
-            let target = place ?? onward.target
-            var response = Response.seeOther(isAnother ? Onward.asAnother(target) : target)
+            let target = place ?? returnTarget.target
+            var response = Response.seeOther(isAnother ? ReturnTarget.asAnother(target) : target)
             response.headers.append(
                 "Set-Cookie",
                 PageCookie.session.line(

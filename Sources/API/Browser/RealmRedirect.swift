@@ -24,7 +24,7 @@ struct RealmRedirect: Sendable, Equatable {
         else { return nil }
         // What stands behind it is for scripts there, and could be somebody else's words.
         let plain = String(decoding: text.utf8.prefix { $0 != UInt8(ascii: "#") }, as: UTF8.self)
-        if let path = Onward(path: plain).path { return RealmRedirect(text: path.text) }
+        if let path = ReturnTarget(path: plain).path { return RealmRedirect(text: path.text) }
         guard let parts = URLParts.parse(plain), parts.scheme == "https", !parts.hasUserInfo,
             parts.port == nil, let host = parts.host
         else { return nil }
@@ -33,7 +33,7 @@ struct RealmRedirect: Sendable, Equatable {
             let base = "https://\(place.host)"
             guard host == place.host, plain.utf8.starts(with: base.utf8) else { return nil }
             let rest = String(decoding: plain.utf8.dropFirst(base.utf8.count), as: UTF8.self)
-            return Onward(path: rest).path.map { RealmRedirect(text: $0.text) }
+            return ReturnTarget(path: rest).path.map { RealmRedirect(text: $0.text) }
         }
         return RealmRedirect(text: plain)
     }

@@ -10,7 +10,7 @@ internal import Values
 struct Visit: Sendable {
     let look: PageLook
     let browser: SignedInBrowser?
-    private let secret: FormSecret
+    private let secret: CSRFSecret
     private let mint: TokenMint
     /// Clients of the flagship profile look for it under this name.
     private let namesItTwice: Bool
@@ -18,10 +18,10 @@ struct Visit: Sendable {
     static let otherName = "csrf_token"
 
     init(_ call: Call<RealmContext>, _ browser: SignedInBrowser?) {
-        let asked = Onward(call).sealed.flatMap { call.context.pendingRequest($0) }
+        let asked = ReturnTarget(call).sealed.flatMap { call.context.pendingRequest($0) }
         look = PageLook(call.context.place, call.request, languages: asked?.languages)
         self.browser = browser
-        secret = FormSecret(call.request)
+        secret = CSRFSecret(call.request)
         mint = call.context.mint
         namesItTwice = call.context.place.settings.rules.repeatsFormToken
     }
@@ -37,8 +37,8 @@ struct Visit: Sendable {
         @HTMLBuilder content: () -> HTML
     ) -> HTML {
         HTML.element(.form, .method("post"), .action(action), attributes) {
-            Parts.hidden("form", mint.formToken(secret, browser))
-            if namesItTwice { Parts.hidden(Self.otherName, mint.formToken(secret, browser)) }
+            Parts.hidden("form", mint.csrfToken(secret, browser))
+            if namesItTwice { Parts.hidden(Self.otherName, mint.csrfToken(secret, browser)) }
             content()
         }
     }
@@ -90,10 +90,10 @@ extension Call<RealmContext> {
     func submission() async throws(Problem) -> Visit {
         let visit = try await visit()
         do throws(Problem) {
-            try visit.require(shownFormToken, request, at: context.place.host)
+            try visit.require(shownCSRFToken, request, at: context.place.host)
         } catch {
             var problem = error
-            problem.wayOn = wayOn
+            problem.nextPage = nextPage
             throw problem
         }
         return visit
@@ -101,25 +101,26 @@ extension Call<RealmContext> {
 
     /// From a form of a sign-in that was open for too long: its session may have begun since. Nothing of
     /// the form is taken, and whoever sends people here from elsewhere has no say in where they go on.
-    var wayOn: String? {
-        let onward = Onward(self)
+    var nextPage: String? {
+        let returnTarget = ReturnTarget(self)
         guard isSentFromHere,
-            onward.sealed.flatMap({ context.pendingRequest($0) }) != nil || onward.path != nil
+            returnTarget.sealed.flatMap({ context.pendingRequest($0) }) != nil
+                || returnTarget.path != nil
         else { return nil }
-        return onward.link("/login")
+        return returnTarget.link("/login")
     }
 
     /// Whether a page of this place sent it, as far as the browser says.
     var isSentFromHere: Bool { request.isSent(fromPagesOf: context.place.host) }
 
     /// What binds a form to its browser, under either name.
-    var shownFormToken: String? {
+    var shownCSRFToken: String? {
         body["form"]?.string ?? body[Visit.otherName]?.string
     }
 
     /// Where somebody who has to be signed in is sent first.
     func signInFirst(_ path: String) -> Response {
-        .seeOther(Onward(path: path).link("/login"))
+        .seeOther(ReturnTarget(path: path).link("/login"))
     }
 }
 

@@ -137,7 +137,7 @@ extension Call<RealmContext> {
         guard
             let digest = context.mint.digest(ofMailedCode: context.mint.code(code), in: stream)
         else { throw Problem(.internalError) }
-        let refusal = try await carryOut(
+        let refusal = try await dispatch(
             RequestCertification(
                 installation: id, code: code, digest: digest, now: context.clock.now()), for: id)
         if let refusal { throw refusal.problem }

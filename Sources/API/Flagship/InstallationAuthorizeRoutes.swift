@@ -58,7 +58,7 @@ enum InstallationAuthorizeRoutes {
         answer: .page, refusals: refusals
     ) { call throws(Problem) in
         // Whose session is over in the meantime hears of that, and not of his form.
-        if call.shownFormToken != nil, try await call.browser() == nil {
+        if call.shownCSRFToken != nil, try await call.browser() == nil {
             return notSignedIn(try await call.visit())
         }
         let visit = try await call.submission()

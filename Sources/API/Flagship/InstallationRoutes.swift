@@ -63,7 +63,7 @@ enum InstallationRoutes {
         // Of two with one name the later one is told apart by a number.
         for number in 1...Self.mostOfOneName {
             if let name, number > 1 { members["client_name"] = .string("\(name)-\(number)") }
-            let refusal = try await call.carryOut(
+            let refusal = try await call.dispatch(
                 RegisterInstallation(id: id, metadata: members, secret: secret.digest), for: id)
             if refusal == .nameTaken { continue }
             if let refusal { throw refusal.problem }
@@ -107,7 +107,7 @@ enum InstallationRoutes {
         }
         let members = call.body.object ?? [:]
         try call.requireForeignRedirects(members)
-        let refusal = try await call.carryOut(
+        let refusal = try await call.dispatch(
             UpdateInstallation(
                 id: id, metadata: members, rotation: try call.secretRotation(of: id, client),
                 now: call.context.clock.now()),
@@ -130,7 +130,7 @@ enum InstallationRoutes {
             return Response(status: .noContent)
         }
         try call.requireRegistrationToken(of: id)
-        switch try await call.carryOut(DeleteClient(id: id), for: id) {
+        switch try await call.dispatch(DeleteClient(id: id), for: id) {
         case nil:
             try await call.endUpstreamSession(of: id)
             return Response(status: .noContent)

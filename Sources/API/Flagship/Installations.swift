@@ -68,7 +68,7 @@ extension Call<RealmContext> {
     }
 
     /// Carries a command out for an installation.
-    func carryOut<C: Command>(
+    func dispatch<C: Command>(
         _ command: C, for installation: UUID
     ) async throws(Problem) -> C.Rejection? {
         try await attempt(

@@ -52,7 +52,7 @@ enum InstanceRoutes {
             person.language = language.rawValue
         }
         if person != known {
-            let refusal = try await call.carryOut(
+            let refusal = try await call.dispatch(
                 ChangePerson(
                     account: account, person: person,
                     mailbox: call.context.mint.mailbox(person.email ?? ""), isConfirmed: true,
@@ -78,7 +78,7 @@ enum InstanceRoutes {
         refusals: refusals
     ) { call throws(Problem) in
         let client = try await call.everything().session.terms.client
-        switch try await call.carryOut(SignTerms(), for: client) {
+        switch try await call.dispatch(SignTerms(), for: client) {
         case nil: return Response(status: .noContent)
         case .realmNotFound?: throw Problem(.unknownHost)
         case .realmDisabled?: throw Problem(.realmClosed)

@@ -37,9 +37,9 @@ enum NotificationRoutes {
         refusals: Place.refusals + [.invalidRequest, .invalidClient, .forbidden, .rateLimited]
     ) { call throws(Problem) in
         let sender = try await call.notificationSender()
-        let asked: AskedNotification
-        do throws(AskedNotification.Fault) {
-            asked = try AskedNotification(call.body)
+        let asked: RequestedNotification
+        do throws(RequestedNotification.Fault) {
+            asked = try RequestedNotification(call.body)
         } catch {
             return error.response
         }
@@ -60,7 +60,7 @@ struct KnownSender: Sendable {
     let categories: JSON?
 
     /// What a notification is about, as such apps read it.
-    func sourceID(_ asked: AskedNotification) -> String {
+    func sourceID(_ asked: RequestedNotification) -> String {
         "cozy/\(originator)/\(slug ?? "")/\(asked.category)/\(asked.content.categoryID)"
     }
 }
@@ -88,7 +88,7 @@ extension Call<RealmContext> {
     }
 
     func notify(
-        _ asked: AskedNotification, from known: KnownSender
+        _ asked: RequestedNotification, from known: KnownSender
     ) async throws(Problem) -> Response {
         let mint = context.mint
         let about =
@@ -185,9 +185,9 @@ extension RequestNotification.Rejection {
         case .notAllowed, .unknownCategory:
             return .jsonAPIError(
                 .forbidden, "Forbidden", "Not authorized to send notification")
-        case .tooLate: return AskedNotification.Fault.invalid("at").response
+        case .tooLate: return RequestedNotification.Fault.invalid("at").response
         case .invalid(let fault):
-            return AskedNotification.Fault.invalid(fault.field).response
+            return RequestedNotification.Fault.invalid(fault.field).response
         }
     }
 }

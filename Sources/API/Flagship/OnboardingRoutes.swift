@@ -68,7 +68,7 @@ enum OnboardingRoutes {
                 request: call.ownerRequest(.webView)), as: "anonymous")
         guard case .sessionCode(let code) = outcome else { return over(visit) }
         let end = try await call.signIn(
-            SessionCodeProof(code: code), by: .sessionCode, visit, to: Onward())
+            SessionCodeProof(code: code), by: .sessionCode, visit, to: ReturnTarget())
         guard case .signedIn(var response) = end else { return .seeOther("/auth/login") }
         if isProgram {
             response.headers["Location"] = nil

@@ -53,7 +53,7 @@ enum OwnerEmailRoutes {
         answer: done, refusals: refusals
     ) { call throws(Problem) in
         let client = try await call.everything().session.terms.client
-        if let refusal = try await call.carryOut(CancelOwnerMove(), for: client) {
+        if let refusal = try await call.dispatch(CancelOwnerMove(), for: client) {
             throw refusal.problem
         }
         return Response(status: .noContent)

@@ -46,7 +46,7 @@ enum OwnerLinkRoutes {
             return try await page(call, visit, wrong: nil)
         }
         let end = try await call.signIn(
-            OwnerLinkProof(link: id), by: .ownerLink, visit, to: Onward(),
+            OwnerLinkProof(link: id), by: .ownerLink, visit, to: ReturnTarget(),
             place: redirect.target)
         guard case .signedIn(let response) = end else { return try call.refuseLink(visit) }
         return response
@@ -67,7 +67,8 @@ enum OwnerLinkRoutes {
         let hash = try await call.deviceHash(call.body.object ?? [:], rounds: rounds)
         let comparison = try await call.compareOwner(hash ?? "")
         let end = try await call.signIn(
-            OwnerLinkProof(link: id, comparison: comparison), by: .ownerLink, visit, to: Onward(),
+            OwnerLinkProof(link: id, comparison: comparison), by: .ownerLink, visit,
+            to: ReturnTarget(),
             place: redirect.target)
         switch end {
         case .signedIn(let response): return call.answerOfBrowser(response, to: redirect)

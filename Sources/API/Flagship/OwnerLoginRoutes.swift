@@ -78,7 +78,7 @@ enum OwnerLoginRoutes {
         let proof = try await call.passphraseProof(comparison)
         let next = proof.next
         let end = try await call.signIn(
-            proof, by: .ownerPassphrase, visit, to: Onward(), isLong: isLong,
+            proof, by: .ownerPassphrase, visit, to: ReturnTarget(), isLong: isLong,
             place: target.target)
         switch end {
         case .signedIn(let response): return call.answerOfBrowser(response, to: target)
@@ -153,7 +153,7 @@ enum OwnerLoginRoutes {
             next: (call.newID(), digest))
         proof.trusting = call.isTrusting ? call.newID() : nil
         let end = try await call.signIn(
-            proof, by: .ownerPassphrase, visit, to: Onward(), isLong: call.isOwnBrowser,
+            proof, by: .ownerPassphrase, visit, to: ReturnTarget(), isLong: call.isOwnBrowser,
             place: target.target)
         guard case .signedIn(let response) = end else {
             if call.wantsJSON {
@@ -202,7 +202,7 @@ struct OwnerLoginPage {
             action: "/auth/login", button: say("Sign in", "Anmelden"), wrong: wrong)
         form.check = OwnerCheck.html(
             "long-run-session", say("Keep me signed in here", "Hier angemeldet bleiben"))
-        let other = Onward(path: redirect.text).link("/login")
+        let other = ReturnTarget(path: redirect.text).link("/login")
         return visit.page(
             say("Sign in", "Anmelden"), status: status, script: OwnerScript.path,
             leadsAway: true

@@ -109,7 +109,7 @@ enum OwnerSettingsRoutes {
         guard let hint = call.body["hint"]?.string.map(trimmed) else {
             throw Problem.said(.invalidRequest, "hint is not valid")
         }
-        let refusal = try await call.carryOut(ChangeHint(hint.isEmpty ? nil : hint), for: client)
+        let refusal = try await call.dispatch(ChangeHint(hint.isEmpty ? nil : hint), for: client)
         if let refusal { throw refusal.problem }
         return Response(status: .noContent)
     }
@@ -163,7 +163,7 @@ extension Call<RealmContext> {
     /// Whether there was none any more, so that nobody can know it and this one is taken.
     fileprivate func restored(_ passphrase: DerivedPassphrase) async throws(Problem) -> Bool {
         let client = try await everything().session.terms.client
-        let refusal = try await carryOut(
+        let refusal = try await dispatch(
             RestorePassphrase(passphrase, mail: newID(), now: context.clock.now()), for: client)
         switch refusal {
         case nil: return true
@@ -184,7 +184,7 @@ extension Call<RealmContext> {
                 let digest = context.mint.digest(
                     ofMailedCode: context.mint.code(code), in: stream)
             else { throw Problem(.internalError) }
-            let refusal = try await carryOut(
+            let refusal = try await dispatch(
                 RequestMailedCode(code: code, digest: digest, now: now), for: client)
             if let refusal { throw refusal.problem }
             return Response(status: .noContent)

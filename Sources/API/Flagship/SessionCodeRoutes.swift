@@ -31,7 +31,7 @@ enum SessionCodeRoutes {
         let token = try await call.installationToken()
         guard token.scope.contains(Installation.scope) else { throw refused }
         let code = call.newID()
-        let refusal = try await call.carryOut(
+        let refusal = try await call.dispatch(
             IssueSessionCode(
                 code: code, session: token.session.id, now: call.context.clock.now()),
             for: token.session.terms.client)
@@ -82,7 +82,7 @@ extension Call<RealmContext> {
         guard let code = context.mint.readSessionCode(text) else { return .seeOther(place) }
         try count(.ownerSignIn, target: Self.wholeRealm)
         let end = try await signIn(
-            SessionCodeProof(code: code), by: .sessionCode, visit, to: Onward(), most: most,
+            SessionCodeProof(code: code), by: .sessionCode, visit, to: ReturnTarget(), most: most,
             place: place)
         switch end {
         case .signedIn(let response): return response

@@ -31,7 +31,7 @@ enum WebAppPageRoutes {
         // Elsewhere it is for the app to ask who is there.
         if app.card.origin != nil { return .seeOther(call.address(of: app) + "/") }
         let id = call.newID()
-        try await call.carryOut(
+        try await call.dispatch(
             HandOverSession(
                 code: id, browser: browser.id, webApp: app.id, now: call.context.clock.now()),
             for: browser)

@@ -52,14 +52,14 @@ extension Call<RealmContext> {
         if let link, second == nil, try await twoFactor(of: link.account).enrolled != nil {
             return .native(.ok, ["RequiresMfa": true, "MfaMethods": ["totp"]])
         }
-        var onward = Onward()
-        onward.path = link?.returnPath
+        var returnTarget = ReturnTarget()
+        returnTarget.path = link?.returnPath
         let end = try await signIn(
             MagicLinkGrant(account: account, shown: shown, second: second),
-            by: .link, try await visit(), to: onward)
+            by: .link, try await visit(), to: returnTarget)
         guard case .signedIn(let opened) = end else { throw Problem(.invalidLink) }
         var response = Response.native(
-            .ok, ["RequiresMfa": false, "ReturnUrl": .string(onward.target)])
+            .ok, ["RequiresMfa": false, "ReturnUrl": .string(returnTarget.target)])
         for cookie in opened.headers.all("Set-Cookie") {
             response.headers.append("Set-Cookie", cookie)
         }

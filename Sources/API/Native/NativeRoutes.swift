@@ -112,7 +112,7 @@ extension Call<RealmContext> {
     /// The language that the caller would like to read: what the application's request says of it goes
     /// before what the browser says, as on pages.
     var readersLanguage: String? {
-        let asked = Onward(self).sealed.flatMap { context.pendingRequest($0) }?.languages
+        let asked = ReturnTarget(self).sealed.flatMap { context.pendingRequest($0) }?.languages
         if let language = asked.flatMap({ Words.language(among: $0) }) { return language.rawValue }
         return MailLanguage(accepted: request.headers["Accept-Language"])?.rawValue
     }

@@ -50,7 +50,7 @@ enum OwnAccountRoutes {
         refusals: refusals + [.noSuchSession]
     ) { call throws(Problem) in
         let (account, _) = try call.signedIn
-        _ = try await call.carryOut(
+        _ = try await call.dispatch(
             EndSession(
                 session: try call.requiredID("session_id"), reason: .revoked, of: account,
                 notice: call.noticeOrder()))
@@ -65,7 +65,7 @@ enum OwnAccountRoutes {
         refusals: refusals + [.noSuchRealm, .noSuchAccount, .realmDisabled]
     ) { call throws(Problem) in
         let (account, _) = try call.signedIn
-        _ = try await call.carryOut(
+        _ = try await call.dispatch(
             RotateSecurityStamp(account: account, mail: call.newID()))
         return Response(status: .noContent)
     }
@@ -91,7 +91,7 @@ enum OwnAccountRoutes {
         let (account, session) = try call.signedIn
         try call.requireRecentSignIn(session)
         let now = call.context.clock.now()
-        try await call.carryOut(
+        try await call.dispatch(
             ScheduleDeletion(
                 account: account, mail: call.newID(), keepBase: call.keepBase, now: now))
         let events = try await reading { () throws(LogFailure) in
@@ -142,11 +142,11 @@ extension Call<RealmContext> {
 
     /// Carries a command out for whoever is signed in here.
     @discardableResult
-    func carryOut<C: Command>(
+    func dispatch<C: Command>(
         _ command: C
     ) async throws(Problem) -> Dispatched where C.Rejection: Refusal {
         let (account, session) = try signedIn
-        return try await carryOut(
+        return try await dispatch(
             command, as: "user:\(account)", client: session.terms.clientID)
     }
 }

@@ -33,7 +33,7 @@ extension Call<RealmContext> {
 
     func change<C: Command>(_ command: C) async throws(Problem) where C.Rejection: Refusal {
         let account = try accountOfCaller
-        try await carryOut(command, as: "user:\(account)")
+        try await dispatch(command, as: "user:\(account)")
     }
 
     func prove<C: AnsweringCommand>(_ change: C) async throws(Problem)

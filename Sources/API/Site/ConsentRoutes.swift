@@ -10,47 +10,47 @@ enum ConsentRoutes {
     private static let show = Route<RealmContext>(
         .get, "/consent", id: "showConsent", tag: "Pages",
         summary: "Asks whether an application may have what it asks for.", right: .nothing,
-        voice: .page, parameters: Onward.parameters, answer: .page, refusals: Place.refusals,
+        voice: .page, parameters: ReturnTarget.parameters, answer: .page, refusals: Place.refusals,
         traits: .isReturnTarget
     ) { call throws(Problem) in
         let visit = try await call.visit()
-        let onward = Onward(call)
-        guard let browser = visit.browser else { return .seeOther(onward.link("/login")) }
-        guard let asked = try await call.applicationRequest(onward, for: browser) else {
+        let returnTarget = ReturnTarget(call)
+        guard let browser = visit.browser else { return .seeOther(returnTarget.link("/login")) }
+        guard let asked = try await call.applicationRequest(returnTarget, for: browser) else {
             return over(visit)
         }
         let claims = try await call.claims(of: browser.subject, ["email"])
-        return page(visit, onward, asked, claims["email"]?.string ?? "")
+        return page(visit, returnTarget, asked, claims["email"]?.string ?? "")
     }
 
     private static let decide = Route<RealmContext>(
         .post, "/consent", id: "decideConsent", tag: "Pages", summary: "Takes the decision.",
         right: .nothing, voice: .page,
         body: .page(
-            Onward.members + [.optional("decision", .text(0...20), "What was decided.")]),
+            ReturnTarget.members + [.optional("decision", .text(0...20), "What was decided.")]),
         answer: .page, refusals: Page.refusals
     ) { call throws(Problem) in
         let visit = try await call.submission()
-        let onward = Onward(call)
-        guard let browser = visit.browser else { return .seeOther(onward.link("/login")) }
-        guard let sealed = onward.sealed else { return over(visit) }
+        let returnTarget = ReturnTarget(call)
+        guard let browser = visit.browser else { return .seeOther(returnTarget.link("/login")) }
+        guard let sealed = returnTarget.sealed else { return over(visit) }
         let decision = call.body["decision"]?.string
         guard decision == "allow" || decision == "deny" else {
-            return .seeOther(onward.link("/consent"))
+            return .seeOther(returnTarget.link("/consent"))
         }
         return try await call.context.applicationRequests.decide(
             sealed, allows: decision == "allow", as: browser, call)
     }
 
     private static func page(
-        _ visit: Visit, _ onward: Onward, _ asked: ApplicationRequest, _ email: String
+        _ visit: Visit, _ returnTarget: ReturnTarget, _ asked: ApplicationRequest, _ email: String
     ) -> Response {
         let say = visit.say
         let title = say(
             "Allow \(asked.clientName)?", "\(asked.clientName) erlauben?")
         return visit.page(title, leadsAway: true) {
             Page.card {
-                LogoRoutes.picture(asked, onward)
+                LogoRoutes.picture(asked, returnTarget)
                 HTML.element(.h1) {
                     say(
                         "\(asked.clientName) asks for access to your account",
@@ -69,7 +69,7 @@ enum ConsentRoutes {
                 }
                 AskingParts.resources(asked.asks, remembered: asked.remembered, say)
                 visit.form("/consent") {
-                    onward.fields
+                    returnTarget.fields
                     HTML.element(.div, .class("pair")) {
                         Parts.button(
                             say("Deny", "Ablehnen"), name: "decision", value: "deny",
@@ -93,7 +93,7 @@ enum ConsentRoutes {
                     if let terms = asked.terms {
                         Parts.link(say("Terms", "Nutzungs\u{AD}bedingungen"), to: terms)
                     }
-                    AskingParts.notYou(onward, say)
+                    AskingParts.notYou(returnTarget, say)
                 }
             }
         }

@@ -114,7 +114,7 @@ enum DevicePageRoutes {
                     }
                 }
                 HTML.element(.div, .class("links")) {
-                    AskingParts.notYou(Onward(path: place(of: shown)), say)
+                    AskingParts.notYou(ReturnTarget(path: place(of: shown)), say)
                 }
             }
         }

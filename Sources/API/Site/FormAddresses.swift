@@ -17,7 +17,8 @@ enum FormAddresses {
 
     /// With what the application asked for.
     private static func toLogin(_ path: String) -> Route<RealmContext> {
-        FormAddress.route(path, Onward.parameters) { call in Onward(call).link("/login") }
+        FormAddress.route(path, ReturnTarget.parameters) { call in ReturnTarget(call).link("/login")
+        }
     }
 
     private static func toAccount(

@@ -12,11 +12,12 @@ enum LogoRoutes {
     private static let show = Route<RealmContext>(
         .get, PathTemplate(stringLiteral: path), id: "showClientLogo", tag: "Pages",
         summary: "The logo of an application that asks.", right: .nothing, voice: .page,
-        parameters: Onward.parameters,
+        parameters: ReturnTarget.parameters,
         answer: Answer(status: .ok, description: "A picture.", content: .bytes("image/png")),
         refusals: Place.refusals
     ) { call throws(Problem) in
-        guard let sealed = Onward(call).sealed, let asked = call.context.pendingRequest(sealed)
+        guard let sealed = ReturnTarget(call).sealed,
+            let asked = call.context.pendingRequest(sealed)
         else { throw Problem(.noSuchRoute) }
         let known = try await reading { () throws(LogFailure) in
             try await call.context.clients.recent(asked.clientID, in: call.context.place.realm)
@@ -32,11 +33,11 @@ enum LogoRoutes {
     }
 
     /// Beside the application's name, which says the same.
-    static func picture(_ asked: ApplicationRequest?, _ onward: Onward) -> HTML {
+    static func picture(_ asked: ApplicationRequest?, _ returnTarget: ReturnTarget) -> HTML {
         HTML {
-            if asked?.hasLogo == true, onward.sealed != nil {
+            if asked?.hasLogo == true, returnTarget.sealed != nil {
                 HTML.element(
-                    .img, .class("client"), .source(onward.link(path)), .alternative(""))
+                    .img, .class("client"), .source(returnTarget.link(path)), .alternative(""))
             }
         }
     }

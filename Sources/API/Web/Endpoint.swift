@@ -7,15 +7,15 @@ struct Endpoint: Outlined, Sendable {
     let outline: Outline
     let answer: @Sendable (Request, _ holes: [String]) async throws(Problem) -> Response
     /// Where its answer may be ready, or be kept for the next who asks the same, if it is the same for all.
-    let shelf: @Sendable (Request) -> Shelf?
+    let responseCache: @Sendable (Request) -> ResponseCache?
 
     init<Context>(
         _ route: Route<Context>,
         context: @escaping @Sendable (Request, Outline) async throws(Problem) -> Context,
-        shelf: @escaping @Sendable (Request) -> Shelf? = { _ in nil }
+        responseCache: @escaping @Sendable (Request) -> ResponseCache? = { _ in nil }
     ) {
         outline = route.outline
-        self.shelf = shelf
+        self.responseCache = responseCache
         answer = { request, holes throws(Problem) in
             let context = try await context(request, route.outline)
             do throws(Problem) {

@@ -48,7 +48,7 @@ public struct Problem: Error, Sendable {
     }
 
     /// Where a page leads that tells of it, if there is a way on.
-    var wayOn: String?
+    var nextPage: String?
 
     /// Whose pages tell of it, where that is known.
     var owner: (any PageOwner)?

@@ -3,7 +3,7 @@
 struct RouteTraits: OptionSet, Sendable {
     let rawValue: UInt16
 
-    /// Scripts of pages elsewhere may read the answers: see `OtherOrigins`.
+    /// Scripts of pages elsewhere may read the answers: see `CrossOriginAccess`.
     static let forScripts = Self(rawValue: 1 << 0)
     /// Every request at a host gets the same answer, until something changes in its realm.
     static let sameForEveryone = Self(rawValue: 1 << 1)

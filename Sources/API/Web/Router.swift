@@ -22,15 +22,15 @@ public struct Router: Sendable {
             _ routes: [Route<Context>],
             context: @escaping @Sendable (Request, Outline) async throws(Problem) -> Context
         ) {
-            self.init(routes, context: context, shelf: { _ in nil })
+            self.init(routes, context: context, responseCache: { _ in nil })
         }
 
         init<Context>(
             _ routes: [Route<Context>],
             context: @escaping @Sendable (Request, Outline) async throws(Problem) -> Context,
-            shelf: @escaping @Sendable (Request) -> Shelf?
+            responseCache: @escaping @Sendable (Request) -> ResponseCache?
         ) {
-            endpoints = routes.map { Endpoint($0, context: context, shelf: shelf) }
+            endpoints = routes.map { Endpoint($0, context: context, responseCache: responseCache) }
         }
     }
 
@@ -85,19 +85,20 @@ public struct Router: Sendable {
 
     /// The answer, where it was made before for somebody else and still holds: there is nothing to wait for.
     public func ready(for request: Request) -> Response? {
-        guard let (place, shelf) = shelf(for: request) else { return nil }
+        guard let (place, responseCache) = responseCache(for: request) else { return nil }
         let start = ContinuousClock.now
-        guard let response = shelf[request.path] else { return nil }
+        guard let response = responseCache[request.path] else { return nil }
         report(request, place, response, ContinuousClock.now - start)
         return response
     }
 
-    private func shelf(for request: Request) -> (RouteTree<Endpoint>.Match, Shelf)? {
+    private func responseCache(for request: Request) -> (RouteTree<Endpoint>.Match, ResponseCache)?
+    {
         guard request.method == .get, request.query == nil,
             let known = shared.first(where: { $0.path == request.path }),
-            let shelf = known.endpoint.shelf(request)
+            let responseCache = known.endpoint.responseCache(request)
         else { return nil }
-        return (known.place, shelf)
+        return (known.place, responseCache)
     }
 
     public func respond(to request: Request) async -> Response {
@@ -105,11 +106,11 @@ public struct Router: Sendable {
         let start = ContinuousClock.now
         let request = request.path == "/" ? await lead(request) : request
         let place = tree.find(request.path)
-        let shelf = shelf(for: request)?.1
+        let responseCache = responseCache(for: request)?.1
         let response = await RequestScope.$current.withValue(RequestScope()) {
             await giveUp { await make(request, at: place) }
         }
-        if response.status == .ok { shelf?.put(response, at: request.path) }
+        if response.status == .ok { responseCache?.put(response, at: request.path) }
         report(request, place, response, ContinuousClock.now - start)
         return response
     }
@@ -155,7 +156,7 @@ public struct Router: Sendable {
     ) {
         let traits = place?.traits ?? []
         harden(&response, request, voice.caution, traits)
-        if traits.contains(.forScripts) { OtherOrigins.mayRead(&response) }
+        if traits.contains(.forScripts) { CrossOriginAccess.mayRead(&response) }
     }
 
     private func answer(
@@ -167,7 +168,7 @@ public struct Router: Sendable {
                 var response = Response(status: .noContent, headers: Headers(), body: [])
                 response.headers["Allow"] = place.allow
                 if place.traits.contains(.forScripts) {
-                    OtherOrigins.mayAsk(&response, place.allow)
+                    CrossOriginAccess.mayAsk(&response, place.allow)
                 }
                 return response
             }

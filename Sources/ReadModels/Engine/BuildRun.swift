@@ -83,7 +83,7 @@ struct BuildRun {
     private func fill(sharded: Bool, mayHalt: Bool) throws -> Int {
         let build = try Builds.create(projection, sharded: sharded, connection)
         do {
-            let filling = Filling(engine, projection, build, sharded: sharded)
+            let filling = BuildFilling(engine, projection, build, sharded: sharded)
             try filling.run(connection, report)
             report(.finishing)
             try connection.run(projection.finish(build))

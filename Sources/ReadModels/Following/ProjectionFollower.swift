@@ -33,10 +33,10 @@ public final class ProjectionFollower: Sendable {
 
     /// How often realms and halted projections are looked at.
     static var round: Duration { .milliseconds(250) }
-    static var breath: Duration { .milliseconds(10) }
+    static var idleDelay: Duration { .milliseconds(10) }
     /// After a page of this many events or more the next may be fuller yet.
     static var crowd: Int64 { 16 }
-    static var longBreath: Duration { .milliseconds(100) }
+    static var busyDelay: Duration { .milliseconds(100) }
     static var longestPause: Duration { .seconds(30) }
 
     /// - Parameters:
@@ -100,7 +100,8 @@ public final class ProjectionFollower: Sendable {
                 position = last
                 // A page that was not full may fill up: a busy log is not asked for each commit.
                 if last == first, moved < page || last == head {
-                    try? await Task.sleep(for: moved >= Self.crowd ? Self.longBreath : Self.breath)
+                    try? await Task.sleep(
+                        for: moved >= Self.crowd ? Self.busyDelay : Self.idleDelay)
                 }
                 continue
             case .nowhere: pause = min(pause * 2, .milliseconds(500))

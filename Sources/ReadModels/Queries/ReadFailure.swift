@@ -21,11 +21,11 @@ public enum ReadFailure: Error, Equatable, Sendable {
 }
 
 /// Asks a read model for many keys at once.
-typealias LookUp<Key: Hashable & Sendable, Value: Sendable> = Coalescing<
+typealias LookUp<Key: Hashable & Sendable, Value: Sendable> = QueryCoalescing<
     RealmID, Key, Value, Connection, ReadFailure
 >
 
-extension Coalescing where Source == Connection, Fault == ReadFailure {
+extension QueryCoalescing where Source == Connection, Fault == ReadFailure {
     convenience init(_ database: Database, ask: @escaping Ask) {
         self.init(database, busy: .busy, unavailable: .unavailable, ask: ask)
     }

@@ -18,7 +18,7 @@ final class LogoutService: Sendable {
     private let store: Store
     private let letters: LogoutLetters
     private let web: WebClient
-    private let rounds: DueRounds
+    private let rounds: DueWorkRounds
     private let lapsed: LapsedSessions
     private let nextLook = Mutex(ContinuousClock.now)
 
@@ -29,7 +29,7 @@ final class LogoutService: Sendable {
         self.store = store
         self.letters = letters
         self.web = web
-        rounds = DueRounds(.notices, of: "logout", store)
+        rounds = DueWorkRounds(.notices, of: "logout", store)
         lapsed = LapsedSessions(store.database)
     }
 

@@ -19,7 +19,7 @@ final class Mailer: Sendable {
     private let queue: DueWork
     private let leadership: Leadership
     private let record: DeliveryRecord
-    private let taken = Mutex(WorkInHand(limit: 64))
+    private let taken = Mutex(InFlightWork(limit: 64))
 
     /// The read model sees a record after this time at the latest, or the mail counts as not sent.
     private static let patience = Duration.seconds(60)
@@ -67,7 +67,7 @@ final class Mailer: Sendable {
     /// due later.
     private func fresh(_ event: Recorded) -> Order? {
         guard leadership.isCertain,
-            let mail = AskedMail.id(by: event.name, event.open)
+            let mail = RequestedMail.id(by: event.name, event.open)
         else { return nil }
         let entry = DueWork.Entry(realm: event.realm, id: mail, position: event.position)
         return taken.withLock { $0.take([entry]) }.first.map { Order(entry: $0, event: event) }

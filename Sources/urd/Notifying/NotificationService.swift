@@ -14,7 +14,7 @@ import Values
 final class NotificationService: Sendable {
     private let store: Store
     private let delivery: NotificationDelivery
-    private let rounds: DueRounds
+    private let rounds: DueWorkRounds
     private let outcomes: Outcomes
 
     /// The read model sees a record after this time at the latest, or it is tried again.
@@ -23,7 +23,7 @@ final class NotificationService: Sendable {
     init(_ store: Store, delivery: NotificationDelivery) {
         self.store = store
         self.delivery = delivery
-        rounds = DueRounds(.notifications, of: "notifications", store)
+        rounds = DueWorkRounds(.notifications, of: "notifications", store)
         outcomes = Outcomes(store.metrics)
     }
 

@@ -61,18 +61,18 @@ struct DeletionService: Sendable {
         waiting.set(Double(due.count))
         for entry in due {
             if Task.isCancelled { return false }
-            await carryOut(entry)
+            await dispatch(entry)
         }
         return due.count == Self.batch
     }
 
     /// What could not be done now is due the next time as well.
-    private func carryOut(_ entry: Deletions.Entry) async {
+    private func dispatch(_ entry: Deletions.Entry) async {
         let fields: JSONObject = [
             "realm": .string(entry.realm.name), "account": .string(entry.account.description),
         ]
         do {
-            let outcome = try await erasure.carryOut(
+            let outcome = try await erasure.dispatch(
                 entry.account, in: entry.realm,
                 by: Origin(actor: "system", at: clock.now()))
             if case .erased(let position, isNew: true) = outcome {

@@ -64,7 +64,7 @@ struct Store: Sendable {
         log = PostgresLog(
             database, keyring: keyring, lanes: lanes, waiting: commands, metrics: metrics,
             log: lines, configures: EventCatalogue.isConfiguration,
-            isNews: { AskedMail.id(by: $0.name, $0.open) != nil })
+            isNews: { RequestedMail.id(by: $0.name, $0.open) != nil })
         dispatcher = Dispatcher(log: log)
         let start = ContinuousClock.now
         time = RealmTime(

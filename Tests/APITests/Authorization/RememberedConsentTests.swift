@@ -39,9 +39,11 @@ private typealias Site = AuthorizeWorld
         let asked = try site.sent(try await site.authorize(request))
         #expect(asked.to == "/consent")
         let sealed = try #require(asked.with["continue"])
-        let onward = try #require(try await site.decide(sealed, allows: true).with["continue"])
+        let returnTarget = try #require(
+            try await site.decide(sealed, allows: true).with["continue"])
         #expect(
-            try site.sent(try await site.authorize([("continue", onward)])).with["code"] != nil)
+            try site.sent(try await site.authorize([("continue", returnTarget)])).with["code"]
+                != nil)
     }
 
     @Test(arguments: ["https://evil.example/back", "com.evil.app:/back"])

@@ -16,7 +16,7 @@ import Values
                 (["registration": "jit_on_otp"] as JSONObject).merging(settings) { $1 }))
         try await browser.get(place)
         try await browser.submit(
-            "/login", browser.onward + [("email", "ann@example.org"), ("by", "email_code")])
+            "/login", browser.returnTarget + [("email", "ann@example.org"), ("by", "email_code")])
         return browser
     }
 
@@ -36,7 +36,9 @@ import Values
         #expect(try await mailed(browser) == 1)
         try await browser.submit(
             "/login/code",
-            browser.onward + [("email", "ann@example.org"), ("code", try await browser.code())])
+            browser.returnTarget + [
+                ("email", "ann@example.org"), ("code", try await browser.code()),
+            ])
         #expect(browser.place == "/account/security")
     }
 

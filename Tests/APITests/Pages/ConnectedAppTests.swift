@@ -21,7 +21,7 @@ import Values
         try await browser.signIn()
         try await ask(browser)
         try await browser.follow()
-        try await browser.submit("/consent", browser.onward + [("decision", "allow")])
+        try await browser.submit("/consent", browser.returnTarget + [("decision", "allow")])
         try await browser.follow()
         #expect(browser.place?.hasPrefix(AuthorizeWorld.back) == true)
         return browser

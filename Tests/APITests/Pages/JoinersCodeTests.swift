@@ -25,7 +25,9 @@ import Values
         try await browser.get("/register?continue=sealed")
         try await browser.submit(
             "/register",
-            browser.onward + [("email", "ann@example.org"), ("first_name", "Zoë Bartholomew")])
+            browser.returnTarget + [
+                ("email", "ann@example.org"), ("first_name", "Zoë Bartholomew"),
+            ])
         let place = try #require(browser.place)
         #expect(!place.contains("Bartholomew"))
         for _ in 0..<2 {
@@ -40,7 +42,7 @@ import Values
             let name = try #require(browser.value(of: "first_name"))
             try await browser.submit(
                 "/register",
-                browser.onward + [
+                browser.returnTarget + [
                     ("email", "ann@example.org"),
                     ("first_name", name),
                     ("to", try #require(browser.value(of: "to"))),
@@ -59,7 +61,9 @@ import Values
         #expect(try await mailed(world) == 2)
         try await browser.submit(
             "/login/code",
-            browser.onward + [("email", "ann@example.org"), ("code", try await browser.code())])
+            browser.returnTarget + [
+                ("email", "ann@example.org"), ("code", try await browser.code()),
+            ])
         #expect(browser.place == "/connect/authorize?continue=sealed")
         let registered = try await world.log.events(from: 1, limit: .max, in: world.realm)
             .filter { $0.name == "account.registered" }

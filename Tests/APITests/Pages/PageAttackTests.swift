@@ -75,7 +75,7 @@ import Values
         let browser = PageBrowser(world)
         try await browser.signIn()
         let first = browser.cookies["__Host-urd"]
-        let token = try await formToken(browser)
+        let token = try await csrfToken(browser)
         world.clock.advance(seconds: 200)
         try await browser.signIn(from: "/login?next=/account")
         let second = browser.cookies["__Host-urd"]
@@ -89,7 +89,7 @@ import Values
         #expect(browser.place == "/logged-out")
     }
 
-    private func formToken(_ browser: PageBrowser) async throws -> String {
+    private func csrfToken(_ browser: PageBrowser) async throws -> String {
         try await browser.get("/logout")
         return try #require(browser.token)
     }

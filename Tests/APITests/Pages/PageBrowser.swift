@@ -139,12 +139,13 @@ extension PageBrowser {
     func signIn(_ email: String = "ann@example.org", from place: String = "/login") async throws {
         try await get(place)
         try await askForCode(email)
-        try await submit("/login/code", onward + [("email", email), ("code", try await code())])
+        try await submit(
+            "/login/code", returnTarget + [("email", email), ("code", try await code())])
         #expect(answer?.status == .seeOther, "\(page)")
     }
 
     func askForCode(_ email: String = "ann@example.org") async throws {
-        try await submit("/login", onward + [("email", email), ("by", "email_code")])
+        try await submit("/login", returnTarget + [("email", email), ("by", "email_code")])
         #expect(place?.hasPrefix("/login/code?") == true, "\(page)")
         try await follow()
         #expect(answer?.status == .ok, "\(page)")
@@ -153,7 +154,7 @@ extension PageBrowser {
     func code() async throws -> String { try await world.mailedCode() }
 
     /// What the page keeps in mind for later.
-    var onward: [(name: String, value: String)] {
+    var returnTarget: [(name: String, value: String)] {
         ["continue", "next", "other"].compactMap { name in value(of: name).map { (name, $0) } }
     }
 }

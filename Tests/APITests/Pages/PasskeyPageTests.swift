@@ -146,7 +146,7 @@ import Values
     private func ask(_ browser: PageBrowser, _ place: String = "/login") async throws {
         try await browser.get(place)
         try await browser.submit(
-            "/login", browser.onward + [("email", "ann@example.org"), ("by", "email_link")])
+            "/login", browser.returnTarget + [("email", "ann@example.org"), ("by", "email_link")])
         #expect(browser.answer?.status == .ok)
     }
 

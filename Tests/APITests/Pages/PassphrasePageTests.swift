@@ -57,7 +57,7 @@ extension PassphraseWork {
         try await browser.get("/login?next=/account/security")
         try await browser.submit(
             "/login",
-            browser.onward + [("email", email), ("passphrase", text), ("by", "passphrase")])
+            browser.returnTarget + [("email", email), ("passphrase", text), ("by", "passphrase")])
     }
 
     @Test func `is set in the account, signs in, and is removed there`() async throws {

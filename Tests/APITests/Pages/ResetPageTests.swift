@@ -47,7 +47,7 @@ import Values
         try await browser.get("/login?next=%2Faccount%2Fsecurity")
         try await browser.submit(
             "/login",
-            browser.onward + [
+            browser.returnTarget + [
                 ("email", "ann@example.org"), ("passphrase", "not mine at all"),
                 ("by", "passphrase"),
             ])
@@ -118,7 +118,7 @@ import Values
         #expect(other.shows("Your passphrase is set."))
         try await other.submit(
             "/login",
-            other.onward + [
+            other.returnTarget + [
                 ("email", "ann@example.org"), ("passphrase", Self.chosen), ("by", "passphrase"),
             ])
         #expect(other.place == "/account/data")

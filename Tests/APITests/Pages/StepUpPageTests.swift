@@ -65,12 +65,12 @@ private let strong = "urn:modgud:acr:multi"
         #expect(browser.shows("stronger sign-in") && browser.shows("/login/step-up"))
         #expect(browser.shows("https://web.example/privacy"))
         #expect(browser.shows("https://web.example/terms"))
-        try await browser.submit("/login/step-up", browser.onward + [("totp", "000000x")])
+        try await browser.submit("/login/step-up", browser.returnTarget + [("totp", "000000x")])
         #expect(browser.answer?.status == .badRequest && browser.shows("That code is wrong"))
         #expect(browser.shows("or there were too many attempts"))
         #expect(browser.cookies["__Host-urd"] == cookie)
         try await browser.submit(
-            "/login/step-up", browser.onward + [("totp", try app.code(at: world.clock))])
+            "/login/step-up", browser.returnTarget + [("totp", try app.code(at: world.clock))])
         #expect(browser.cookies["__Host-urd"] != cookie, "The session is a new one.")
         try await browser.follow()
         let after = try await idToken(world, browser)
@@ -94,7 +94,7 @@ private let strong = "urn:modgud:acr:multi"
         #expect(browser.shows("stronger sign-in") && !browser.shows("/login/step-up"))
         // The form that is not shown is not taken either.
         try await browser.submit(
-            "/login/step-up", browser.onward + [("totp", try app.code(at: world.clock))])
+            "/login/step-up", browser.returnTarget + [("totp", try app.code(at: world.clock))])
         #expect(browser.place?.hasPrefix("/login?continue=") == true)
     }
 
@@ -107,7 +107,7 @@ private let strong = "urn:modgud:acr:multi"
         #expect(other.shows("stronger sign-in") && !other.shows("/login/step-up"))
         #expect(other.shows("You have no passkey or authenticator app yet."))
         #expect(!other.shows("New here?"), "It is for the person who is signed in.")
-        try await other.submit("/login/step-up", other.onward + [("totp", "123456")])
+        try await other.submit("/login/step-up", other.returnTarget + [("totp", "123456")])
         #expect(other.place?.hasPrefix("/login?continue=") == true)
         world.clock.advance(seconds: 2 * 86_400)
         try await browser.get(place([("acr_values", strong)]))

@@ -40,10 +40,10 @@ import Values
     @Test func `lead on both, once somebody signed in at one of them`() async throws {
         let browser = try await browser()
         let second = try await open(browser)
-        let (token, onward) = (try #require(browser.token), browser.onward)
+        let (token, returnTarget) = (try #require(browser.token), browser.returnTarget)
         try await browser.signIn(from: try await open(browser))
         // The form of the other one was made for somebody who was not signed in.
-        let fields = onward + [(name: "email", value: "ann@example.org")]
+        let fields = returnTarget + [(name: "email", value: "ann@example.org")]
         try await browser.submit(second, fields, token: token, ["Sec-Fetch-Site": "same-origin"])
         #expect(browser.answer?.status == .forbidden)
         #expect(browser.shows(#"href="\#(second)""#) && browser.shows(">Continue<"))
@@ -57,7 +57,9 @@ import Values
         let place = try await open(browser, [("prompt", "login")])
         try await browser.askForCode()
         let fields =
-            browser.onward + [("email", "ann@example.org"), ("code", try await browser.code())]
+            browser.returnTarget + [
+                ("email", "ann@example.org"), ("code", try await browser.code()),
+            ]
         let (token, stranger) = (try #require(browser.token), ("email", "eve@example.org"))
         try await browser.submit("/login/code", fields, token: token)
         let opened = try await browser.world.events()
@@ -66,7 +68,7 @@ import Values
         #expect(try await browser.world.events() == opened)
         // Not as somebody else, from elsewhere, later, or by a form that signs nobody in.
         for (path, wrong, headers) in [
-            ("/login/code", browser.onward + [stranger], [:] as Headers),
+            ("/login/code", browser.returnTarget + [stranger], [:] as Headers),
             ("/login/code", fields, ["Sec-Fetch-Site": "cross-site"] as Headers),
             (place, fields, [:] as Headers),
         ] as [(String, Pairs, Headers)] {
@@ -83,11 +85,11 @@ import Values
     {
         let browser = try await browser()
         let place = try await open(browser)
-        let onward = browser.onward
+        let returnTarget = browser.returnTarget
         for headers in [["Sec-Fetch-Site": "cross-site"], ["Origin": "https://evil.example"]]
             as [Headers]
         {
-            try await browser.submit(place, onward, token: "forged", headers)
+            try await browser.submit(place, returnTarget, token: "forged", headers)
             #expect(browser.answer?.status == .forbidden && !browser.shows(">Continue<"))
         }
         for made in [("continue", "made-up"), ("next", "https://evil.example")] {

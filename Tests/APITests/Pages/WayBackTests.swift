@@ -25,7 +25,7 @@ import Values
     private func again(_ path: String, _ browser: PageBrowser) async throws {
         try await browser.submit(
             path,
-            browser.onward + [
+            browser.returnTarget + [
                 ("email", browser.value(of: "email") ?? ""),
                 ("to", try #require(browser.value(of: "to"))), ("by", "email_code"),
             ])
@@ -81,7 +81,8 @@ import Values
         ] {
             try await browser.get(place)
             for _ in 0..<6 {
-                let fields = browser.onward + [("email", "ann@example.org"), ("by", "email_code")]
+                let fields =
+                    browser.returnTarget + [("email", "ann@example.org"), ("by", "email_code")]
                 try await browser.submit("/login", fields)
                 if browser.answer?.status == .tooManyRequests { break }
                 try await browser.get(place)

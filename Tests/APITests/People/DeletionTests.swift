@@ -47,7 +47,7 @@ private let accounts = "/api/admin/realms/acme/accounts"
     }
 
     private func carryOut(_ world: World, _ id: UUID) async throws -> AccountErasure.Outcome {
-        try await erasure(world).carryOut(
+        try await erasure(world).dispatch(
             id, in: try #require(RealmID("acme")),
             by: Origin(actor: "system", at: Timestamp(seconds: 1_900_000_000)))
     }

@@ -53,9 +53,9 @@ import Values
         #expect(again.status != .ok && again.status != .noContent)
     }
 
-    @Test(arguments: OnceOnlyThing.allCases)
+    @Test(arguments: SingleUseItem.allCases)
     func `when 503 is told before anything is on record, whatever the request was reading`(
-        thing: OnceOnlyThing
+        thing: SingleUseItem
     ) async throws {
         for read in 0..<100 {
             let once = try await thing.prepare()
@@ -81,9 +81,9 @@ import Values
         Issue.record("It reads and reads.")
     }
 
-    @Test(arguments: OnceOnlyThing.allCases)
+    @Test(arguments: SingleUseItem.allCases)
     func `when 503 is told before anybody knows whether it is on record`(
-        thing: OnceOnlyThing
+        thing: SingleUseItem
     ) async throws {
         let once = try await thing.prepare()
         once.log.hold()
@@ -95,9 +95,9 @@ import Values
         try await expectUsed(try await once.use(), once)
     }
 
-    @Test(arguments: OnceOnlyThing.allCases)
+    @Test(arguments: SingleUseItem.allCases)
     func `when it is repeated within the outage, again and again`(
-        thing: OnceOnlyThing
+        thing: SingleUseItem
     ) async throws {
         let once = try await thing.prepare()
         once.log.hold()
@@ -120,8 +120,8 @@ import Values
         try await expectUsed(try await last.answer(), once)
     }
 
-    @Test(arguments: OnceOnlyThing.allCases)
-    func `when the log fails between its record and its answer`(thing: OnceOnlyThing) async throws {
+    @Test(arguments: SingleUseItem.allCases)
+    func `when the log fails between its record and its answer`(thing: SingleUseItem) async throws {
         let once = try await thing.prepare()
         once.log.failReads(3)
         try await expectUsed(try await once.use(), once)

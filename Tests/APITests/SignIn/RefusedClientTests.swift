@@ -134,7 +134,7 @@ import Values
     /// RFC 9700 knows no secret in a client's name, but how long an answer takes is not the place to tell it.
     @Test func `is summed for so many clients at a time, and for no more`() async throws {
         let world = try await SignInWorld()
-        let sums = RefusedClientSums()
+        let sums = RefusedClientCounters()
         let origin = Origin(actor: "anonymous", at: world.clock.next())
         func add(_ client: UUID) {
             sums.add(
@@ -145,11 +145,11 @@ import Values
         }
         let first = UUID.random()
         for _ in 0..<2 { add(first) }
-        for _ in 0..<RefusedClientSums.mostPerRealm { add(.random()) }
+        for _ in 0..<RefusedClientCounters.mostPerRealm { add(.random()) }
         // Those that are summed already still are.
         add(first)
         let due = sums.take(at: .zero)
-        #expect(due.count == RefusedClientSums.mostPerRealm)
+        #expect(due.count == RefusedClientCounters.mostPerRealm)
         #expect(due.first { $0.key.client == first }?.sum.refused.count == 3)
     }
 

@@ -115,7 +115,7 @@ import Values
         world.derivedKeys.rotate()
         try await browser.submit(
             "/login/code",
-            browser.onward + [("email", "ann@example.org"), ("code", try await code(world))])
+            browser.returnTarget + [("email", "ann@example.org"), ("code", try await code(world))])
         #expect(browser.answer?.status == .seeOther, "\(browser.page)")
         world.derivedKeys.rotate()
         world.derivedKeys.retire()
@@ -128,7 +128,7 @@ import Values
         world.derivedKeys.rotate()
         world.derivedKeys.retire()
         try await other.submit(
-            "/login", other.onward + [("email", "ann@example.org"), ("by", "email_code")])
+            "/login", other.returnTarget + [("email", "ann@example.org"), ("by", "email_code")])
         #expect(other.answer?.status == .forbidden)
     }
 

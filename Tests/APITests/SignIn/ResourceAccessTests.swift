@@ -24,7 +24,8 @@ private let files = "https://files.acme.example"
             ],
         ])
         try await world.registerPhone(
-            "shelf", ["scope": .string(Self.everything), "access_token_format": .string(format)])
+            "responseCache",
+            ["scope": .string(Self.everything), "access_token_format": .string(format)])
         _ = try await world.signIn("phone")
         try await give(
             [api: ["writer", "reader"], files: ["reader"], "shop": ["clerk"]], world)
@@ -46,7 +47,7 @@ private let files = "https://files.acme.example"
     private func userInfo(
         _ scope: String, _ world: SignInWorld, _ resources: [String] = []
     ) async throws -> JSON {
-        let answer = try await world.signIn("shelf", scope: scope, resource: resources)
+        let answer = try await world.signIn("responseCache", scope: scope, resource: resources)
         return try await world.userInfo(try token(answer)).json
     }
 
@@ -84,8 +85,8 @@ private let files = "https://files.acme.example"
     @Test func `is told at user info of what is left to the token alone`() async throws {
         let world = try await world()
         let tokens = try await world.signIn(
-            "shelf", scope: "openid roles offline_access", resource: [api, files])
-        let narrow = try await world.refresh(tokens.json, "shelf", [("resource", files)])
+            "responseCache", scope: "openid roles offline_access", resource: [api, files])
+        let narrow = try await world.refresh(tokens.json, "responseCache", [("resource", files)])
         let told = try await world.userInfo(try token(narrow)).json
         #expect(told["resource_access"] == [.init(files): ["roles": ["reader"]]])
     }
@@ -93,7 +94,7 @@ private let files = "https://files.acme.example"
     @Test func `is told of a reference token as it is now`() async throws {
         let world = try await world()
         let text = try token(
-            try await world.signIn("shelf", scope: "openid roles", resource: [api]))
+            try await world.signIn("responseCache", scope: "openid roles", resource: [api]))
         #expect(
             try await world.introspect(text)["resource_access"]
                 == [.init(api): ["roles": ["reader", "writer"]]])
@@ -113,13 +114,13 @@ private let files = "https://files.acme.example"
             return try JSON.parse(bytes)["resource_access"]
         }
         let tokens = try await world.signIn(
-            "shelf", scope: "openid permissions offline_access", resource: [api, files])
+            "responseCache", scope: "openid permissions offline_access", resource: [api, files])
         #expect(
             try access(tokens) == [
                 .init(api): ["permissions": ["texts:read", "texts:write"]],
                 .init(files): ["permissions": ["files:read"]],
             ])
-        let narrow = try await world.refresh(tokens.json, "shelf", [("resource", files)])
+        let narrow = try await world.refresh(tokens.json, "responseCache", [("resource", files)])
         #expect(try access(narrow) == [.init(files): ["permissions": ["files:read"]]])
     }
 
@@ -127,7 +128,7 @@ private let files = "https://files.acme.example"
         let world = try await SignInWorld([
             "registration": "jit_on_otp", "roles": ["shop": ["clerk": []]],
         ])
-        try await world.registerPhone("shelf", ["scope": "openid roles shop"])
+        try await world.registerPhone("responseCache", ["scope": "openid roles shop"])
         _ = try await world.signIn("phone")
         try await give(["shop": ["clerk"]], world)
         world.directory.add(

@@ -103,8 +103,8 @@ enum DerivedMakers {
         let request = Request(
             method: .get, path: "/", query: nil, headers: [:], body: [], source: "203.0.113.7",
             id: "request")
-        let form = FormSecret(request)
-        makers[.formToken] = read({ $0.formToken(form, nil) }, { $0.isFormToken($1, form, nil) })
+        let form = CSRFSecret(request)
+        makers[.csrfToken] = read({ $0.csrfToken(form, nil) }, { $0.isFormToken($1, form, nil) })
         return makers
     }
 

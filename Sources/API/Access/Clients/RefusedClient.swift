@@ -20,7 +20,7 @@ extension RealmContext {
             app: known.metadata.appID ?? place.app, from: from)
         refusals.add(
             refused, origin,
-            to: RefusedClientSums.Key(realm: place.realm, client: known.id, reason: reason))
+            to: RefusedClientCounters.Key(realm: place.realm, client: known.id, reason: reason))
     }
 
     /// Where the caller is, without saying who.

@@ -77,7 +77,7 @@ extension Call<RealmContext> {
     private func decide<C: Command>(
         _ command: C, _ account: UUID
     ) async throws(Problem) where C.Rejection: Refusal {
-        try await carryOut(command, as: "user:\(account)")
+        try await dispatch(command, as: "user:\(account)")
     }
 }
 

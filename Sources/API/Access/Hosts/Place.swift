@@ -6,21 +6,21 @@ public import Values
 /// has come.
 @dynamicMemberLookup
 public struct Place: Sendable {
-    let ground: Ground
+    let ground: HostConfiguration
     /// The address that the request came from, past trusted proxies.
     public var address: String
     /// The certificate that the sender has shown, as far as a trusted proxy tells.
     public let certificate: CertificateThumbprint?
 
     @inline(__always)
-    public subscript<Member>(dynamicMember member: KeyPath<Ground, Member>) -> Member {
+    public subscript<Member>(dynamicMember member: KeyPath<HostConfiguration, Member>) -> Member {
         ground[keyPath: member]
     }
 }
 
 /// What all requests for a host have in common, until something changes there: in one piece, for it is
 /// handed on with each of them.
-public final class Ground: Sendable {
+public final class HostConfiguration: Sendable {
     public let realm: RealmID
     /// Where the host is an app's sub-domain.
     public let app: UUID?
@@ -38,7 +38,7 @@ public final class Ground: Sendable {
     public let host: String
     /// Whether a proxy is there that tells of certificates.
     public let seesCertificates: Bool
-    let shelf = Shelf()
+    let responseCache = ResponseCache()
 
     init(
         realm: RealmID, app: UUID?, webApp: WebAppPlace?, settings: Settings, rates: RateTable,

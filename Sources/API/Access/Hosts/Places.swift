@@ -53,7 +53,7 @@ public struct Places: Sendable {
     }
 
     /// Nil where something has to be looked up before, or refused.
-    func knownGround(of request: Request) -> Ground? {
+    func knownGround(of request: Request) -> HostConfiguration? {
         guard let arrival = try? forwarding.arrival(of: request),
             let lead = leads.known(arrival.host, at: queries.revision(of: .system)) ?? nil,
             let held = lead.tenancy.known(Lead.Nothing(), at: queries.revision(of: lead.realm))
@@ -62,18 +62,18 @@ public struct Places: Sendable {
     }
 
     /// A realm as it is at none of its hosts: for who looks at it from within.
-    func ground(of realm: RealmID) async throws(LogFailure) -> Ground? {
+    func ground(of realm: RealmID) async throws(LogFailure) -> HostConfiguration? {
         guard let known = try await queries.realm(realm) else { return nil }
         let settings = Settings(overrides: known.settings)
         let issuer = Self.withoutSlash(settings[SettingCatalogue.linksBaseURL]) ?? ""
-        return Ground(
+        return HostConfiguration(
             realm: realm, app: nil, webApp: nil, settings: settings, rates: .standard,
             issuer: issuer, links: issuer, host: "", seesCertificates: false)
     }
 
     private func ground(
         _ lead: Lead, _ held: Lead.Held, _ scheme: Scheme
-    ) throws(Problem) -> Ground {
+    ) throws(Problem) -> HostConfiguration {
         guard held.exists else { throw Problem(.unknownHost) }
         guard !held.value.isDisabled else { throw Problem(.realmClosed) }
         return held.ground(scheme) { tenancy in
@@ -101,14 +101,14 @@ private final class Lead: Sendable {
         let value: Tenancy
         /// A name under a realm's domain that is no app's is nobody's.
         let exists: Bool
-        private let grounds = Mutex<[(scheme: Scheme, ground: Ground)]>([])
+        private let grounds = Mutex<[(scheme: Scheme, ground: HostConfiguration)]>([])
 
         init(_ value: Tenancy, isAssigned: Bool) {
             self.value = value
             exists = value.exists && (isAssigned || value.app != nil || value.webApp != nil)
         }
 
-        func ground(_ scheme: Scheme, _ make: (Tenancy) -> Ground) -> Ground {
+        func ground(_ scheme: Scheme, _ make: (Tenancy) -> HostConfiguration) -> HostConfiguration {
             grounds.withLock { grounds in
                 if let known = grounds.first(where: { $0.scheme == scheme }) { return known.ground }
                 let ground = make(value)
@@ -128,10 +128,10 @@ private final class Lead: Sendable {
         self.ports = ports
     }
 
-    func ground(_ tenancy: Tenancy, _ scheme: Scheme, seesCertificates: Bool) -> Ground {
+    func ground(_ tenancy: Tenancy, _ scheme: Scheme, seesCertificates: Bool) -> HostConfiguration {
         let issuer = tenancy.realmLinks ?? base(of: host, scheme)
         let above = isAssigned ? nil : host.parent?.host
-        return Ground(
+        return HostConfiguration(
             realm: realm, app: tenancy.app,
             webApp: tenancy.webApp.map { app in
                 WebAppPlace(id: app, above: above.map { base(of: $0, scheme) })

@@ -42,7 +42,7 @@ enum DerivedPurpose: String, CaseIterable, Sendable {
     case attestationChallenge = "attestation challenge"
     case passkeyCeremony = "passkey ceremony"
     case secondStep = "second step"
-    case formToken = "form token"
+    case csrfToken = "form token"
     case proofNonce = "dpop nonce"
 
     // What the log keeps of secrets that people show.
@@ -94,7 +94,7 @@ extension DerivedPurpose {
             .registrationAccessToken, .registerToken, .sessionCode, .mailedCode, .ownerLink,
             .delegatedCode, .ownerMove, .emailVerified, .connectionState, .trustedBrowser,
             .passphraseReset, .keepAccount, .ownerConfirmation, .attestationChallenge,
-            .passkeyCeremony, .secondStep, .formToken, .proofNonce:
+            .passkeyCeremony, .secondStep, .csrfToken, .proofNonce:
             .token
         case .oneTimeCodeDigest, .magicLinkDigest, .mailedCodeDigest, .ownerMoveDigest,
             .mailboxMoveDigest:

@@ -19,9 +19,9 @@ extension Problem {
                 if kind == .unknownHost, !detail.isEmpty {
                     HTML.element(.p, .class("soft small break"), .fixed("lang", "en")) { detail }
                 }
-                if let wayOn {
+                if let nextPage {
                     Parts.link(
-                        text(ofWayOn: wayOn, look.say), to: wayOn,
+                        text(ofWayOn: nextPage, look.say), to: nextPage,
                         look: kind.status == .tooManyRequests ? "button second" : "button")
                 }
                 if kind.status == .notFound, let home = look.home {
@@ -57,7 +57,7 @@ extension Problem {
     private func expired(_ say: Words) -> (title: String, advice: String) {
         (
             say("This page has expired", "Diese Seite ist abgelaufen"),
-            wayOn != nil
+            nextPage != nil
                 ? say(
                     "You may have signed in or out elsewhere since it was opened. Cookies must be allowed for it.",
                     "Vielleicht haben Sie sich inzwischen anderswo an- oder abgemeldet. Cookies müssen für die Seite erlaubt sein."

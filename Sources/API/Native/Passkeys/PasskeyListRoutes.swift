@@ -53,7 +53,7 @@ enum PasskeyListRoutes {
         try await call.requireNativeGrantsOfSession()
         let (account, session) = try call.signedIn
         guard let passkey = UUID(try call.required("id")) else { throw Problem(.noSuchPasskey) }
-        try await call.carryOut(
+        try await call.dispatch(
             RenamePasskey(
                 passkey: passkey, account: account,
                 name: call.body["DisplayName"]?.string ?? ""), for: account, session.terms)
@@ -73,7 +73,7 @@ enum PasskeyListRoutes {
         try await call.requireNativeGrantsOfSession()
         let (account, session) = try call.signedIn
         guard let passkey = UUID(try call.required("id")) else { throw Problem(.noSuchPasskey) }
-        try await call.carryOut(
+        try await call.dispatch(
             DeletePasskey(
                 passkey: passkey, account: account,
                 session: SignedIn(
@@ -113,9 +113,9 @@ extension Call<RealmContext> {
         PasskeyName.of(try await recorded(passkey.id))
     }
 
-    fileprivate func carryOut<C: Command>(
+    fileprivate func dispatch<C: Command>(
         _ command: C, for account: UUID, _ terms: SessionTerms
     ) async throws(Problem) where C.Rejection: Refusal {
-        try await carryOut(command, as: "user:\(account)", client: terms.clientID)
+        try await dispatch(command, as: "user:\(account)", client: terms.clientID)
     }
 }

@@ -106,7 +106,9 @@ enum AccountRoute {
             return try await call.submission()
         } catch {
             var problem = error
-            if problem.kind == .foreignForm, call.isSentFromHere { problem.wayOn = page.rawValue }
+            if problem.kind == .foreignForm, call.isSentFromHere {
+                problem.nextPage = page.rawValue
+            }
             throw problem
         }
     }

@@ -33,7 +33,7 @@ enum AddressRoutes {
                     "That is already your address.", "Das ist schon Ihre Adresse."))
         }
         if let early = call.tooSoon(for: address, frame.visit, at: .newAddress) {
-            return .seeOther(try call.place(of: early, frame.visit, Onward()))
+            return .seeOther(try call.place(of: early, frame.visit, ReturnTarget()))
         }
         async let pause: Void = call.context.hesitate()
         let (mailbox, code) = (mint.mailbox(address), call.newID())
@@ -48,7 +48,7 @@ enum AddressRoutes {
             as: "user:\(frame.account)")
         await pause
         let sent = call.sent(to: address, frame.visit, at: .newAddress)
-        return .seeOther(try call.place(of: sent, frame.visit, Onward()))
+        return .seeOther(try call.place(of: sent, frame.visit, ReturnTarget()))
     }
 
     private static let showCode = AccountRoute.show(
@@ -138,7 +138,7 @@ enum AddressRoutes {
         var response = Response.seeOther(
             try call.place(
                 of: CodeAddress(email: address, page: .settled), frame.visit,
-                Onward(path: AccountFrame.Tab.data.rawValue)))
+                ReturnTarget(path: AccountFrame.Tab.data.rawValue)))
         response.headers.append("Set-Cookie", PageCookie.session.removal)
         return response
     }

@@ -118,7 +118,7 @@ enum DataRoutes {
         from: .data
     ) { call, frame throws(Problem) in
         let now = call.context.clock.now()
-        try await call.carryOut(
+        try await call.dispatch(
             ScheduleDeletion(
                 account: frame.account, mail: call.newID(), keepBase: call.keepBase, now: now),
             for: frame.browser)

@@ -68,7 +68,7 @@ enum PassphraseRoutes {
         case .failure(let fault): return try await refused(fault, call, frame)
         case .success(let made): hash = made
         }
-        try await call.carryOut(
+        try await call.dispatch(
             SetPassphrase(
                 account: frame.account, hash: hash, session: call.signedIn(frame.browser),
                 mail: call.newID(), now: call.context.clock.now()), for: frame.browser)
@@ -86,7 +86,7 @@ enum PassphraseRoutes {
         "/account/passphrase/remove", id: "removePassphrase", "Removes one's passphrase.",
         from: .security
     ) { call, frame throws(Problem) in
-        try await call.carryOut(
+        try await call.dispatch(
             RemovePassphrase(
                 account: frame.account, session: call.signedIn(frame.browser),
                 mail: call.newID(), now: call.context.clock.now()), for: frame.browser)

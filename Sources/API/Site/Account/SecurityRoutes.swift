@@ -137,7 +137,7 @@ enum SecurityRoutes {
         if let id = call.body["ceremony"]?.string.flatMap({ UUID($0) }), let attestation,
             call.context.mint.isOurs(id, ceremony)
         {
-            let enrolling = Enrolling(
+            let enrolling = PasskeyEnrollment(
                 account: frame.account, client: nil,
                 session: call.signedIn(frame.browser),
                 party: party, page: "page \(frame.browser.id)")
@@ -184,7 +184,7 @@ enum SecurityRoutes {
         guard let passkey = call.body["passkey"]?.string.flatMap({ UUID($0) }) else {
             throw Problem(.noSuchPasskey)
         }
-        try await call.carryOut(
+        try await call.dispatch(
             DeletePasskey(
                 passkey: passkey, account: frame.account,
                 session: call.signedIn(frame.browser),

@@ -104,7 +104,7 @@ enum SessionPageRoutes {
         guard let session = call.body["session"]?.string.flatMap({ UUID($0) }) else {
             throw Problem(.noSuchSession)
         }
-        try await call.carryOut(
+        try await call.dispatch(
             EndBrowserSession(session: session, reason: .revoked, of: frame.account),
             for: frame.browser)
         let ended = try await reading { () throws(LogFailure) in
@@ -124,7 +124,7 @@ enum SessionPageRoutes {
         try await call.withdrawConsent(to: clientID, by: frame.browser)
         for session in try await call.openSessions(of: frame.account)
         where session.terms.clientID == clientID {
-            try await call.carryOut(
+            try await call.dispatch(
                 EndSession(
                     session: session.id, reason: .withdrawn, of: frame.account,
                     notice: call.noticeOrder()),
@@ -137,7 +137,7 @@ enum SessionPageRoutes {
         "/account/sessions/end-all", id: "signOutEverywhere", "Ends all of one's sessions.",
         from: .sessions, isSensitive: false
     ) { call, frame throws(Problem) in
-        try await call.carryOut(
+        try await call.dispatch(
             RotateSecurityStamp(account: frame.account, mail: call.newID()), for: frame.browser)
         var response = Response.seeOther("/logged-out")
         response.headers.append("Set-Cookie", PageCookie.session.removal)

@@ -94,7 +94,7 @@ enum TOTPPageRoutes {
         from: .security
     ) { call, frame throws(Problem) in
         try call.count(.twoFactor, target: frame.account.description)
-        try await call.carryOut(
+        try await call.dispatch(
             EnrollTOTP(
                 account: frame.account, totp: call.newID(), secret: TOTP.generate().kept,
                 now: call.context.clock.now()), for: frame.browser)

@@ -51,9 +51,9 @@ struct CodeAddress {
 extension Call<RealmContext> {
     /// The page on which a code is typed.
     func place(
-        of address: CodeAddress, _ visit: Visit, _ onward: Onward
+        of address: CodeAddress, _ visit: Visit, _ returnTarget: ReturnTarget
     ) throws(Problem) -> String {
-        onward.link(address.page.rawValue, [("to", try seal(address, visit))])
+        returnTarget.link(address.page.rawValue, [("to", try seal(address, visit))])
     }
 
     func seal(_ address: CodeAddress, _ visit: Visit) throws(Problem) -> String {

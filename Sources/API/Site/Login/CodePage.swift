@@ -10,7 +10,7 @@ struct CodePage {
     }
 
     let visit: Visit
-    let onward: Onward
+    let returnTarget: ReturnTarget
     let address: CodeAddress
     /// Its own, and what is sealed in it.
     let place: String
@@ -19,15 +19,16 @@ struct CodePage {
     var step = Step.code(isWrong: false)
 
     init(
-        _ call: Call<RealmContext>, _ visit: Visit, _ onward: Onward, _ address: CodeAddress
+        _ call: Call<RealmContext>, _ visit: Visit, _ returnTarget: ReturnTarget,
+        _ address: CodeAddress
     ) throws(Problem) {
         self.visit = visit
-        self.onward = onward
+        self.returnTarget = returnTarget
         self.address = address
         var still = address
         (still.isTooSoon, still.isAnother) = (false, false)
         sealed = try call.seal(still, visit)
-        place = onward.link(address.page.rawValue, [("to", sealed)])
+        place = returnTarget.link(address.page.rawValue, [("to", sealed)])
         words = CodeWords(call, address, visit.say)
     }
 
@@ -38,9 +39,9 @@ struct CodePage {
         case .code(let isWrong): codePage(isWrong, status)
         case .second(let code, let isWrong):
             Self.secondFactor(
-                visit, isWrong, status, action: place, leadsAway: onward.sealed != nil
+                visit, isWrong, status, action: place, leadsAway: returnTarget.sealed != nil
             ) {
-                onward.fields
+                returnTarget.fields
                 Parts.hidden("email", address.email)
                 Parts.hidden("code", code)
             }
@@ -50,7 +51,7 @@ struct CodePage {
     private func codePage(_ isWrong: Bool, _ status: Status) -> Response {
         visit.page(
             say("Enter the code", "Code eingeben"), status: status,
-            leadsAway: onward.sealed != nil
+            leadsAway: returnTarget.sealed != nil
         ) {
             Page.card {
                 HTML.element(.h1) { say("Check your e-mail", "Posteingang prüfen") }
@@ -63,7 +64,7 @@ struct CodePage {
                 }
                 Parts.note(.good, words.asked)
                 visit.form(place) {
-                    onward.fields
+                    returnTarget.fields
                     Parts.hidden("email", address.email)
                     words.field(isWrong: isWrong).html
                     Parts.button(say("Sign in", "Anmelden"))
@@ -72,7 +73,7 @@ struct CodePage {
                     anotherCode
                     Parts.link(
                         say("Use another address", "Andere Adresse verwenden"),
-                        to: onward.link("/login"))
+                        to: returnTarget.link("/login"))
                 }
             }
         }
@@ -80,8 +81,8 @@ struct CodePage {
 
     /// The form of the page that asked for this one.
     private var anotherCode: HTML {
-        visit.form(onward.link(address.newcomer == nil ? "/login" : "/register")) {
-            onward.fields
+        visit.form(returnTarget.link(address.newcomer == nil ? "/login" : "/register")) {
+            returnTarget.fields
             Parts.hidden("email", address.email)
             Parts.hidden("to", sealed)
             for field in address.newcomer?.fields ?? [] { Parts.hidden(field.name, field.value) }
@@ -134,7 +135,9 @@ struct CodePage {
                 : nil)
     }
 
-    static func linkMailed(_ visit: Visit, _ onward: Onward, _ email: String) -> Response {
+    static func linkMailed(_ visit: Visit, _ returnTarget: ReturnTarget, _ email: String)
+        -> Response
+    {
         let say = visit.say
         return visit.page(say("Check your e-mail", "Posteingang prüfen")) {
             Page.card {
@@ -150,7 +153,7 @@ struct CodePage {
                 HTML.element(.div, .class("links")) {
                     Parts.link(
                         say("Use another address", "Andere Adresse verwenden"),
-                        to: onward.link("/login"))
+                        to: returnTarget.link("/login"))
                 }
             }
         }

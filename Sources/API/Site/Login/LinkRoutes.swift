@@ -51,12 +51,12 @@ enum LinkRoutes {
         if second == nil, try await call.twoFactor(of: link.account).enrolled != nil {
             return try await page(call, visit, link, user, token, isWrong: true)
         }
-        var onward = Onward()
-        onward.path = link.returnPath
+        var returnTarget = ReturnTarget()
+        returnTarget.path = link.returnPath
         let end = try await call.signIn(
             MagicLinkGrant(
                 account: link.account, shown: ShownSecret([link.digest]), second: second),
-            by: .link, visit, to: onward)
+            by: .link, visit, to: returnTarget)
         guard case .signedIn(let response) = end else { return over(visit) }
         return response
     }
@@ -112,7 +112,7 @@ extension Call<RealmContext> {
             return
         }
         _ = try await signIn(
-            MagicLinkGrant(account: id, shown: shown), by: .link, visit, to: Onward())
+            MagicLinkGrant(account: id, shown: shown), by: .link, visit, to: ReturnTarget())
     }
 
     /// The link that a token belongs to, while it can be redeemed. Looking uses nothing up.

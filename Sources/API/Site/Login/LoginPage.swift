@@ -5,7 +5,7 @@ internal import Identity
 /// The page to sign in on, with the ways that are open.
 struct LoginPage {
     let visit: Visit
-    let onward: Onward
+    let returnTarget: ReturnTarget
     let settings: Settings
     private let hasPasskeys: Bool
     var email = ""
@@ -28,9 +28,9 @@ struct LoginPage {
     /// The address of an account that moved to it just now, or has another passphrase.
     var settled: CodeAddress?
 
-    init(_ call: Call<RealmContext>, _ visit: Visit, _ onward: Onward) {
+    init(_ call: Call<RealmContext>, _ visit: Visit, _ returnTarget: ReturnTarget) {
         self.visit = visit
-        self.onward = onward
+        self.returnTarget = returnTarget
         settings = call.context.place.settings
         hasPasskeys =
             settings.offers(.passkey) && PasskeyParty(settings, chosenBy: nil) != nil
@@ -41,10 +41,11 @@ struct LoginPage {
     func response(_ status: Status = .ok) -> Response {
         visit.page(
             say("Sign in", "Anmelden"), status: status,
-            script: hasPasskeys ? AssetRoutes.scriptPath : nil, leadsAway: onward.sealed != nil
+            script: hasPasskeys ? AssetRoutes.scriptPath : nil,
+            leadsAway: returnTarget.sealed != nil
         ) {
             Page.card {
-                LogoRoutes.picture(asked, onward)
+                LogoRoutes.picture(asked, returnTarget)
                 HTML.element(.h1) { say("Sign in", "Anmelden") }
                 if let asked {
                     HTML.element(.p, .class("soft break")) {
@@ -55,13 +56,13 @@ struct LoginPage {
                 Parts.note(.bad, notice)
                 Parts.note(.good, settled.map(done))
                 if isOnceMore { onceMore }
-                if let stepUp { stepUp.html(visit, onward) }
+                if let stepUp { stepUp.html(visit, returnTarget) }
                 if lacksStrongFactor { setUp }
                 if hasPasskeys { passkey }
                 if offersMail { mail }
                 if stepUp == nil || !expectsTheSame {
                     Parts.providers(providers, isFirst: !offersMail, say) {
-                        ProviderRoutes.start($0, onward)
+                        ProviderRoutes.start($0, returnTarget)
                     }
                 }
                 if settings[SettingCatalogue.registration].hasPage, !expectsTheSame { register }
@@ -76,7 +77,7 @@ struct LoginPage {
 
     /// Somebody is signed in, and was sent here all the same.
     private var isOnceMore: Bool {
-        visit.browser != nil && onward != Onward() && !onward.asOther
+        visit.browser != nil && returnTarget != ReturnTarget() && !returnTarget.asOther
     }
 
     /// It is for the very person who is signed in: nobody joins here.
@@ -130,8 +131,8 @@ struct LoginPage {
     /// Hidden until the script finds that the browser knows passkeys.
     private var passkey: HTML {
         HTML {
-            visit.form(onward.link("/login/passkey"), .id("passkey")) {
-                onward.fields
+            visit.form(returnTarget.link("/login/passkey"), .id("passkey")) {
+                returnTarget.fields
                 Parts.hidden("ceremony", "")
                 Parts.hidden("assertion", "")
                 HTML.element(.div, .id("passkey-way"), .hidden) {
@@ -153,8 +154,8 @@ struct LoginPage {
     }
 
     private var mail: HTML {
-        visit.form(onward.link("/login")) {
-            onward.fields
+        visit.form(returnTarget.link("/login")) {
+            returnTarget.fields
             Field(
                 name: "email", label: say("E-mail address", "E-Mail-Adresse"), type: "email",
                 value: email, autocomplete: "username webauthn",
@@ -195,7 +196,7 @@ struct LoginPage {
             HTML.element(.p, .class("links")) {
                 Parts.link(
                     say("Forgot your passphrase?", "Passphrase vergessen?"),
-                    to: forgotten ?? onward.link(ResetRoutes.path))
+                    to: forgotten ?? returnTarget.link(ResetRoutes.path))
             }
         }
     }
@@ -214,7 +215,8 @@ struct LoginPage {
     private var register: HTML {
         HTML.element(.p, .class("links")) {
             HTML.element(.span, .class("soft")) { say("New here?", "Neu hier?") }
-            Parts.link(say("Create an account", "Konto anlegen"), to: onward.link("/register"))
+            Parts.link(
+                say("Create an account", "Konto anlegen"), to: returnTarget.link("/register"))
         }
     }
 }

@@ -10,16 +10,17 @@ enum LoginRoutes {
 
     private static let show = Route<RealmContext>(
         .get, "/login", id: "showLogin", tag: "Pages", summary: "The page to sign in on.",
-        right: .nothing, voice: .page, parameters: Onward.parameters + [CodeAddress.parameter],
+        right: .nothing, voice: .page,
+        parameters: ReturnTarget.parameters + [CodeAddress.parameter],
         answer: .page, refusals: Place.refusals
     ) { call throws(Problem) in
         let visit = try await call.visit()
-        let onward = Onward(call)
-        let asked = try await call.applicationRequest(onward, for: visit.browser)
-        if onward.isReached(by: visit, asked) { return .seeOther(onward.target) }
-        var page = LoginPage(call, visit, onward)
+        let returnTarget = ReturnTarget(call)
+        let asked = try await call.applicationRequest(returnTarget, for: visit.browser)
+        if returnTarget.isReached(by: visit, asked) { return .seeOther(returnTarget.target) }
+        var page = LoginPage(call, visit, returnTarget)
         page.asked = asked
-        if let browser = visit.browser, onward != Onward(), !onward.asOther {
+        if let browser = visit.browser, returnTarget != ReturnTarget(), !returnTarget.asOther {
             page.signedInAs = try await call.claims(of: browser.subject, ["email"])["email"]?.string
         }
         let known = asked?.asksForAnother == true ? nil : page.signedInAs
@@ -33,7 +34,7 @@ enum LoginRoutes {
             {
                 page.stepUp = .open
             }
-            page.lacksStrongFactor = try await call.lacksStrongFactor(visit, onward)
+            page.lacksStrongFactor = try await call.lacksStrongFactor(visit, returnTarget)
         }
         return page.response()
     }
@@ -41,9 +42,9 @@ enum LoginRoutes {
     private static let choose = Route<RealmContext>(
         .post, "/login", id: "beginLogin", tag: "Pages",
         summary: "Has a code or a link mailed.", right: .nothing, voice: .page,
-        parameters: Onward.parameters,
+        parameters: ReturnTarget.parameters,
         body: .page(
-            Onward.members + [
+            ReturnTarget.members + [
                 .optional("email", .text(0...320), "The mail address."),
                 .optional("passphrase", .text(0...1024), "The passphrase, if by that."),
                 .optional("by", .text(0...20), "How to sign in."),
@@ -54,8 +55,8 @@ enum LoginRoutes {
             return response
         }
         let visit = try await call.submission()
-        let onward = Onward(call)
-        var page = LoginPage(call, visit, onward)
+        let returnTarget = ReturnTarget(call)
+        var page = LoginPage(call, visit, returnTarget)
         page.email = trimmed(call.body["email"]?.string ?? "")
         guard let address = call.typedAddress() else {
             page.wrongEmail = visit.say.wholeAddress
@@ -70,41 +71,41 @@ enum LoginRoutes {
         case .code, .passkey, .passphrase, .sessionCode, .ownerPassphrase, .ownerLink,
             .provider:
             if let early = call.tooSoon(for: address, visit) {
-                return .seeOther(try call.place(of: early, visit, onward))
+                return .seeOther(try call.place(of: early, visit, returnTarget))
             }
             try await call.beginCode(address)
             await pause
-            return .seeOther(try call.place(of: call.sent(to: address, visit), visit, onward))
+            return .seeOther(try call.place(of: call.sent(to: address, visit), visit, returnTarget))
         case .link:
-            try await call.mailLink(address, onward)
+            try await call.mailLink(address, returnTarget)
             await pause
-            return CodePage.linkMailed(visit, onward, address)
+            return CodePage.linkMailed(visit, returnTarget, address)
         }
     }
 
     private static let codePage = Route<RealmContext>(
         .get, "/login/code", id: "showCodePage", tag: "Pages",
         summary: "Where the code is typed that was mailed.", right: .nothing, voice: .page,
-        parameters: Onward.parameters + [CodeAddress.parameter], answer: .page,
+        parameters: ReturnTarget.parameters + [CodeAddress.parameter], answer: .page,
         refusals: Place.refusals
     ) { call throws(Problem) in
         let visit = try await call.visit()
-        let onward = Onward(call)
+        let returnTarget = ReturnTarget(call)
         guard let address = call.codeAddress(visit) else {
-            return .seeOther(onward.link("/login"))
+            return .seeOther(returnTarget.link("/login"))
         }
-        let asked = try await call.applicationRequest(onward, for: visit.browser)
-        if onward.isReached(by: visit, asked) { return .seeOther(onward.target) }
-        return try CodePage(call, visit, onward, address).response()
+        let asked = try await call.applicationRequest(returnTarget, for: visit.browser)
+        if returnTarget.isReached(by: visit, asked) { return .seeOther(returnTarget.target) }
+        return try CodePage(call, visit, returnTarget, address).response()
     }
 
     private static let code = Route<RealmContext>(
         .post, "/login/code", id: "loginByCode", tag: "Pages",
         summary: "Takes the code that was mailed, and a second factor where there is one.",
         right: .nothing, voice: .page,
-        parameters: Onward.parameters + [CodeAddress.parameter],
+        parameters: ReturnTarget.parameters + [CodeAddress.parameter],
         body: .page(
-            Onward.members + [
+            ReturnTarget.members + [
                 .optional("email", .text(0...320), "The mail address."),
                 .optional("code", .text(0...64), "The code that was mailed."),
                 .optional("totp", .text(0...128), "Of the authenticator app, or one instead."),
@@ -113,8 +114,10 @@ enum LoginRoutes {
     ) { call throws(Problem) in
         if let response = try await call.onwardIfSentAgain() { return response }
         let visit = try await call.submission()
-        let onward = Onward(call)
-        guard let address = call.typedAddress() else { return .seeOther(onward.link("/login")) }
+        let returnTarget = ReturnTarget(call)
+        guard let address = call.typedAddress() else {
+            return .seeOther(returnTarget.link("/login"))
+        }
         let typed = (call.body["code"]?.string ?? "").filter { $0 != " " }
         let mint = call.context.mint
         let mailbox = mint.mailbox(address)
@@ -130,10 +133,10 @@ enum LoginRoutes {
             grant.joiner = JoinerNames(
                 firstName: asked.newcomer?.firstName, lastName: asked.newcomer?.lastName)
         }
-        let end = try await call.signIn(grant, by: .code, visit, to: onward)
+        let end = try await call.signIn(grant, by: .code, visit, to: returnTarget)
         var shown = asked ?? CodeAddress(email: address)
         (shown.email, shown.isTooSoon, shown.isAnother) = (address, false, false)
-        var page = try CodePage(call, visit, onward, shown)
+        var page = try CodePage(call, visit, returnTarget, shown)
         switch end {
         case .signedIn(let response): return response
         case .refused(.secondFactorRequired):
@@ -143,7 +146,7 @@ enum LoginRoutes {
             page.step = .second(code: typed, isWrong: true)
         case .refused:
             shown.wrong += 1
-            page = try CodePage(call, visit, onward, shown)
+            page = try CodePage(call, visit, returnTarget, shown)
             page.step = .code(isWrong: true)
         }
         // Of what was wrong its time tells nothing either.
@@ -152,12 +155,12 @@ enum LoginRoutes {
     }
 }
 
-extension Onward {
+extension ReturnTarget {
     /// Whether somebody is signed in already, and nothing asks him to do it once more. Whoever is sent to
     /// the login for more than that has been told why.
     fileprivate func isReached(by visit: Visit, _ asked: ApplicationRequest?) -> Bool {
         guard visit.browser != nil, !asOther else { return false }
-        return self == Onward() || asked?.needsNoSignIn == true
+        return self == ReturnTarget() || asked?.needsNoSignIn == true
     }
 }
 
@@ -184,7 +187,8 @@ extension Call<RealmContext> {
             .signIn, Person(email: address, language: readersLanguage), mayJoin: asksForNothing)
     }
 
-    fileprivate func mailLink(_ address: String, _ onward: Onward) async throws(Problem) {
+    fileprivate func mailLink(_ address: String, _ returnTarget: ReturnTarget) async throws(Problem)
+    {
         let mailbox = context.mint.mailbox(address)
         try count(.magicLink, target: mailbox.description)
         let link = newID()
@@ -194,7 +198,7 @@ extension Call<RealmContext> {
         var command = RequestMagicLink(
             app: context.place.app, mailbox: mailbox,
             person: Person(email: address, language: readersLanguage), link: link,
-            digest: digest, base: context.place.links, returnPath: ReturnPath(onward.target),
+            digest: digest, base: context.place.links, returnPath: ReturnPath(returnTarget.target),
             mail: newID(), now: context.clock.now())
         command.isForPage = true
         _ = try await ask(command, as: "anonymous")

@@ -25,16 +25,16 @@ enum PasskeyLoginRoutes {
     private static let finish = Route<RealmContext>(
         .post, "/login/passkey", id: "loginByPasskey", tag: "Pages",
         summary: "Takes what the passkey signed.", right: .nothing, voice: .page,
-        parameters: Onward.parameters,
+        parameters: ReturnTarget.parameters,
         body: .page(
-            Onward.members + [
+            ReturnTarget.members + [
                 .optional("ceremony", .text(0...64), "The ceremony."),
                 .optional("assertion", .text(0...65_536), "What the browser gave, as JSON."),
             ]),
         answer: .page, refusals: Page.refusals
     ) { call throws(Problem) in
         let visit = try await call.submission()
-        let onward = Onward(call)
+        let returnTarget = ReturnTarget(call)
         guard let party = call.pageParty else { throw Problem(.noSuchRoute) }
         async let pause: Void = call.context.hesitate()
         let ceremony = call.pageCeremony(party)
@@ -44,10 +44,10 @@ enum PasskeyLoginRoutes {
             let challenge = call.context.mint.challenge(id, ceremony)
             let proof = try await call.proof(text, challenge: challenge, party)
             let end = try await call.signIn(
-                PasskeyGrant(ceremony: id, proof: proof), by: .passkey, visit, to: onward)
+                PasskeyGrant(ceremony: id, proof: proof), by: .passkey, visit, to: returnTarget)
             if case .signedIn(let response) = end { return response }
         }
-        var page = LoginPage(call, visit, onward)
+        var page = LoginPage(call, visit, returnTarget)
         page.notice = visit.say(
             "This passkey could not be used. Try again, or sign in by e-mail.",
             "Dieser Passkey ließ sich nicht verwenden. Versuchen Sie es noch einmal, oder melden Sie sich per E-Mail an."

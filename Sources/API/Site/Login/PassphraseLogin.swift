@@ -21,7 +21,7 @@ enum PassphraseLogin {
             call.body["passphrase"]?.string ?? "", for: mailbox)
         let end = try await call.signIn(
             PassphraseProof(mailbox: mailbox, comparison: comparison, mail: call.newID()),
-            by: .passphrase, page.visit, to: page.onward)
+            by: .passphrase, page.visit, to: page.returnTarget)
         switch end {
         case .signedIn(let response): return response
         case .refused(.secondFactorRequired):
@@ -29,7 +29,7 @@ enum PassphraseLogin {
             let ticket = call.context.mint.secondStepTicket(
                 mailbox, hash, form: page.visit.formName,
                 until: call.context.clock.now().adding(seconds: patience))
-            return secondPage(page.visit, page.onward, address, ticket, isWrong: false)
+            return secondPage(page.visit, page.returnTarget, address, ticket, isWrong: false)
         // During its lock the right one is told nothing else: who guesses would learn that it is right.
         case .refused:
             var page = page
@@ -38,7 +38,7 @@ enum PassphraseLogin {
                 "E-Mail-Adresse oder Passphrase ist falsch. Nach mehreren Versuchen müssen Sie vielleicht warten."
             )
             page.forgotten = try call.place(
-                of: CodeAddress(email: address, page: .forgotten), page.visit, page.onward)
+                of: CodeAddress(email: address, page: .forgotten), page.visit, page.returnTarget)
             return page.response(.badRequest)
         }
     }
@@ -46,9 +46,9 @@ enum PassphraseLogin {
     private static let second = Route<RealmContext>(
         .post, "/login/second", id: "loginBySecondFactor", tag: "Pages",
         summary: "Takes the second factor after a passphrase.", right: .nothing, voice: .page,
-        parameters: Onward.parameters,
+        parameters: ReturnTarget.parameters,
         body: .page(
-            Onward.members + [
+            ReturnTarget.members + [
                 .optional("email", .text(0...320), "The mail address."),
                 .optional("ticket", .text(0...200), "That the passphrase was right."),
                 .optional("totp", .text(0...128), "Of the authenticator app, or one instead."),
@@ -56,37 +56,40 @@ enum PassphraseLogin {
     ) { call throws(Problem) in
         if let response = try await call.onwardIfSentAgain() { return response }
         let visit = try await call.submission()
-        let onward = Onward(call)
+        let returnTarget = ReturnTarget(call)
         let ticket = call.body["ticket"]?.string ?? ""
-        guard let address = call.typedAddress() else { return .seeOther(onward.link("/login")) }
+        guard let address = call.typedAddress() else {
+            return .seeOther(returnTarget.link("/login"))
+        }
         let mailbox = call.context.mint.mailbox(address)
         try call.count(.passphrase, target: mailbox.description)
         guard let hash = try await call.passphraseHash(of: mailbox),
             call.context.mint.isTicket(
                 ticket, mailbox, hash, form: visit.formName, at: call.context.clock.now())
-        else { return .seeOther(onward.link("/login")) }
+        else { return .seeOther(returnTarget.link("/login")) }
         guard let typed = call.body["totp"]?.string.flatMap(call.typedFactor) else {
-            return secondPage(visit, onward, address, ticket, isWrong: true)
+            return secondPage(visit, returnTarget, address, ticket, isWrong: true)
         }
         let end = try await call.signIn(
             PassphraseProof(mailbox: mailbox, comparison: .right(hash: hash), second: typed),
-            by: .passphrase, visit, to: onward)
+            by: .passphrase, visit, to: returnTarget)
         switch end {
         case .signedIn(let response): return response
         case .refused(.invalidSecondFactor):
-            return secondPage(visit, onward, address, ticket, isWrong: true)
-        case .refused: return .seeOther(onward.link("/login"))
+            return secondPage(visit, returnTarget, address, ticket, isWrong: true)
+        case .refused: return .seeOther(returnTarget.link("/login"))
         }
     }
 
     private static func secondPage(
-        _ visit: Visit, _ onward: Onward, _ address: String, _ ticket: String, isWrong: Bool
+        _ visit: Visit, _ returnTarget: ReturnTarget, _ address: String, _ ticket: String,
+        isWrong: Bool
     ) -> Response {
         CodePage.secondFactor(
-            visit, isWrong, isWrong ? .badRequest : .ok, action: onward.link("/login/second"),
-            leadsAway: onward.sealed != nil
+            visit, isWrong, isWrong ? .badRequest : .ok, action: returnTarget.link("/login/second"),
+            leadsAway: returnTarget.sealed != nil
         ) {
-            onward.fields
+            returnTarget.fields
             Parts.hidden("email", address)
             Parts.hidden("ticket", ticket)
         }

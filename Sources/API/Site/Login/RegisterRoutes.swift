@@ -12,7 +12,7 @@ enum RegisterRoutes {
 
     private static let show = Route<RealmContext>(
         .get, "/register", id: "showRegistration", tag: "Pages", summary: "The page to join on.",
-        right: .nothing, voice: .page, parameters: Onward.parameters, answer: .page,
+        right: .nothing, voice: .page, parameters: ReturnTarget.parameters, answer: .page,
         refusals: Place.refusals
     ) { call throws(Problem) in
         let visit = try await call.visit()
@@ -22,9 +22,9 @@ enum RegisterRoutes {
     private static let begin = Route<RealmContext>(
         .post, "/register", id: "beginRegistration", tag: "Pages",
         summary: "Mails a code to register with.", right: .nothing, voice: .page,
-        parameters: Onward.parameters,
+        parameters: ReturnTarget.parameters,
         body: .page(
-            Onward.members + [
+            ReturnTarget.members + [
                 .optional("email", .text(0...320), "The mail address."),
                 .optional("first_name", .text(0...400), "The first name."),
                 .optional("last_name", .text(0...400), "The last name."),
@@ -40,7 +40,7 @@ enum RegisterRoutes {
         guard let address = typed, page.isWhole else { return page.response(.badRequest) }
         async let pause: Void = call.context.hesitate()
         if let early = call.tooSoon(for: address, visit) {
-            return .seeOther(try call.place(of: early, visit, page.onward))
+            return .seeOther(try call.place(of: early, visit, page.returnTarget))
         }
         try call.count(.nativeOTP, target: call.context.mint.mailbox(address).description)
         let person = Person(
@@ -60,7 +60,7 @@ enum RegisterRoutes {
         await pause
         var sent = call.sent(to: address, visit)
         sent.newcomer = page.newcomer
-        return .seeOther(try call.place(of: sent, visit, page.onward))
+        return .seeOther(try call.place(of: sent, visit, page.returnTarget))
     }
 }
 
@@ -76,7 +76,7 @@ struct RegisterPage {
     enum Fault { case missing, unfit }
 
     let visit: Visit
-    let onward: Onward
+    let returnTarget: ReturnTarget
     let posture: RegistrationPosture
     private let firstDemand: FieldDemand
     private let lastDemand: FieldDemand
@@ -94,7 +94,7 @@ struct RegisterPage {
         firstDemand = settings[SettingCatalogue.registrationFirstName]
         lastDemand = settings[SettingCatalogue.registrationLastName]
         self.visit = visit
-        onward = Onward(call)
+        returnTarget = ReturnTarget(call)
     }
 
     mutating func read(_ call: Call<RealmContext>) {
@@ -164,12 +164,12 @@ struct RegisterPage {
         let say = visit.say
         return visit.page(
             say("Create an account", "Konto anlegen"), status: status,
-            leadsAway: onward.sealed != nil
+            leadsAway: returnTarget.sealed != nil
         ) {
             Page.card {
                 HTML.element(.h1) { say("Create an account", "Konto anlegen") }
-                visit.form(onward.link("/register")) {
-                    onward.fields
+                visit.form(returnTarget.link("/register")) {
+                    returnTarget.fields
                     looked(
                         at: .email,
                         Field(
@@ -193,7 +193,7 @@ struct RegisterPage {
                     HTML.element(.span, .class("soft")) {
                         say("Have an account?", "Schon ein Konto?")
                     }
-                    Parts.link(say("Sign in", "Anmelden"), to: onward.link("/login"))
+                    Parts.link(say("Sign in", "Anmelden"), to: returnTarget.link("/login"))
                 }
             }
         }

@@ -29,28 +29,29 @@ enum ResetRoutes {
     private static let show = Route<RealmContext>(
         .get, PathTemplate(stringLiteral: path), id: "showReset", tag: "Pages",
         summary: "The page for a forgotten passphrase.", right: .nothing,
-        voice: .page, parameters: Onward.parameters + [CodeAddress.parameter], answer: .page,
+        voice: .page, parameters: ReturnTarget.parameters + [CodeAddress.parameter], answer: .page,
         refusals: Place.refusals
     ) { call throws(Problem) in
         try call.requirePassphrases()
         let visit = try await call.visit()
         let typed = call.codeAddress(visit, at: .forgotten)?.email
-        return page(visit, Onward(call), typed ?? "", wrong: nil)
+        return page(visit, ReturnTarget(call), typed ?? "", wrong: nil)
     }
 
     private static let request = Route<RealmContext>(
         .post, PathTemplate(stringLiteral: path), id: "requestReset", tag: "Pages",
         summary: "Mails a link by which another passphrase is set.", right: .nothing,
-        voice: .page, parameters: Onward.parameters,
-        body: .page(Onward.members + [.optional("email", .text(0...320), "The mail address.")]),
+        voice: .page, parameters: ReturnTarget.parameters,
+        body: .page(
+            ReturnTarget.members + [.optional("email", .text(0...320), "The mail address.")]),
         answer: .page, refusals: Page.refusals
     ) { call throws(Problem) in
         let visit = try await call.submission()
-        let onward = Onward(call)
+        let returnTarget = ReturnTarget(call)
         try call.requirePassphrases()
         guard let address = call.typedAddress() else {
             return page(
-                visit, onward, trimmed(call.body["email"]?.string ?? ""),
+                visit, returnTarget, trimmed(call.body["email"]?.string ?? ""),
                 wrong: visit.say.wholeAddress)
         }
         async let pause: Void = call.context.hesitate()
@@ -60,15 +61,15 @@ enum ResetRoutes {
             app: call.context.place.app, mailbox: mailbox, link: call.newID(),
             base: "\(call.context.place.links)/passphrase/reset?token=",
             now: call.context.clock.now())
-        command.returnPath = ReturnPath(onward.link("/login"))
+        command.returnPath = ReturnPath(returnTarget.link("/login"))
         // Whatever comes of it is not said.
         _ = try await call.ask(command, as: "anonymous")
         await pause
-        return CodePage.linkMailed(visit, onward, address)
+        return CodePage.linkMailed(visit, returnTarget, address)
     }
 
     private static func page(
-        _ visit: Visit, _ onward: Onward, _ email: String, wrong: String?
+        _ visit: Visit, _ returnTarget: ReturnTarget, _ email: String, wrong: String?
     ) -> Response {
         let say = visit.say
         return visit.page(
@@ -83,8 +84,8 @@ enum ResetRoutes {
                         "Wir senden Ihnen einen Link, mit dem Sie eine neue wählen. Dann werden alle Geräte abgemeldet."
                     )
                 }
-                visit.form(onward.link(path)) {
-                    onward.fields
+                visit.form(returnTarget.link(path)) {
+                    returnTarget.fields
                     Field(
                         name: "email", label: say("E-mail address", "E-Mail-Adresse"),
                         type: "email", value: email, autocomplete: "email", isFocused: true,
@@ -94,7 +95,8 @@ enum ResetRoutes {
                 }
                 HTML.element(.div, .class("links")) {
                     Parts.link(
-                        say("Back to sign in", "Zurück zur Anmeldung"), to: onward.link("/login"))
+                        say("Back to sign in", "Zurück zur Anmeldung"),
+                        to: returnTarget.link("/login"))
                 }
             }
         }

@@ -14,26 +14,26 @@ enum StepUpRoutes {
     private static let stepUp = Route<RealmContext>(
         .post, PathTemplate(stringLiteral: path), id: "stepUpLogin", tag: "Pages",
         summary: "Takes a second factor of a signed-in user.", right: .nothing,
-        voice: .page, parameters: Onward.parameters,
+        voice: .page, parameters: ReturnTarget.parameters,
         body: .page(
-            Onward.members + [
+            ReturnTarget.members + [
                 .optional("totp", .text(0...128), "Of the authenticator app, or one instead.")
             ]), answer: .page, refusals: Page.refusals
     ) { call throws(Problem) in
         let visit = try await call.submission()
-        let onward = Onward(call)
-        let asked = try await call.applicationRequest(onward, for: visit.browser)
+        let returnTarget = ReturnTarget(call)
+        let asked = try await call.applicationRequest(returnTarget, for: visit.browser)
         guard let browser = visit.browser, asked?.mayStepUp == true,
             let view = try await call.stepUpSession(of: browser)
-        else { return .seeOther(onward.link("/login")) }
+        else { return .seeOther(returnTarget.link("/login")) }
         try call.count(.twoFactor, target: browser.subject.description)
         if let typed = call.body["totp"]?.string.flatMap(call.typedFactor) {
             let end = try await call.signIn(
                 StepUp(account: browser.subject, session: browser.id, second: typed),
-                by: view.terms.method, visit, to: onward)
+                by: view.terms.method, visit, to: returnTarget)
             if case .signedIn(let response) = end { return response }
         }
-        var page = LoginPage(call, visit, onward)
+        var page = LoginPage(call, visit, returnTarget)
         page.asked = asked
         page.stepUp = .wrong
         return page.response(.badRequest)
@@ -42,8 +42,10 @@ enum StepUpRoutes {
 
 extension Call<RealmContext> {
     /// Whether somebody is signed in here who has neither a passkey nor an authenticator app.
-    func lacksStrongFactor(_ visit: Visit, _ onward: Onward) async throws(Problem) -> Bool {
-        guard let browser = visit.browser, !onward.asOther else { return false }
+    func lacksStrongFactor(_ visit: Visit, _ returnTarget: ReturnTarget) async throws(Problem)
+        -> Bool
+    {
+        guard let browser = visit.browser, !returnTarget.asOther else { return false }
         guard try await passkeys(of: browser.subject).isEmpty else { return false }
         return try await twoFactor(of: browser.subject).enrolled == nil
     }
@@ -71,7 +73,7 @@ enum StepUpForm: Equatable {
     /// Somebody has to sign in anew, more strongly than before.
     case wholeLogin
 
-    func html(_ visit: Visit, _ onward: Onward) -> HTML {
+    func html(_ visit: Visit, _ returnTarget: ReturnTarget) -> HTML {
         let say = visit.say
         return HTML {
             HTML.element(.p) {
@@ -81,8 +83,8 @@ enum StepUpForm: Equatable {
                 )
             }
             if self != .wholeLogin {
-                visit.form(onward.link(StepUpRoutes.path)) {
-                    onward.fields
+                visit.form(returnTarget.link(StepUpRoutes.path)) {
+                    returnTarget.fields
                     CodePage.secondField(visit, self == .wrong).html
                     Parts.button(say("Continue", "Weiter"))
                 }

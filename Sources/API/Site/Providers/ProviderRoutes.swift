@@ -16,8 +16,8 @@ enum ProviderRoutes {
 
     private static let refusals = Page.refusals + [.noSuchRoute, .invalidRequest]
 
-    static func start(_ provider: Provider, _ onward: Onward) -> String {
-        let link = onward.link("/oidc/start")
+    static func start(_ provider: Provider, _ returnTarget: ReturnTarget) -> String {
+        let link = returnTarget.link("/oidc/start")
         let pair = Form.encode([("provider", provider.slug)])
         return link + (link.utf8.contains(0x3F) ? "&" : "?") + pair
     }
@@ -25,7 +25,7 @@ enum ProviderRoutes {
     private static let start = Route<RealmContext>(
         .get, "/oidc/start", id: "startAtProvider", tag: "Pages",
         summary: "Redirects to an OpenID provider.", right: .nothing, voice: .page,
-        parameters: Onward.parameters + [
+        parameters: ReturnTarget.parameters + [
             Parameter("provider", in: .query, .text(0...40), "Which one; the first, if none."),
             Parameter("redirect", in: .query, .text(0...4096), "The page to go on to."),
         ], answer: .page, refusals: refusals
@@ -39,7 +39,7 @@ enum ProviderRoutes {
         let place =
             takesReturn && call.text("redirect") != nil
             ? RealmRedirect(call.text("redirect"), call.context.place).target : nil
-        return try await call.begin(provider, to: Onward(call), place: place)
+        return try await call.begin(provider, to: ReturnTarget(call), place: place)
     }
 
     private static func returned(_ path: PathTemplate, id: String) -> Route<RealmContext> {
@@ -97,7 +97,8 @@ enum ProviderRoutes {
         }
         return try await call.signIn(
             identity, person.session.map { mint.upstreamSession($0, at: provider.issuer) },
-            provider.slug, attempt: pending.id, visit, to: pending.place ?? pending.onward.target)
+            provider.slug, attempt: pending.id, visit,
+            to: pending.place ?? pending.returnTarget.target)
     }
 
     private static let second = Route<RealmContext>(
@@ -133,7 +134,7 @@ enum ProviderRoutes {
             ProviderProof(
                 identity: step.identity, upstream: step.upstream, provider: step.provider,
                 sessionName: nil, second: second, typed: typed, next: next), by: .provider, visit,
-            to: Onward(), place: step.place)
+            to: ReturnTarget(), place: step.place)
         switch end {
         case .signedIn(let response): return response
         case .refused(.invalidSecondFactor): return try call.secondPage(visit, step, isWrong: true)
@@ -150,7 +151,7 @@ enum ProviderRoutes {
             throw Problem(.noSuchRoute)
         }
         return try await call.begin(
-            provider, to: Onward(), place: nil, links: frame.browser.id)
+            provider, to: ReturnTarget(), place: nil, links: frame.browser.id)
     }
 
     private static let disconnect = AccountRoute.change(

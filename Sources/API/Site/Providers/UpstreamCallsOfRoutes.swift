@@ -19,7 +19,7 @@ extension Call<RealmContext> {
 
     /// Sends somebody to a provider.
     func begin(
-        _ provider: Provider, to onward: Onward, place: String?, links: UUID? = nil
+        _ provider: Provider, to returnTarget: ReturnTarget, place: String?, links: UUID? = nil
     ) async throws(Problem) -> Response {
         guard let metadata = await context.upstream.metadata(of: provider.issuer) else {
             throw Problem(.unavailable)
@@ -30,7 +30,8 @@ extension Call<RealmContext> {
         let redirect =
             context.place.links + "/oidc/redirect" + (isShared ? "" : "/\(provider.slug)")
         let pending = PendingUpstream(
-            id: newID(), provider: provider, redirect: redirect, onward: onward, place: place,
+            id: newID(), provider: provider, redirect: redirect, returnTarget: returnTarget,
+            place: place,
             links: links)
         let mint = context.mint
         guard let cookie = mint.seal(pending.json, for: .upstream) else {
@@ -119,7 +120,7 @@ extension Call<RealmContext> {
         let end = try await signIn(
             ProviderProof(
                 identity: identity, upstream: upstream, provider: slug, sessionName: attempt,
-                next: next), by: .provider, visit, to: Onward(), place: place)
+                next: next), by: .provider, visit, to: ReturnTarget(), place: place)
         switch end {
         case .signedIn(let response): return response
         case .refused(.secondFactorRequired):

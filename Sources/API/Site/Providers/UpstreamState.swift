@@ -15,7 +15,7 @@ struct PendingUpstream: Sendable {
     /// As it was when he was sent there.
     let issuer: String
     let redirect: String
-    let onward: Onward
+    let returnTarget: ReturnTarget
     /// Where to go on to in a realm of the flagship profile.
     let place: String?
     /// The browser session to whose account the provider's name for him is to be linked.
@@ -26,22 +26,22 @@ struct PendingUpstream: Sendable {
             "id": .string(id.description), "provider": .string(provider),
             "issuer": .string(issuer), "redirect": .string(redirect),
         ]
-        members["continue"] = onward.sealed.map { .string($0) }
-        members["next"] = onward.path.map { .string($0.text) }
+        members["continue"] = returnTarget.sealed.map { .string($0) }
+        members["next"] = returnTarget.path.map { .string($0.text) }
         members["place"] = place.map { .string($0) }
         members["links"] = links.map { .string($0.description) }
         return .object(members)
     }
 
     init(
-        id: UUID, provider: Provider, redirect: String, onward: Onward, place: String?,
+        id: UUID, provider: Provider, redirect: String, returnTarget: ReturnTarget, place: String?,
         links: UUID?
     ) {
         self.id = id
         self.provider = provider.slug
         issuer = provider.issuer
         self.redirect = redirect
-        self.onward = onward
+        self.returnTarget = returnTarget
         self.place = place
         self.links = links
     }
@@ -55,7 +55,7 @@ struct PendingUpstream: Sendable {
         self.provider = provider
         self.issuer = issuer
         self.redirect = redirect
-        onward = Onward(sealed: json["continue"]?.string, path: json["next"]?.string)
+        returnTarget = ReturnTarget(sealed: json["continue"]?.string, path: json["next"]?.string)
         place = json["place"]?.string
         links = json["links"]?.string.flatMap { UUID($0) }
     }

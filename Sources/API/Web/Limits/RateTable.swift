@@ -12,7 +12,7 @@ public enum RatePolicy: String, CaseIterable, Sendable {
     case passphrase
     /// Beginning to sign in with a passkey, or to enrol one.
     case passkeyBegin = "passkey-begin"
-    /// Enrolling an authenticator app, and proving it outside of the token endpoint.
+    /// PasskeyEnrollment an authenticator app, and proving it outside of the token endpoint.
     case twoFactor = "two-factor"
     case oauthToken = "oauth-token"
     /// Asking for a device's code, and typing one.

@@ -9,8 +9,8 @@ extension RealmContext {
         _ call: Call<RealmContext>, by handler: Route<RealmContext>.Handler
     ) async throws(Problem) -> Response {
         guard let scope = RequestScope.current else { return try await handler(call) }
-        let name: LateAnswers.Name = { call.sameRequest }
-        return try await lateAnswers.answer(name, in: scope) { () throws(Problem) in
+        let name: ReplayableResponses.Name = { call.sameRequest }
+        return try await replayableResponses.answer(name, in: scope) { () throws(Problem) in
             try await handler(call)
         }
     }

@@ -22,7 +22,7 @@ extension Call<RealmContext> {
     ) async throws(Problem) -> Result<C.Outcome, C.Rejection> {
         do {
             let id = newID()
-            let answer = try await carriedToItsEnd {
+            let answer = try await retriedUntilDecided {
                 try await context.commands.ask(
                     command, in: context.place.realm, id: id, digest: [],
                     origin: origin(actor, client: client))
@@ -56,7 +56,7 @@ extension Call<RealmContext> {
         } catch {
             var problem = error
             // There may be other ways to sign in.
-            problem.wayOn = wayOn ?? context.place.home
+            problem.nextPage = nextPage ?? context.place.home
             throw problem
         }
         if let target { charges.withLock { $0.append((policy, target)) } }

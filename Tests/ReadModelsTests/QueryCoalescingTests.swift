@@ -43,13 +43,13 @@ import Threads
     }
 
     private let source = Source()
-    private let coalescing: Coalescing<RealmID, Int, String, Source, ReadFailure>
+    private let coalescing: QueryCoalescing<RealmID, Int, String, Source, ReadFailure>
     private let realm: RealmID
 
     init() throws {
         let source = source
         realm = try #require(RealmID("acme"))
-        coalescing = Coalescing(
+        coalescing = QueryCoalescing(
             most: 4,
             from: { use in
                 source.state.withLock { $0.lent += 1 }

@@ -16,7 +16,7 @@ struct OnceOnly: Sendable {
 }
 
 /// All that a request to a realm can use up.
-enum OnceOnlyThing: String, CaseIterable, CustomTestStringConvertible {
+enum SingleUseItem: String, CaseIterable, CustomTestStringConvertible {
     case refreshToken = "refresh token"
     case mailedCode = "mailed code"
     case mailedCodeOnPage = "mailed code on a page"
@@ -103,7 +103,7 @@ enum OnceOnlyThing: String, CaseIterable, CustomTestStringConvertible {
         try await browser.askForCode()
         let digits = try await browser.code()
         let token = try #require(browser.token)
-        var form = browser.onward
+        var form = browser.returnTarget
         form += [("email", "ann@example.org"), ("code", digits), ("form", token)]
         let cookies = browser.cookies.sorted { $0.key < $1.key }
         let request = Request(

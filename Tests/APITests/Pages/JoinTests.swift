@@ -13,7 +13,7 @@ import Values
         _ browser: PageBrowser, _ fields: [(name: String, value: String)]
     ) async throws {
         try await browser.get("/register?continue=sealed")
-        try await browser.submit("/register", browser.onward + fields)
+        try await browser.submit("/register", browser.returnTarget + fields)
         if browser.place != nil { try await browser.follow() }
     }
 
@@ -37,7 +37,9 @@ import Values
             [("email", "ann@example.org"), ("first_name", "Ann"), ("last_name", "Lee")])
         try await browser.submit(
             "/login/code",
-            browser.onward + [("email", "ann@example.org"), ("code", try await browser.code())])
+            browser.returnTarget + [
+                ("email", "ann@example.org"), ("code", try await browser.code()),
+            ])
         #expect(browser.place == "/connect/authorize?continue=sealed")
         try await browser.get("/account")
         #expect(browser.shows("Hello, Ann"))

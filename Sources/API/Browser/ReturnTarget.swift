@@ -4,7 +4,7 @@ internal import Identity
 internal import JSON
 
 /// Where a sign-in leads on to. Whatever a request says, it is a place of this site.
-struct Onward: Sendable, Equatable {
+struct ReturnTarget: Sendable, Equatable {
     /// An application's request, sealed: only its owner reads it.
     var sealed: String?
     /// A page of this site.

@@ -2,7 +2,7 @@ public import JSON
 public import Values
 
 /// The mail that an event asks for, as the read model of mails sees it.
-public enum AskedMail {
+public enum RequestedMail {
     private static let names = Set(
         (Projection.all.first { $0.name == "mails" }?.types ?? []).filter { !$0.hasPrefix("mail.") }
     )

@@ -9,7 +9,7 @@ import Synchronization
 /// answer of the first: within five minutes, and at this node alone. That gives nothing to a thief of the
 /// request, who could have sent it first. Requests that put nothing on record have used nothing up, and
 /// are carried out anew.
-final class LateAnswers: Sendable {
+final class ReplayableResponses: Sendable {
     typealias Answer = Result<Response, Problem>
     /// What tells a request from all others. Nil where it cannot come again.
     typealias Name = @Sendable () -> [UInt8]?

@@ -7,7 +7,7 @@ internal import Values
 /// the log grow: of each client the first is recorded at once, and those of the ten minutes after it as one.
 ///
 /// Nothing is written before the answer: a refusal takes as long where there is no client of that name.
-final class RefusedClientSums: Sendable {
+final class RefusedClientCounters: Sendable {
     struct Key: Hashable, Sendable {
         let realm: RealmID
         let client: UUID

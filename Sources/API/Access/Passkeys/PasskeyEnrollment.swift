@@ -6,7 +6,7 @@ internal import SecurityKeys
 internal import Values
 
 /// Who is about to have a passkey made, and through what.
-struct Enrolling: Sendable {
+struct PasskeyEnrollment: Sendable {
     let account: UUID
     /// The client's name. Nil: it is made on a page.
     let client: String?
@@ -60,19 +60,19 @@ extension EnrollPasskey.Rejection: Refusal {
 }
 
 extension Call<RealmContext> {
-    func enrolling() async throws(Problem) -> Enrolling {
+    func enrolling() async throws(Problem) -> PasskeyEnrollment {
         let (account, session) = try signedIn
         let terms = session.terms
         let client = try await client(named: terms.clientID)
         let app = client?.metadata.appID ?? terms.app
-        return Enrolling(
+        return PasskeyEnrollment(
             account: account, client: terms.clientID,
             session: SignedIn(client: terms.client, app: app, at: terms.signedInAt),
             party: try await passkeyParty(app: app, domain: client?.metadata.passkeyDomain))
     }
 
     func enroll(
-        _ id: UUID, _ ceremony: Ceremony, _ attestation: JSON, _ enrolling: Enrolling,
+        _ id: UUID, _ ceremony: Ceremony, _ attestation: JSON, _ enrolling: PasskeyEnrollment,
         _ party: PasskeyParty
     ) async throws(Problem) {
         let challenge = context.mint.challenge(id, ceremony)

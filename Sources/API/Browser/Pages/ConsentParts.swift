@@ -55,8 +55,8 @@ enum AskingParts {
     }
 
     /// To the login, and from there back to this page as somebody else.
-    static func notYou(_ onward: Onward, _ say: Words) -> HTML {
-        var asOther = onward
+    static func notYou(_ returnTarget: ReturnTarget, _ say: Words) -> HTML {
+        var asOther = returnTarget
         asOther.asOther = true
         return Parts.link(
             say("Not you? Use another account", "Nicht Sie? Anderes Konto verwenden"),

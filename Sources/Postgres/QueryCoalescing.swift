@@ -7,7 +7,7 @@ public import Synchronization
 /// anything older than his question. There is no timer: one that comes alone is asked at once. All of
 /// it happens on the thread of the connection, so that a query costs the callers one waking for all.
 /// A query is about one place, and so is a line of waiting.
-public final class Coalescing<
+public final class QueryCoalescing<
     Place: Hashable & Sendable, Key: Hashable & Sendable, Value: Sendable, Source,
     Fault: Error
 >: Sendable {
@@ -98,7 +98,7 @@ public final class Coalescing<
     }
 }
 
-extension Coalescing where Source == Connection {
+extension QueryCoalescing where Source == Connection {
     /// - Parameters:
     ///   - busy: what is told where too many wait.
     ///   - unavailable: what is told where the database cannot be reached.

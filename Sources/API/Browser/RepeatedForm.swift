@@ -12,12 +12,12 @@ extension Call<RealmContext> {
     func onwardIfSentAgain() async throws(Problem) -> Response? {
         guard let browser = try await browser(),
             request.isSent(fromPagesOf: context.place.host),
-            !Visit(self, browser).bears(shownFormToken),
+            !Visit(self, browser).bears(shownCSRFToken),
             context.clock.now() < browser.authenticatedAt.adding(seconds: Self.moment),
             let address = typedAddress(),
             try await folded(Mailbox.self, context.mint.mailbox(address)).account
                 == browser.subject
         else { return nil }
-        return .seeOther(Onward(self).target)
+        return .seeOther(ReturnTarget(self).target)
     }
 }

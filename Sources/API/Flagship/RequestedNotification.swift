@@ -4,7 +4,7 @@ internal import JSON
 internal import Values
 
 /// A notification as an app asks for it.
-struct AskedNotification: Sendable {
+struct RequestedNotification: Sendable {
     let category: String
     /// Who sends it is not for the app to say here.
     let content: NotificationContent

@@ -3,7 +3,7 @@ import Threads
 
 /// Fills a build that nobody reads yet, with several connections at once: each takes a realm, or
 /// its share of the streams of a big one.
-struct Filling: Sendable {
+struct BuildFilling: Sendable {
     private struct Unit: Sendable {
         let realm: String
         let head: Int64

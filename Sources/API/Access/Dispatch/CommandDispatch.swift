@@ -11,7 +11,7 @@ extension CommandPort {
     ) async throws(Problem) -> Result<Dispatched, C.Rejection> {
         do {
             return .success(
-                try await carriedToItsEnd {
+                try await retriedUntilDecided {
                     try await dispatch(command, in: realm, id: id, digest: digest, origin: origin)
                 })
         } catch let refusal as C.Rejection {
@@ -55,7 +55,7 @@ extension Call<RealmContext> {
 
     /// Carries a command out.
     @discardableResult
-    func carryOut<C: Command>(
+    func dispatch<C: Command>(
         _ command: C, as actor: String, client: String? = nil
     ) async throws(Problem) -> Dispatched where C.Rejection: Refusal {
         let result = try await context.commands.tried(

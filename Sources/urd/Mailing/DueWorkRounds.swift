@@ -5,11 +5,11 @@ import Telemetry
 
 /// Takes in hand what a read model holds to be due, some of it at once, on one node at a time; when that
 /// node goes, another takes its place.
-final class DueRounds: Sendable {
+final class DueWorkRounds: Sendable {
     private let store: Store
     private let queue: DueWork
     private let leadership: Leadership
-    private let inHand = Mutex(WorkInHand(limit: 64))
+    private let inHand = Mutex(InFlightWork(limit: 64))
 
     /// - Parameter name: what the node that does this leads in.
     init(_ kind: DueWork.Kind, of name: String, _ store: Store) {
@@ -25,11 +25,11 @@ final class DueRounds: Sendable {
     /// Runs until it is cancelled. An outage of the database is waited out.
     /// - Parameters:
     ///   - first: what the node that leads does at the beginning of each round.
-    ///   - carryOut: says for how long an entry is left alone then: until the read model has seen its
+    ///   - dispatch: says for how long an entry is left alone then: until the read model has seen its
     ///     record at the latest, or it is tried again.
     func run(
         first: @Sendable () async -> Void = {},
-        _ carryOut: @escaping @Sendable (DueWork.Entry) async -> Duration
+        _ dispatch: @escaping @Sendable (DueWork.Entry) async -> Duration
     ) async throws {
         try await withThrowingDiscardingTaskGroup { group in
             while true {
@@ -41,7 +41,7 @@ final class DueRounds: Sendable {
                 await first()
                 for entry in await due() {
                     group.addTask {
-                        let rest = self.isOurs ? await carryOut(entry) : .zero
+                        let rest = self.isOurs ? await dispatch(entry) : .zero
                         self.inHand.withLock { $0.settle(entry, until: .now + rest) }
                     }
                 }

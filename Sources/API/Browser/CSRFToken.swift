@@ -4,7 +4,7 @@ internal import Values
 
 /// What binds forms to the browser that they were shown to: a cookie of its own, also before anybody
 /// is signed in, so that nobody is signed in by a form of somebody else (login CSRF).
-struct FormSecret: Sendable {
+struct CSRFSecret: Sendable {
     let bytes: [UInt8]
     /// The browser does not have it yet.
     let isNew: Bool
@@ -20,13 +20,13 @@ struct FormSecret: Sendable {
 
 extension TokenMint {
     /// What stands in every form. It is another one once somebody is signed in.
-    func formToken(_ secret: FormSecret, _ browser: SignedInBrowser?) -> String {
-        Base64URL.encode(derive(.formToken, secret.bytes + (browser?.id.bytes ?? [])))
+    func csrfToken(_ secret: CSRFSecret, _ browser: SignedInBrowser?) -> String {
+        Base64URL.encode(derive(.csrfToken, secret.bytes + (browser?.id.bytes ?? [])))
     }
 
-    func isFormToken(_ text: String, _ secret: FormSecret, _ browser: SignedInBrowser?) -> Bool {
+    func isFormToken(_ text: String, _ secret: CSRFSecret, _ browser: SignedInBrowser?) -> Bool {
         version {
-            constantTimeEqual(Array(text.utf8), Array($0.formToken(secret, browser).utf8))
+            constantTimeEqual(Array(text.utf8), Array($0.csrfToken(secret, browser).utf8))
         } != nil
     }
 }

@@ -7,7 +7,7 @@ internal import HTTP
 /// Nothing there goes by cookies, and no credentials of the browser's are asked for: who may read an
 /// answer is who had the token, code or secret that it was given for. No other route is open, and
 /// least of all those that people are led to.
-enum OtherOrigins {
+enum CrossOriginAccess {
     private static let longestMemory = "7200"
     private static let forReading: Headers = [
         "Access-Control-Allow-Origin": "*",

@@ -26,7 +26,7 @@ extension Call<RealmContext> {
         let line = try await line(of: browser)
         // First what came of it: whoever is cut off half-way is still signed in, and can try again.
         try await endSessions(of: browser.subject, from: line, alsoEnding: asking, by: browser)
-        try await carryOut(
+        try await dispatch(
             EndBrowserSession(session: browser.id, reason: reason, of: browser.subject),
             for: browser)
         // A code may have been redeemed meanwhile; from now on none is.
@@ -39,7 +39,7 @@ extension Call<RealmContext> {
         by browser: SignedInBrowser
     ) async throws(Problem) {
         for end in try await ends(of: account, from: line, alsoEnding: asking) {
-            try await carryOut(end, for: browser)
+            try await dispatch(end, for: browser)
         }
     }
 
@@ -86,7 +86,7 @@ extension Call<RealmContext> {
     func withdrawConsent(to clientID: String, by browser: SignedInBrowser) async throws(Problem) {
         for consent in try await consents(of: browser.subject)
         where consent.given.clientID == clientID {
-            try await carryOut(
+            try await dispatch(
                 WithdrawConsent(consent: consent.id, account: browser.subject), for: browser)
         }
     }

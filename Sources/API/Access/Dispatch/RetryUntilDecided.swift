@@ -4,7 +4,7 @@ internal import EventSourcing
 /// answer is all that its caller will ever have of what was used up for it. What fails is tried again
 /// for five minutes; until then the caller has been told 503, and has the answer when it comes again. A
 /// request that has put nothing on record hears of a failure at once.
-func carriedToItsEnd<Value, Fault: Error>(
+func retriedUntilDecided<Value, Fault: Error>(
     _ body: () async throws(Fault) -> Value
 ) async throws(Fault) -> Value {
     var pauses = Pauses()

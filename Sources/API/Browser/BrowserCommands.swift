@@ -5,7 +5,7 @@ internal import Values
 
 extension Call<RealmContext> {
     /// Carries a command out for whoever is signed in with this browser.
-    func carryOut<C: Command>(
+    func dispatch<C: Command>(
         _ command: C, for browser: SignedInBrowser
     ) async throws(Problem) where C.Rejection: Refusal {
         if let rejection = try await attempt(command, for: browser) { throw rejection.problem }

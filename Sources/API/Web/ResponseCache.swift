@@ -2,8 +2,8 @@ internal import HTTP
 internal import Synchronization
 
 /// Answers that are the same for everybody who asks at a host, until something changes in its realm: it is
-/// part of the host's `Ground`, and goes with it. Only routes that say so of themselves put anything here.
-final class Shelf: Sendable {
+/// part of the host's `HostConfiguration`, and goes with it. Only routes that say so of themselves put anything here.
+final class ResponseCache: Sendable {
     /// As few as there are such routes: comparing takes less than looking up.
     private let answers = Mutex<[(path: String, response: Response)]>([])
 

@@ -11,7 +11,7 @@ import Values
     }
 
     @Test func `is no more than there is room for, and each but once`() {
-        var work = WorkInHand(limit: 64)
+        var work = InFlightWork(limit: 64)
         #expect(work.take(entries) == Array(entries[..<64]))
         #expect(work.take(entries).isEmpty)
         work.settle(entries[3], until: .now + .seconds(60))
@@ -19,7 +19,7 @@ import Values
     }
 
     @Test func `that is done takes no room from what waits`() {
-        var work = WorkInHand(limit: 64)
+        var work = InFlightWork(limit: 64)
         let now = ContinuousClock.now
         var taken: [DueWork.Entry] = []
         // The read model has seen none of the records yet.
@@ -35,7 +35,7 @@ import Values
     }
 
     @Test func `is free again when its time is over`() {
-        var work = WorkInHand(limit: 64)
+        var work = InFlightWork(limit: 64)
         let now = ContinuousClock.now
         _ = work.take([entries[0], entries[1]])
         work.settle(entries[0], until: now + .seconds(1))

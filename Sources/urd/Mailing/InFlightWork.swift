@@ -2,7 +2,7 @@ import ReadModels
 
 /// What a node has in hand of the work that is due: that which is under way, and that whose record the read
 /// model has not seen yet.
-struct WorkInHand {
+struct InFlightWork {
     /// As many are under way at once.
     let limit: Int
     private var underWay: Set<DueWork.Entry> = []
