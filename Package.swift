@@ -97,7 +97,7 @@ let package = Package(
                 "EventStore", "ReadModels", "API", "SecurityKeys", "Threads",
             ],
             swiftSettings: strict,
-            // Takes the place of the C library's allocator: docs/decisions/0047-allocator.md.
+            // Takes the place of the C library's allocator: decision 0024.
             linkerSettings: [.linkedLibrary("mimalloc")]),
 
         // For apps: the toolchain and nothing else.

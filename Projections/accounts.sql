@@ -105,7 +105,7 @@ end $$;
 -- section: finish
 
 -- Not unique: the mailbox's own stream sees to that, and two accounts may change places within a page.
--- Not by the realm first (decision 0133).
+-- Not by the realm first (decision 0081).
 create index on urd.accounts_{build} (mailbox, realm);
 
 -- section: readers

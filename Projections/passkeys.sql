@@ -79,7 +79,7 @@ end $$;
 
 -- section: finish
 
--- Not by the realm first (decision 0133).
+-- Not by the realm first (decision 0081).
 create unique index on urd.passkeys_{build} (credential, realm);
 create index on urd.passkeys_{build} (account, realm);
 

@@ -1,6 +1,6 @@
 -- Append refuses what was sealed or authenticated under keys that this database does not have, so that
 -- nothing is ever acknowledged that nobody can read: a crash or a failover may take a key away that a node
--- still has in memory (decision 0140). For that, each key has a name that outlives being wrapped anew.
+-- still has in memory (decision 0084). For that, each key has a name that outlives being wrapped anew.
 --
 -- A key that append sees was committed on this server before, so it is on disk, and on the standbys, no
 -- later than what append commits.

@@ -1,4 +1,4 @@
--- The derive key of a realm can be replaced (decision 0141). What is derived and stays for good, as the
+-- The derive key of a realm can be replaced (decision 0085). What is derived and stays for good, as the
 -- name of a mailbox does, is derived from a key of its own: `name`. A realm that is older than this has
 -- none until its derive key is replaced for the first time; until then both are one key.
 

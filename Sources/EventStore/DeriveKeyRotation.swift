@@ -4,7 +4,7 @@ import Postgres
 
 /// The derive key is replaced in three steps, so that no node is ever shown a secret of a key that it does
 /// not know: announced, every node accepts the new version; in use, every node makes its secrets under it;
-/// retired, the older versions are destroyed (decision 0141).
+/// retired, the older versions are destroyed (decision 0085).
 extension Keyring {
     /// As many versions as may live at once: whatever is forged is tried under each.
     static let mostDeriveKeys = 4

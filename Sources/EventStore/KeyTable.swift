@@ -285,7 +285,7 @@ private let beginningDurably = """
 // The row is held so that no rotation can drop the wrapping key before this is committed. It waits for
 // this server's disk, whatever the server or the role would have. It does not wait for standbys: whatever
 // the key seals does, and comes behind it in the same order; where a failover comes between, append
-// refuses what was sealed (decision 0140). So a standby that hangs holds no connection that reads.
+// refuses what was sealed (decision 0084). So a standby that hangs holds no connection that reads.
 // In one order, whoever asks: two nodes that bring keys of the same subjects wait for each other once.
 private let insertingSubjects = Statement(
     "subject_keys_insert",

@@ -2,7 +2,7 @@
 ///
 /// There is no other form: a mail never goes to what somebody typed but to what an account is
 /// found by, so that no spelling can lead a code astray. The rules are in
-/// docs/decisions/0010-mail-addresses.md.
+/// decision 0010.
 public struct MailAddress: Hashable, Sendable {
     public enum Fault: Error, Hashable, Sendable, CaseIterable {
         case malformed

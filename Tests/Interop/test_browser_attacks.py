@@ -556,7 +556,7 @@ class Leaks(InABrowser):
                 }""", site + path), "TypeError")
 
     def test_a_script_elsewhere_reads_what_clients_ask_by_themselves(self):
-        """An application that runs in a browser alone gets its tokens there, by no cookie (decision 0096)."""
+        """An application that runs in a browser alone gets its tokens there, by no cookie (decision 0048)."""
         self.reader.go(self.evil.origin)
         answer = self.reader.browser.run("""async (url) => {
             const answer = await fetch(url, {

@@ -134,7 +134,7 @@ class Framing(Hostile):
             urd.api.close()  # ours had nothing to ask, and gave way
 
     def test_a_process_that_may_open_little_outlives_a_crowd(self):
-        """The runtime ends a process that has no descriptor left (decision 0095)."""
+        """The runtime ends a process that has no descriptor left (decision 0047)."""
         small = Urd(prefix=("prlimit", "--nofile=400:400"))
         idle = []
         try:

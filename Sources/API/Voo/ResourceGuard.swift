@@ -5,7 +5,7 @@ internal import JSON
 internal import Values
 
 /// What a resource server's proxy asks of each request before it lets it pass: see
-/// `docs/decisions/0113-whose-tokens-pass-the-guard.md`.
+/// decision 0062.
 enum ResourceGuard {
     static let route = Route<RealmContext>(
         .get, "/connect/guard", id: "guardResource", tag: "Voo",

@@ -4,7 +4,7 @@ internal import Identity
 internal import JSON
 internal import Values
 
-/// The places and letters that apps of the voo profile know: see `docs/decisions/0042-voo-profile.md`.
+/// The places and letters that apps of the voo profile know: see decision 0021.
 enum VooRoutes {
     static let table: [Route<RealmContext>] = [
         AuthorizeRoutes.authorize(.get, "/authorize", id: "vooAuthorize"),

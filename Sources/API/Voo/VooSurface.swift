@@ -1,4 +1,4 @@
-/// The addresses that apps of the voo profile know: see `docs/decisions/0042-voo-profile.md`.
+/// The addresses that apps of the voo profile know: see decision 0021.
 struct VooSurface: RealmSurface {
     let routes = VooRoutes.table
 }

@@ -90,7 +90,7 @@ public enum ConsentPolicy: String, CaseIterable, Sendable {
 public enum ClientProfile: String, CaseIterable, Sendable {
     case standard
     /// The mobile login with a resource server that sends people to the login page. See
-    /// `docs/decisions/0042-voo-profile.md`.
+    /// decision 0021.
     case voo
 }
 

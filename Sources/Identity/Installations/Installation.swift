@@ -2,7 +2,7 @@ internal import EventSourcing
 public import Values
 
 /// An app on one device of a realm's owner, which registered itself: a client of a realm of the flagship
-/// profile. See `docs/decisions/0070-flagship-profile.md`.
+/// profile. See decision 0035.
 public enum Installation {
     /// Seconds after which one is nobody of which no token or code came.
     public static let patience: Int64 = 3_600

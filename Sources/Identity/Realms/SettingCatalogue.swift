@@ -29,7 +29,7 @@ public enum SignInLevel: String, CaseIterable, Sendable {
 /// Which table of routes a realm has beside the standard ones.
 public enum RealmProfile: String, CaseIterable, Sendable {
     case standard
-    /// One owner, and one app that may have everything: `docs/decisions/0070-flagship-profile.md`.
+    /// One owner, and one app that may have everything: decision 0035.
     case flagship
 }
 

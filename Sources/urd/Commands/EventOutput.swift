@@ -39,7 +39,7 @@ struct EventOutput: Sendable {
         return head
     }
 
-    /// Puts on record whose data these events show, before they are shown (decision 0030).
+    /// Puts on record whose data these events show, before they are shown (decision 0016).
     func disclose(_ events: some Sequence<Recorded>, in store: Store) async throws {
         guard isOpen else { return }
         let opened = events.filter(\.isOpened)

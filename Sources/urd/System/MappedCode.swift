@@ -4,7 +4,7 @@ import Glibc
 ///
 /// Starting runs through most of it once, and for each page that it touches the kernel maps the fifteen
 /// around it that are in the page cache. They would stay resident for as long as the process lives,
-/// although serving needs a fifth of them: decision 0173.
+/// although serving needs a fifth of them: decision 0108.
 enum MappedCode {
     struct Mapping: Equatable {
         let address: UInt

@@ -7,7 +7,7 @@ import Values
 
 @testable import API
 
-/// Decision 0163.
+/// Decision 0105.
 @Suite struct `A certification` {
     private func id(_ app: TestInstallation) throws -> UUID {
         try #require(UUID(bytes: Hex.decode(app.id) ?? []))
