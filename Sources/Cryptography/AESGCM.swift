@@ -93,7 +93,7 @@ public enum AESGCM {
         }
     }
 
-    /// OpenSSL counts in `Int32`; a gibibyte is far beyond what anybody should seal in one piece.
+    /// OpenSSL counts in `Int32`; a gibibyte is far more than should be sealed in one piece.
     static func int32(_ count: Int) throws(Failure) -> Int32 {
         guard count <= 1 << 30, let length = Int32(exactly: count) else {
             throw Failure(.tooLarge, "more than a gibibyte at once")
@@ -101,8 +101,8 @@ public enum AESGCM {
         return length
     }
 
-    /// An array that `fill` writes whole. If it throws, what it wrote is wiped and freed: nobody
-    /// sees plain bytes whose tag was wrong.
+    /// An array that `fill` writes whole. If it throws, what it wrote is wiped and freed: no caller
+    /// sees plaintext whose tag was wrong.
     private static func filled(
         _ count: Int, _ fill: (UnsafeMutablePointer<UInt8>) throws(Failure) -> Void
     ) throws(Failure) -> [UInt8] {

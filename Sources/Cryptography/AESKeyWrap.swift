@@ -27,7 +27,7 @@ public enum AESKeyWrap {
         }
     }
 
-    /// For whoever makes such messages, and for tests.
+    /// For senders of wrapped keys, and for tests.
     public static func wrap(_ inner: SecretBytes, key: SecretBytes) throws(Failure) -> [UInt8] {
         guard key.count == 32, inner.count >= 16, inner.count <= 120, inner.count % 8 == 0 else {
             throw Failure(.malformed, "not a key that can be wrapped")

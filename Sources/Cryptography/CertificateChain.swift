@@ -26,7 +26,7 @@ public struct CertificateChain: Sendable {
     }
 
     /// Path validation as OpenSSL does it, ending at one of the roots, at that time. A root may be
-    /// an intermediate certificate or the leaf itself, if that is what somebody chose to trust.
+    /// an intermediate certificate or the leaf itself, if the caller trusts that certificate.
     public func checkTrust(roots: [Certificate], at seconds: Int64) throws(Flaw) {
         guard let leaf = certificates.first else { throw .empty }
         let store = TrustStore(roots)

@@ -2,8 +2,9 @@ import COpenSSL
 
 /// ECDSA on P-256 with SHA-256, as JOSE (RFC 7518, section 3.4) and WebAuthn use it.
 ///
-/// A private key proves itself when it comes in: it signs once, and its public part must agree.
-/// A public key is its two coordinates, whatever way it came, so that equal keys are equal bytes.
+/// A private key proves itself when it comes in: it signs once, and its public part must agree. A
+/// public key is its two coordinates, in any encoding it came in, so that equal keys are equal
+/// bytes.
 public enum ES256 {
     public static let coordinateLength = 32
     public static let signatureLength = 64
@@ -73,7 +74,7 @@ public enum ES256 {
 
         public var spki: [UInt8] { PublicKey.prefix + x + y }
 
-        /// False for whatever is not r ‖ s for `message`: a wrong length, r or s zero or not
+        /// False for bytes that are not r ‖ s for `message`: a wrong length, r or s zero or not
         /// below the order of the curve, another key.
         public func isValid(_ signature: [UInt8], for message: [UInt8]) -> Bool {
             guard let signature = try? ECDSASignature(joined: signature) else { return false }

@@ -24,7 +24,7 @@ public enum ES384 {
             self.y = y
         }
 
-        /// False for whatever is not r ‖ s for `message`: a wrong length, r or s zero or not
+        /// False for bytes that are not r ‖ s for `message`: a wrong length, r or s zero or not
         /// below the order of the curve, another key.
         public func isValid(_ signature: [UInt8], for message: [UInt8]) -> Bool {
             guard let signature = try? ECDSASignature(joined: signature, on: .p384),

@@ -3,8 +3,8 @@ import COpenSSL
 /// Owner of one OpenSSL key.
 ///
 /// A class, since OpenSSL's keys are counted references already: it frees once, and the key structs
-/// of this module share it. OpenSSL lets many threads use a key that nobody changes, and nobody can
-/// change it from here.
+/// of this module share it. OpenSSL lets many threads use a key that is never changed, and no code
+/// here can change it.
 @safe
 final class EVPKey: @unchecked Sendable {
     let pointer: OpaquePointer
@@ -38,7 +38,7 @@ final class EVPKey: @unchecked Sendable {
         return signature
     }
 
-    /// False for whatever is not a signature of `message` by this key, malformed ones included.
+    /// False for bytes that are not a signature of `message` by this key, malformed ones included.
     func isValid(_ signature: [UInt8], for message: [UInt8], digest: String?) -> Bool {
         // A failing check leaves its reason in the queue, where the next call must not find it.
         defer { ERR_clear_error() }

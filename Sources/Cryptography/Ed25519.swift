@@ -122,7 +122,7 @@ public enum Ed25519 {
             try self.init(bytes)
         }
 
-        /// False for whatever is not a signature of `message`, malformed ones included.
+        /// False for bytes that are not a signature of `message`, malformed ones included.
         public func isValid(_ signature: [UInt8], for message: [UInt8]) -> Bool {
             signature.count == signatureLength
                 && key.isValid(signature, for: message, digest: nil)

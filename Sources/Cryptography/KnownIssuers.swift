@@ -2,16 +2,16 @@ internal import Synchronization
 
 /// Issuers that were once found to be good under a root.
 ///
-/// What a signature over fixed bytes says does not change, so that it is looked at once for each issuer
-/// and root: whoever sends an issuer's certificate along sends the same bytes as all others do. What can
-/// change is looked at every time: what time it is, which roots count, and the leaf itself. Nothing is
-/// remembered of a chain that did not end at one of the roots, so that nobody fills this up who has no
-/// authority there.
+/// What a signature over fixed bytes says does not change, so that it is looked at once for each
+/// issuer and root: all senders of an issuer's certificate send the same bytes. What can change is
+/// looked at every time: what time it is, which roots count, and the leaf itself. Nothing is
+/// remembered of a chain that did not end at one of the roots, so that a sender without a
+/// certificate from a root cannot fill this cache.
 public final class KnownIssuers: Sendable {
     private struct Entry {
         let issuer: Certificate
         let root: Certificate
-        /// Nil until somebody else has the same.
+        /// Nil until a second chain has the same issuer.
         var store: TrustStore?
     }
 

@@ -3,7 +3,7 @@ import COpenSSL
 /// RSA with PKCS #1 v1.5 padding and SHA-256, as JOSE (RFC 7518, section 3.3) uses it, for
 /// clients that know nothing newer.
 ///
-/// The modulus has 2048 to 8192 bits: below, it can be broken; above, somebody else's key would
+/// The modulus has 2048 to 8192 bits: below, it can be broken; above, a third party's key would
 /// decide how long this process computes. For the same reason the exponent has at most 32 bits.
 public enum RS256 {
     public static let bitsAllowed = 2048...8192

@@ -1,8 +1,8 @@
 import COpenSSL
 
-/// Bytes that nobody can guess, from the operating system, which seeds OpenSSL's generator as well. For the few
-/// that a name or a nonce takes the system is asked in a third of the time, and it knows when a machine
-/// was copied.
+/// Unpredictable bytes from the operating system, which seeds OpenSSL's generator as well. For the
+/// few that a name or a nonce takes the system is asked in a third of the time, and it knows when a
+/// machine was copied.
 ///
 /// It cannot fail towards the caller: an identity server that cannot get random bytes must not go
 /// on, and there is nothing a caller could do instead. The system interrupts the call where many are

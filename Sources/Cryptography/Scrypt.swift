@@ -2,7 +2,7 @@ import COpenSSL
 
 /// scrypt (RFC 7914): passphrases made expensive to guess.
 ///
-/// The stored text names its own parameters, so that they can be raised without asking anybody for
+/// The stored text names its own parameters, so that they can be raised without asking users for
 /// their passphrase again. Because a text may come from an import, it is read as foreign input:
 /// memory and work are bounded before anything is computed. Every call takes tenths of a second on
 /// its thread and megabytes of memory: never call it on the cooperative pool, and let only a few

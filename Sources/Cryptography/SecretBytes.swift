@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// Bytes that nobody may read by accident: keys, seeds, passphrases.
+/// Secret bytes that must not leak by accident: keys, seeds, passphrases.
 ///
 /// A final class, because an array would be copied in silence and freed unwiped: here there is one
 /// piece of memory with one owner, overwritten when the last reference goes. It never changes after

@@ -1,11 +1,12 @@
-/// A way to sign that a key of somebody else may use; ECDSA as ASN.1, as WebAuthn and X.509 have it.
+/// A signature scheme that a third party's key may use; ECDSA as ASN.1, as WebAuthn and X.509 have
+/// it.
 public enum SignatureScheme: Sendable, Hashable, CaseIterable {
     case es256, es384, es512
     case rs256, rs384, rs512
     case ps256, ps384, ps512
     case ed25519, ed448
-    /// RSA with PKCS #1 v1.5 and SHA-1. Nobody may register such a key; security chips attest with
-    /// it to this day.
+    /// RSA with PKCS #1 v1.5 and SHA-1. Keys of this scheme cannot be registered; security chips
+    /// attest with it to this day.
     case rs1
 
     /// What is hashed before it is signed; nil where the scheme hashes on its own.

@@ -1,7 +1,7 @@
 import COpenSSL
 
-/// Owner of an OpenSSL store of certificates that are trusted. OpenSSL lets many threads verify with one
-/// that nobody adds to.
+/// Owner of an OpenSSL store of certificates that are trusted. OpenSSL lets many threads verify
+/// with a store that is never added to.
 @safe
 final class TrustStore: @unchecked Sendable {
     private let pointer: OpaquePointer
@@ -19,7 +19,7 @@ final class TrustStore: @unchecked Sendable {
 
     deinit { unsafe X509_STORE_free(pointer) }
 
-    /// Path validation as OpenSSL does it, ending at whatever is trusted here.
+    /// Path validation as OpenSSL does it, ending at a certificate that is trusted here.
     func trusts(
         _ leaf: Certificate, by between: [Certificate] = [], at seconds: Int64
     ) -> Bool {
@@ -67,7 +67,8 @@ final class TrustStore: @unchecked Sendable {
         }
         let parameters = unsafe X509_STORE_CTX_get0_param(context)
         unsafe X509_VERIFY_PARAM_set_time(parameters, time_t(seconds))
-        // No MD5, no SHA-1, no RSA below 2048 bits: whoever forges one of those is trusted.
+        // No MD5, no SHA-1, no RSA below 2048 bits: an attacker who forges one of those would be
+        // trusted.
         unsafe X509_VERIFY_PARAM_set_auth_level(parameters, 2)
         guard
             unsafe X509_VERIFY_PARAM_set_flags(parameters, UInt(X509_V_FLAG_PARTIAL_CHAIN)) == 1

@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// Somebody else's public key, of whatever kind: to compare, and to check signatures with.
+/// A third party's public key of any supported kind, to compare and to verify signatures with.
 ///
 /// Beside `ES256`, `RS256` and `Ed25519`, which say in their type what they are, because an
 /// authenticator chooses its algorithm at run time, and its maker's certificates choose others.
@@ -51,7 +51,7 @@ public struct VerifyingKey: Sendable, Equatable {
         self.kind = kind
     }
 
-    /// Refuses kinds that nobody asked for, spelled out curves, and RSA that is too short or too
+    /// Rejects unsupported kinds, curves with explicit parameters, and RSA keys too short or too
     /// long.
     init(_ key: EVPKey) throws(Failure) {
         form = .any(key)
@@ -59,7 +59,7 @@ public struct VerifyingKey: Sendable, Equatable {
         if kind == .rsa { _ = try RS256.PublicKey(of: key) }
     }
 
-    /// False for whatever is not a signature of `message` by this key in this scheme.
+    /// False for bytes that are not a signature of `message` by this key in this scheme.
     public func isValid(_ signature: [UInt8], for message: [UInt8], scheme: SignatureScheme) -> Bool
     {
         // The longest signature is as long as the longest modulus: more is not worth a look.

@@ -37,8 +37,8 @@ struct Batch: Sendable {
 /// Who waits for which realm, and which lane may serve it. A state machine without a lock or a
 /// clock of its own.
 ///
-/// A realm belongs to one lane while a batch of it is in the air, so that its batches never meet
-/// in the database. Realms take turns batch by batch, so that a busy one delays nobody for longer
+/// A realm belongs to one lane while a batch of it is in the air, so that its batches never meet in
+/// the database. Realms take turns batch by batch, so that a busy one delays no other for longer
 /// than one batch.
 struct Admission: Sendable {
     struct Limits: Sendable {
@@ -87,7 +87,7 @@ struct Admission: Sendable {
         return owners[realm] == nil ? .queuedForAny : .queued
     }
 
-    /// Takes a command out of the line that nobody waits for any more. False where it is not in it: it
+    /// Takes a command that its caller gave up out of the queue. False where it is not in it: it
     /// may be in the air.
     mutating func withdraw(_ pending: Pending) -> Bool {
         let realm = pending.commit.realm
@@ -128,8 +128,8 @@ struct Admission: Sendable {
         return queues.values.flatMap { $0 }
     }
 
-    /// Takes from the front of a realm's queue whatever can stand in one batch. What depends on a
-    /// command before it waits for the next: it may lose by then, and must see why.
+    /// Takes from the front of a realm's queue the commands that fit in one batch. What depends on
+    /// a command before it waits for the next: it may lose by then, and must see why.
     private mutating func form(_ realm: RealmID) -> Batch {
         var queue = queues.removeValue(forKey: realm) ?? []
         var touched = Touched()

@@ -1,7 +1,7 @@
 import Cryptography
 import Values
 
-/// Whoever is not known yet shares a key with all the unknown of that month.
+/// A person who is not known yet shares a key with all unknown persons of that month.
 func anonymousSubject(_ at: Timestamp) -> UUID {
     anonymousSubject(month: String(at.description.prefix(7)))
 }

@@ -5,8 +5,8 @@ import Synchronization
 ///
 /// Heads come from this node's own commits at once, and from other nodes' through a poll. Positions
 /// of two epochs do not compare: a failover or a restore took the tail of the log away that the
-/// earlier ones are of. So everything here compares (epoch, position), and whoever tells of another
-/// epoch than the one known makes the realm begin anew: head and configuration are what was told,
+/// earlier ones are of. So everything here compares (epoch, position), and a report of another
+/// epoch than the known one makes the realm begin anew: head and configuration are what was told,
 /// every cache that hangs on `configuration(of:)` is void, and followers look again.
 public final class CommitHub: Sendable {
     /// What this node knows of one realm's log.
@@ -96,13 +96,14 @@ public final class CommitHub: Sendable {
         }
     }
 
-    /// Calls this with each realm whose epoch is about to be another one, or known for the first time,
-    /// before anybody can learn of it here. It is called under the hub's lock, and must not ask the hub.
+    /// Calls this with each realm whose epoch is about to be another one, or known for the first
+    /// time, before any reader of the hub can learn of it. It is called under the hub's lock, and
+    /// must not ask the hub.
     public func onRestart(_ listener: @escaping @Sendable (RealmID) -> Void) {
         state.withLock { $0.listeners.append(listener) }
     }
 
-    /// Notes how far a log is. In one epoch heads only grow, whoever is first to tell.
+    /// Notes how far a log is. In one epoch heads only grow, in whatever order the reports arrive.
     /// - Returns: false where the log is in another epoch than the one known so far.
     @discardableResult
     public func publish(_ head: Head, of realm: RealmID) -> Bool {

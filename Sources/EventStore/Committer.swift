@@ -63,7 +63,7 @@ final class Committer: Sendable {
         }
     }
 
-    /// A command's place in the line, for whoever may give it up.
+    /// A command's place in the queue, for a caller that may give it up.
     private final class Ticket: Sendable {
         let scope: RequestScope
         let pending = Mutex<Pending?>(nil)

@@ -3,9 +3,9 @@ internal import Synchronization
 public import Telemetry
 public import Values
 
-/// The database's clock as this process knows it: all nodes share it, whatever the clocks of their
-/// machines show. It is read on every new connection and again and again; in between a clock goes on
-/// that nobody can set.
+/// The database's clock as this process knows it: all nodes share it, regardless of the clocks of
+/// their machines. It is read on every new connection and again and again; in between a monotonic
+/// clock goes on.
 public final class DatabaseClock: Sendable {
     /// In microseconds since 1970.
     public static let question = "(extract(epoch from clock_timestamp()) * 1000000)::bigint::text"
@@ -57,7 +57,7 @@ public final class DatabaseClock: Sendable {
     }
 }
 
-/// A clock that nobody can set.
+/// A monotonic clock.
 public func microsecondsSinceStart() -> @Sendable () -> Int64 {
     let start = ContinuousClock.now
     return {

@@ -6,7 +6,7 @@ import Postgres
 /// not know: announced, every node accepts the new version; in use, every node makes its secrets under it;
 /// retired, the older versions are destroyed (decision 0085).
 extension Keyring {
-    /// As many versions as may live at once: whatever is forged is tried under each.
+    /// As many versions as may live at once: a forged token is tried under each.
     static let mostDeriveKeys = 4
 
     public enum DeriveKeyAnnouncement: Equatable, Sendable {
@@ -72,8 +72,8 @@ extension Keyring {
         }
     }
 
-    /// In one transaction, which is on disk before anybody hears of it. Nil, and nothing is changed, where
-    /// the realm's keys cannot be read or wrapped.
+    /// In one transaction, which is on disk before any caller or node hears of it. Nil, and nothing
+    /// is changed, where the realm's keys cannot be read or wrapped.
     private func changeDeriveKeys<Outcome: Sendable>(
         of realm: RealmID,
         _ change:
@@ -85,7 +85,7 @@ extension Keyring {
                 try KeyTable.lock(realm, on: connection)
                 let rows = try KeyTable.load(realm, on: connection)
                 let outcome = try change(rows, connection)
-                // Last, since it holds up whoever appends.
+                // Last, since it blocks sessions that append.
                 try KeyTable.noteKeys(of: realm, on: connection)
                 return (rows, outcome)
             }

@@ -192,7 +192,7 @@ private func metaFields(_ origin: Origin) -> JSON {
     return .object(fields)
 }
 
-/// Where the request came from is personal whatever the event is about.
+/// The origin of the request is personal in every event.
 private func personalFields(_ origin: Origin) -> JSONObject {
     var fields: JSONObject = [:]
     if let address = origin.address { fields["$address"] = .string(address) }

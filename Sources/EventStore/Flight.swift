@@ -16,7 +16,7 @@ enum Flight {
         from urd.append(\(arguments(32)))
         """)
 
-    /// What to send. An epoch of 0 takes whatever epoch the realm has, and opens its log.
+    /// What to send. An epoch of 0 takes the realm's current epoch, and opens its log.
     static func sending(_ batch: Batch) -> (statement: Statement, parameters: Parameters) {
         var parameters = Parameters()
         parameters.add(batch.realm.name)
@@ -105,7 +105,7 @@ enum Flight {
         return try firstAnswers([.duplicate(at)], alone, connection).first
     }
 
-    /// A commit behind whatever was found: a standby that commits wait for has both then.
+    /// A commit after all that was found: a standby that commits wait for has both then.
     static let committing = Statement(
         "committing", "select pg_logical_emit_message(true, 'urd', 'resolved')")
     private static let findingCommand = Statement(

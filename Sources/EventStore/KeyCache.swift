@@ -9,8 +9,9 @@ struct SubjectKey: Sendable {
     let secret: SecretBytes
 }
 
-/// The keys that this node has in memory. Whatever makes it doubt that they are the database's takes them
-/// out of use, and ends a generation: what was on its way here before comes too late.
+/// The keys that this node has in memory. Any event that makes it doubt that they are the
+/// database's takes them out of use, and ends a generation: what was on its way here before comes
+/// too late.
 struct KeyCache {
     struct ID: Hashable {
         let realm: RealmID

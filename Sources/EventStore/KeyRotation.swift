@@ -9,7 +9,7 @@ extension Keyring {
     public func rotateMaster() async throws(LogFailure) -> Int {
         try await database.tryRun { [self] connection throws(Postgres.Failure) in
             try KeyTable.transaction(on: connection) { connection throws(Postgres.Failure) in
-                // Whoever makes keys meanwhile makes them after this, and finds the new one.
+                // A session that makes keys meanwhile waits for this, and finds the new master key.
                 try KeyTable.takeMaster(on: connection)
                 return try wrapAnew(on: connection)
             }
@@ -38,7 +38,7 @@ extension Keyring {
     }
 
     /// Gives a realm a new wrapping key and a new key for what the application writes, and wraps
-    /// every subject's key anew. The old wrapping key is destroyed, and with it whatever backups of
+    /// every subject's key anew. The old wrapping key is destroyed, and with it all that backups of
     /// single rows still hold.
     /// - Returns: how many subject keys were wrapped anew.
     public func rotate(_ realm: RealmID) async throws(LogFailure) -> Int {
@@ -49,7 +49,7 @@ extension Keyring {
                 try KeyTable.holdMaster(on: connection)
                 try KeyTable.lock(realm, on: connection)
                 // Read under the lock: what is known from before may be another rotation's past,
-                // and a key that is not the one in the table would seal for nobody.
+                // and data sealed with a key that is not in the table could never be opened.
                 let rows = try KeyTable.load(realm, on: connection)
                 guard let keys = RealmKeys(unwrap(rows, realm)) else { return (rows, Int?.none) }
                 return (rows, try rotate(realm, from: keys, on: connection))

@@ -31,8 +31,8 @@ enum KeyTable {
         }
     }
 
-    /// What is committed here is on disk before anybody hears of it, whatever the server or the role
-    /// would have: keys are made and destroyed for good.
+    /// What is committed here is on disk before any caller hears of it, regardless of the settings
+    /// of the server or the role: keys are made and destroyed for good.
     @discardableResult
     static func transaction<Value>(
         on connection: Connection, _ body: (Connection) throws(Failure) -> Value
@@ -46,13 +46,13 @@ enum KeyTable {
         return rows.isNull(0, 0) ? nil : rows.bytes(0, 0)
     }
 
-    /// Keeps whoever changes the master key and whoever makes keys apart: what follows sees the
-    /// master key that the database has until this is committed.
+    /// Locks out a change of the master key while a session makes keys, and the reverse: what
+    /// follows sees the master key that the database has until this is committed.
     static func holdMaster(on connection: Connection) throws(Failure) {
         try connection.run("lock table urd.realm_key in row exclusive mode")
     }
 
-    /// The same for whoever changes it.
+    /// The same lock for the session that changes it.
     static func takeMaster(on connection: Connection) throws(Failure) {
         try connection.run("lock table urd.realm_key in share row exclusive mode")
     }
@@ -97,8 +97,8 @@ enum KeyTable {
         var parameters = Parameters()
         parameters.add(realm.name)
         // The first statement may have waited for a rotation whose new keys it did not see yet.
-        // With all others kept out, the second holds those as well: nobody wraps under a key that
-        // is about to be dropped.
+        // With all others kept out, the second holds those as well: no session wraps under a key
+        // that is about to be dropped.
         try connection.execute(locking, parameters)
         try connection.execute(locking, parameters)
     }
@@ -248,7 +248,7 @@ private let loadingAll = Statement(
     select purpose, version, master, wrapped, realm from urd.realm_key where master <> $1
     order by realm, purpose, version for update
     """)
-// The one that wraps the keys of Urd's own realm: every installation has them, and whoever changes the
+// The one that wraps the keys of Urd's own realm: every installation has them, and a change of the
 // master key wraps them anew too. Where they are not made yet, any realm's.
 private let masterOfDatabase = """
     coalesce(
@@ -282,11 +282,12 @@ private let beginningDurably = """
     select set_config('synchronous_commit', 'on', true)
         where current_setting('synchronous_commit') in ('off', 'local')
     """
-// The row is held so that no rotation can drop the wrapping key before this is committed. It waits for
-// this server's disk, whatever the server or the role would have. It does not wait for standbys: whatever
-// the key seals does, and comes behind it in the same order; where a failover comes between, append
-// refuses what was sealed (decision 0084). So a standby that hangs holds no connection that reads.
-// In one order, whoever asks: two nodes that bring keys of the same subjects wait for each other once.
+// The row is held so that no rotation can drop the wrapping key before this is committed. It waits
+// for this server's disk, regardless of the settings of the server or the role. It does not wait
+// for standbys: the events that the key seals do, and come behind it in the same order; where a
+// failover comes between, append refuses what was sealed (decision 0084). So a standby that hangs
+// holds no connection that reads. In one order for all sessions: two nodes that bring keys of the
+// same subjects wait for each other once.
 private let insertingSubjects = Statement(
     "subject_keys_insert",
     """

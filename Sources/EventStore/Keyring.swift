@@ -39,8 +39,8 @@ public final class Keyring: Sendable {
         }
     }
 
-    /// The keys of a realm, made when it has none yet. Whoever asks while they are on their way waits
-    /// for them, and asks no second time.
+    /// The keys of a realm, made when it has none yet. A caller that asks while they are loading
+    /// waits for them, and does not load them a second time.
     public func keys(of realm: RealmID) async throws(LogFailure) -> RealmKeys {
         if let known = cache.withLock({ $0.keys(of: realm) }) { return known }
         let coming = loading.withLock { loading in
@@ -129,7 +129,7 @@ public final class Keyring: Sendable {
         return Set(rows.filter { !isKnown($0.master) }.map(\.realm)).sorted()
     }
 
-    /// Ends with whatever clears what is in memory.
+    /// A generation ends when the cache is cleared.
     var generation: Int { cache.withLock { $0.generation } }
 
     /// The key that seals for a subject, where something that it sealed was appended of late.
@@ -217,8 +217,9 @@ public final class Keyring: Sendable {
         forget(realm)
     }
 
-    /// Uses no more what is in memory of a realm. Whatever makes one doubt that it is the database's calls
-    /// this: another epoch, a key that append misses, a rotation on another node.
+    /// Uses no more what is in memory of a realm. Invalidates the cached keys of a realm. Called
+    /// whenever they may differ from the database's: another epoch, a key that append misses, a
+    /// rotation on another node.
     func forget(_ realm: RealmID) {
         cache.withLock { $0.forget(realm) }
         // Who asks from now on is not given what was asked for before.

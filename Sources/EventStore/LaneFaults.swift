@@ -4,8 +4,8 @@ import Postgres
 import Telemetry
 import Threads
 
-/// What a lane does when something goes wrong: whoever waits is answered once, whatever happens, and
-/// nobody is told what did not happen.
+/// What a lane does when something goes wrong: each waiting caller is answered exactly once, and no
+/// caller is told of a commit that did not happen.
 extension Lane {
     /// For so long those wait who come while the outcome of others is being found out.
     private static var patience: Duration { .seconds(5) }
@@ -37,7 +37,7 @@ extension Lane {
         return connection
     }
 
-    /// A connection, or nothing and an answer for whoever waits.
+    /// A connection, or nothing and an answer for the waiting callers.
     func openOrFail(_ first: Batch) -> Connection? {
         let started = ContinuousClock.now
         do throws(Failure) {
@@ -153,10 +153,11 @@ extension Lane {
         return .success(answer)
     }
 
-    /// Batches were in the air when the connection broke. They are sent again under the same command
-    /// ids: `append` knows the commands that were committed and gives their first outcome. Until that is
-    /// known their callers wait, however long it takes: whatever else they were told would be a guess,
-    /// and what they did may be done. Who comes meanwhile has not begun, and is not made to wait.
+    /// Batches were in the air when the connection broke. They are sent again under the same
+    /// command ids: `append` knows the commands that were committed and gives their first outcome.
+    /// Until that is known their callers wait, however long it takes: any other answer would be a
+    /// guess, and what they did may be done. Who comes meanwhile has not begun, and is not made to
+    /// wait.
     func resolve(_ batches: [Batch], lost first: Lost, over connection: inout Connection?) {
         let begun = ContinuousClock.now
         var open = batches
@@ -214,7 +215,7 @@ extension Lane {
         return try open()
     }
 
-    /// At another server a process of that number is somebody else's.
+    /// At another server a process of that number is not ours.
     private static func remains(of lost: [Lost], at connection: Connection) -> String {
         let processes = lost.filter { $0.history == connection.history }.map(\.process)
         return """
@@ -247,8 +248,9 @@ extension Lane {
         }
     }
 
-    /// Waits for the commit of the oldest batch in the air. One at a server that has been left behind
-    /// meanwhile counts for nothing: it goes with that server's log, and nobody is told of it.
+    /// Waits for the commit of the oldest batch in the air. One at a server that has been left
+    /// behind meanwhile counts for nothing: it goes with that server's log, and no caller is told
+    /// of it.
     func receiveCommit(_ connection: Connection) throws(Failure) {
         try connection.receiveCommit()
         guard fence.isCurrent(connection) else { throw .leftBehind }

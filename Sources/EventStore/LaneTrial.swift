@@ -1,7 +1,8 @@
 import Postgres
 
-/// A commit of nothing, on the way that all others go: over the lane's own connection, by a prepared
-/// statement, flushed, and waited for by whatever standby commits wait for. It takes no lock.
+/// A commit of nothing, on the way that all others go: over the lane's own connection, by a
+/// prepared statement, flushed, and confirmed by the standbys that commits wait for. It takes no
+/// lock.
 extension Lane {
     static let trial = Statement(
         "commit_trial", "select pg_logical_emit_message(true, 'urd', 'trial')::text")

@@ -20,13 +20,13 @@ public final class PostgresLog: EventLog {
     private let isNews: @Sendable (NewEvent) -> Bool
     private let refusedPoll = Mutex<(at: ContinuousClock.Instant, why: String)?>(nil)
     private let tell: AsyncStream<Recorded>.Continuation
-    /// What this node appends and somebody on it wants to hear of at once, to be taken by one reader. It
-    /// may miss some, and knows nothing of other nodes: the log has them all.
+    /// The events that this node appends and a subscriber on it wants at once, for a single reader.
+    /// It may miss some, and knows nothing of other nodes: the log has them all.
     public let news: AsyncStream<Recorded>
 
-    /// For the sessions that read. Whatever is read often is looked up by a key; but a plan that was
-    /// cached while a table was small would read it from end to end until somebody counts it again, and
-    /// one for a realm that nobody has counted yet takes any index for as good as the key.
+    /// For the sessions that read. Frequent reads look up by a key; but a plan that was cached
+    /// while a table was small would read it from end to end until the next ANALYZE, and a plan for
+    /// a realm that was never analyzed takes any index for as good as the key.
     public static let session: Database.Session = { connection throws(Failure) in
         try connection.run(
             "set plan_cache_mode = force_generic_plan; set enable_seqscan = off; set jit = off")
@@ -39,9 +39,9 @@ public final class PostgresLog: EventLog {
         }
     }
 
-    /// Every session notes which history the server is in, so that the epoch moves before anything is
-    /// read or appended. It waits for no standby, which may be nowhere after a failover, and keeps no
-    /// other session waiting for one: an epoch that is lost again is given to nobody else.
+    /// Every session notes which history the server is in, so that the epoch moves before anything
+    /// is read or appended. It waits for no standby, which may be nowhere after a failover, and
+    /// keeps no other session waiting for one: a lost epoch is never given out again.
     static func noteTimeline(_ connection: Connection) throws(Failure) {
         try connection.run(
             """
@@ -73,7 +73,7 @@ public final class PostgresLog: EventLog {
         hub.onRestart { keyring.forget($0) }
     }
 
-    /// Answers whoever waits and lets the threads end.
+    /// Answers waiting callers and lets the threads end.
     public func close() {
         committer.close()
         tell.finish()
@@ -90,7 +90,7 @@ public final class PostgresLog: EventLog {
         }
     }
 
-    /// Why nothing can be committed; nil where commits get through. For whoever runs Urd.
+    /// Why nothing can be committed; nil where commits get through. For the operator.
     public var commitFault: String? { committer.fault }
 
     /// Why the log could not be read a moment ago although there was a server; nil where it could.

@@ -18,15 +18,16 @@ public final class RealmKeys: Sendable {
     let index: HMACKey
     /// Newest first: what an older one authenticated stays authentic.
     public let mac: [HMACKey]
-    /// The name that the newest of them has in the database, where it must be when what it authenticates
-    /// is appended. Whatever changes a realm's keys makes a new one, so that it stands for all of them.
+    /// The name that the newest of them has in the database, where it must be when what it
+    /// authenticates is appended. Every change of a realm's keys makes a new one, so that it stands
+    /// for all of them.
     let macID: UUID
     let macVersion: Int
     /// The names of all of them.
     let ids: Set<UUID>
     /// The names of those that are not in use yet.
     let announced: Set<UUID>
-    /// Derives what stays for good, whatever becomes of the derive key: names.
+    /// Derives names, which stay for good, also when the derive key is rotated.
     private let naming: HMACKey
     /// The one in use first. What any of them derived is accepted.
     private let derivations: [HMACKey]
@@ -67,7 +68,8 @@ public final class RealmKeys: Sendable {
         derive.count == 1 ? derive.values.first?.secret : nil
     }
 
-    /// The blind key of a claim: equal values meet, and nobody can read them.
+    /// The blind key of a claim: equal values have equal keys, and the values cannot be read from
+    /// them.
     func blind(_ claim: Claim) -> [UInt8] {
         index.authenticate([Array(claim.kind.utf8), [0], Array(claim.value.utf8)])
     }

@@ -2,8 +2,8 @@ import EventSourcing
 import JSON
 import Values
 
-/// What may be written: whatever can be read again, by this program and by SQL. A value that only
-/// fails once it is in the log would damage its stream, or halt a projection, for good.
+/// What may be written: values that can be read again, by this program and by SQL. A value that
+/// only fails once it is in the log would damage its stream, or halt a projection, for good.
 extension Commit {
     var isStorable: Bool {
         let texts = [
@@ -30,6 +30,6 @@ extension JSON {
 }
 
 extension String {
-    /// PostgreSQL takes U+0000 in `json` and fails whoever reads it out.
+    /// PostgreSQL takes U+0000 in `json` and fails the query that reads it out.
     fileprivate var isStorable: Bool { !hasNullCharacter }
 }

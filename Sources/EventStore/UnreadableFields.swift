@@ -3,7 +3,7 @@ import JSON
 import Synchronization
 import Telemetry
 
-/// Counts sealed fields that nobody erased and that yet cannot be opened, each time they are read, and
+/// Counts sealed fields that were not erased and yet cannot be opened, each time they are read, and
 /// says of each event once that it has them.
 final class UnreadableFields: Sendable {
     private struct Place: Hashable {

@@ -17,8 +17,8 @@ public struct Configuration: Sendable {
     public var destinations: Destinations = .any
     /// Certificates in PEM that are trusted beside the system's.
     public var caFile: String?
-    /// `http://host:port`; the environment is never asked. Together with `publicOnly` it is refused:
-    /// behind a proxy nobody here sees which address is called.
+    /// `http://host:port`; the environment is never asked. Together with `publicOnly` it is
+    /// refused: behind a proxy this process cannot see which address is called.
     public var proxy: String?
     /// Unencrypted HTTP may be called as well.
     public var allowsHTTP = true

@@ -88,7 +88,7 @@ public enum Destinations: Sendable {
     ])
 
     /// All that is global unicast today; the rest of IPv6 is loopback, link, site, multicast or
-    /// nobody's.
+    /// unassigned.
     private static let global6 = ranges(["2000::/3"])
 
     /// Special purposes, Teredo, 6to4 (both carry IPv4 addresses of the caller's choice) and what is

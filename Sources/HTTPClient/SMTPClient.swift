@@ -3,7 +3,7 @@ internal import CCurl
 /// Hands mails to one mail server.
 ///
 /// Each mail has a connection of its own: a kept one that the server has closed would make a mail
-/// fail whose message was sent, and nobody could tell whether it was taken.
+/// fail whose message was sent, with no way to tell whether the server accepted it.
 public final class SMTPClient: Sendable {
     public let server: SMTPServer
     private let workers: Workers
@@ -32,7 +32,8 @@ public final class SMTPClient: Sendable {
 
     public var queueLength: Int { workers.queueLength }
 
-    /// Returns once the server has taken the mail. Without a sender, nobody hears of a failure later.
+    /// Returns once the server has accepted the mail. Without a sender, a later failure is not
+    /// reported.
     public func send(
         from sender: String, to recipient: String, message: [UInt8]
     ) async throws(SMTPFailure) {
@@ -84,8 +85,8 @@ extension Handle {
     }
 }
 
-/// What may stand in a conversation with a mail server. A line that one server reads as one and
-/// the next as two carries mails that nobody checked ("SMTP smuggling").
+/// What may stand in a conversation with a mail server. A line that one server reads as one and the
+/// next as two carries mails that no server checked ("SMTP smuggling").
 enum Envelope {
     /// Printable ASCII, at most 254 bytes, one `@` with something on both sides, and nothing that
     /// means something in a path (RFC 5321 section 4.1.2).

@@ -33,8 +33,8 @@ final class Transfer {
         self.cancellation = cancellation
     }
 
-    /// Nobody wants more of it. libcurl has clocks of its own, but they stand still while it says
-    /// goodbye to a server that no longer answers.
+    /// Cancelled: no caller wants more of it. libcurl has clocks of its own, but they stand still
+    /// while it says goodbye to a server that no longer answers.
     var isOver: Bool { cancellation.isAsked || ContinuousClock.now > deadline }
 
     var isCancelled: Bool { cancellation.isAsked }
@@ -140,8 +140,8 @@ func reportProgress(
     return unsafe transfer(context).isOver ? 1 : 0
 }
 
-/// Called for each address that libcurl is about to connect to, whoever named it: after the name
-/// was resolved, for a redirect, and for each further address of a name.
+/// Called for each address that libcurl is about to connect to, from any origin: after the name was
+/// resolved, for a redirect, and for each further address of a name.
 func openSocket(
     _ context: UnsafeMutableRawPointer?, _ purpose: curlsocktype,
     _ address: UnsafeMutablePointer<curl_sockaddr>?

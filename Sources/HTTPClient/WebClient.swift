@@ -26,7 +26,7 @@ public final class WebClient: Sendable {
 
     public var queueLength: Int { workers.queueLength }
 
-    /// The response, whatever its status; redirects are responses unless they are followed.
+    /// The response, with any status; redirects are responses unless they are followed.
     public func send(_ request: OutgoingRequest) async throws(Failure) -> Response {
         let checked = try CheckedRequest(request, allowsHTTP: configuration.allowsHTTP)
         let timeout = min(request.timeout ?? configuration.timeout, configuration.timeout)

@@ -90,7 +90,7 @@ final class Workers: Sendable {
     }
 }
 
-/// Whether somebody still wants the answer.
+/// Whether the caller still wants the answer.
 final class Cancellation: Sendable {
     private let flag = Atomic(false)
 
@@ -101,7 +101,7 @@ final class Cancellation: Sendable {
     }
 }
 
-/// The first value wins; it may come before anybody waits.
+/// The first value wins; it may come before a caller waits.
 private final class Promise<Value: Sendable>: Sendable {
     private struct State {
         var continuation: CheckedContinuation<Value, Never>?
@@ -131,7 +131,7 @@ private final class Promise<Value: Sendable>: Sendable {
     }
 }
 
-/// libcurl as a whole: made ready once, by whoever needs it first.
+/// libcurl as a whole: initialized once, by its first user.
 enum Library {
     static let isReady = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
 }

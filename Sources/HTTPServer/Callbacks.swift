@@ -100,9 +100,9 @@ func requestEnded(
     worker.server.exchangeEnded()
 }
 
-/// libmicrohttpd 0.9.75 is about to refuse the length of a body, and would send the head of its answer
-/// twice: whatever reads that takes the second one for the body of the first. Which request it is about
-/// it does not say.
+/// libmicrohttpd 0.9.75 is about to refuse the length of a body, and would send the head of its
+/// answer twice: a client would take the second one for the body of the first. Which request it is
+/// about it does not say.
 func lengthRefused(context: UnsafeMutableRawPointer?) {
     guard let worker: Worker = unsafe borrowed(context) else { return }
     worker.refuseUnreadableLengths()

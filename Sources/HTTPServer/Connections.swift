@@ -26,8 +26,8 @@ final class Connections: Sendable {
     /// between without a word; two threads that accept at the same instant can exceed the limit by
     /// one.
     ///
-    /// Where the house is full, those give way who have kept us waiting for the longest: connections
-    /// at which nothing is asked must not keep out whoever asks something.
+    /// When the server is full, the connections that have been idle for the longest are closed:
+    /// idle connections must not keep out clients with a request.
     func hasRoom(for source: Source) -> Bool {
         state.withLock { state in
             guard state.perSource[source.key, default: 0] < maximumPerSource else { return false }

@@ -58,7 +58,7 @@ internal import Glibc
         return unsafe MHD_get_timeout(pointer, &milliseconds) == .YES && milliseconds == 0
     }
 
-    /// Further clients are refused by the system, unless somebody else holds the socket too, as
+    /// Further clients are refused by the system, unless another process holds the socket too, as
     /// systemd does: then they wait for the next server.
     func stopAccepting() {
         let descriptor = unsafe MHD_quiesce_daemon(pointer)

@@ -6,13 +6,13 @@ internal import Synchronization
 /// libmicrohttpd says that the exchange is over.
 ///
 /// The connection's own thread drives it. Two others may answer it: the handler's task, and the
-/// deadline. Whoever is first counts, and resumes the connection, exactly once.
+/// deadline. The first answer counts, and resumes the connection, exactly once.
 final class Exchange: Sendable {
     enum Stage {
         /// The first line is there: where it lay, to check that nothing was hidden in it.
         case began
         case receiving
-        /// The handler has begun, and nobody has answered or waited yet.
+        /// The handler has begun; there is no answer yet, and the connection is not suspended.
         case starting(Request)
         /// The connection is suspended.
         case handling(Task<Void, Never>, Request)
@@ -59,7 +59,7 @@ final class Exchange: Sendable {
 
     /// Lets the handler work on the request in a task of its own, which begins on this thread: an
     /// answer that needs no waiting is there when this returns, and costs no change of threads.
-    /// Otherwise the connection is suspended until somebody answers.
+    /// Otherwise the connection is suspended until the handler or the deadline answers.
     func start(_ request: Request, _ server: Core) -> Response? {
         state.withLock { $0.stage = .starting(request) }
         connection.enter(.handling(self), at: monotonicNow())
@@ -72,7 +72,7 @@ final class Exchange: Sendable {
                 state.stage = .done
                 return response
             }
-            // Under the lock: whoever answers next finds the connection suspended.
+            // Under the lock: the next answer finds the connection suspended.
             handle.suspend()
             state.stage = .handling(task, request)
             return nil
@@ -90,7 +90,7 @@ final class Exchange: Sendable {
     /// on its worker's thread.
     var unreadableLength: Refusal? { handle.unreadableLength }
 
-    /// Answers unless somebody else already has.
+    /// Answers, unless there already is an answer.
     @discardableResult
     func answer(_ response: Response, _ server: Core) -> Bool {
         let (isFirst, task): (Bool, Task<Void, Never>?) = state.withLock { state in

@@ -5,7 +5,7 @@ internal import HTTP
 /// Takes a request's first line and headers out of libmicrohttpd's buffer.
 ///
 /// The library reads names and values as C strings, repairs folded headers (wrongly, in 0.9.75),
-/// and so would hide whatever stands behind a NUL. It keeps all of them where they came in, one
+/// and so would hide all that stands behind a NUL. It keeps all of them where they came in, one
 /// after the other: where a gap between two is not just the line's end, the head is malformed.
 /// Addresses are compared, never followed.
 @unsafe func readHead(
@@ -26,19 +26,20 @@ internal import HTTP
         unsafe MHD_get_connection_values_n(
             arrival.handle, .HEADER_KIND, takeField, UnsafeMutableRawPointer(walk))
     }
-    // The last line's end and the empty line. A line ends with two bytes (RFC 9112 section 2.2): whoever
-    // takes one of them alone sees other fields than a server that does not.
+    // The last line's end and the empty line. A line ends with two bytes (RFC 9112 section 2.2): a
+    // server that accepts one of them alone sees other fields than one that does not (request
+    // smuggling).
     if start &+ UInt(size) &- walk.end != 4 { walk.reader.refuse(.malformed) }
     return unsafe walk.reader.finish(
         method: String(cString: method), target: target, version: String(cString: version),
         maximumBodyBytes: configuration.maximumBodyBytes)
 }
 
-/// Has libmicrohttpd 0.9.75 not take cookies apart, of which nothing here makes use: it takes a value of
-/// one quotation mark alone for one in quotes that is a byte shorter than nothing, and refuses the
-/// request with 431, so that whoever plants such a cookie locks a browser out (RFC 6265 section 5.2
-/// knows no malformed value). It reads the first field of that name: this is one before any of the
-/// client's.
+/// Has libmicrohttpd 0.9.75 not take cookies apart, of which nothing here makes use: it takes a
+/// value of one quotation mark alone for one in quotes that is a byte shorter than nothing, and
+/// refuses the request with 431, so that an attacker who plants that cookie locks a browser out
+/// (RFC 6265 section 5.2 knows no malformed value). It reads the first field of that name: this is
+/// one before any of the client's.
 @unsafe func leaveCookiesAlone(of connection: OpaquePointer) {
     let name = unsafe UnsafeRawPointer(noCookies.utf8Start).assumingMemoryBound(to: CChar.self)
     // Without room for it there is none for the client's fields either.

@@ -111,7 +111,7 @@ func decimal(_ bytes: UnsafeRawBufferPointer) -> Int? {
 /// Visible characters, space, tab and what is beyond ASCII.
 private func isFieldByte(_ byte: UInt8) -> Bool { byte >= 0x20 && byte != 0x7F || byte == 0x09 }
 
-/// Visible ASCII without `#`, which belongs to the client. Whatever else a path is to hold comes
+/// Visible ASCII without `#`, which belongs to the client. Other characters in a path come
 /// percent-encoded.
 private func isTargetByte(_ byte: UInt8) -> Bool {
     (0x21...0x7E).contains(byte) && byte != UInt8(ascii: "#")

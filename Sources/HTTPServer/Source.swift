@@ -5,8 +5,8 @@ internal import Glibc
 struct Source: Hashable {
     /// The address in digits, as handlers see it.
     let text: String
-    /// What is counted as one source: an IPv4 address, or the 64 bits of an IPv6 network, because
-    /// whoever has one such address has them all.
+    /// What is counted as one source: an IPv4 address, or the 64 bits of an IPv6 network, because a
+    /// client that has one of these addresses has them all.
     let key: Key
 
     struct Key: Hashable {

@@ -66,7 +66,7 @@ final class Worker: TaskExecutor {
     }
 
     /// Answers those in our own words, once, and closes their connections: what libmicrohttpd says
-    /// then reaches nobody.
+    /// then reaches no client.
     func refuseUnreadableLengths() {
         for exchange in headless.withLock({ $0 }) where exchange.connection.waitingSince != nil {
             guard let refusal = exchange.unreadableLength else { continue }

@@ -50,7 +50,7 @@ public struct FieldFault: Error, Equatable, Sendable {
         case missesPlaces(of: String)
         /// It is set for the realm as a whole and not for one app.
         case notPerApp
-        /// Only somebody who manages the realm may say it.
+        /// Only an administrator of the realm may set it.
         case reserved
         /// An account could be named so in tokens.
         case formOfSubject

@@ -1,4 +1,4 @@
-/// A secret as somebody showed it: its digest under each key that the log may have kept its digest under.
+/// A presented secret: its digest under each key that the log may have kept its digest under.
 public struct ShownSecret: Equatable, Sendable {
     private let digests: [SecretDigest]
 

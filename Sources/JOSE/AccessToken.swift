@@ -17,7 +17,7 @@ public struct AccessToken: Sendable, Hashable {
     public var authenticatedAt: Timestamp?
     public var authenticationContext: String?
     public var authenticationMethods: [String]
-    /// Whatever else; a name of the above counts for nothing here.
+    /// Other claims; those with a name of the above are ignored here.
     public var additional: JSONObject
 
     public init(
@@ -72,9 +72,9 @@ public struct AccessToken: Sendable, Hashable {
         return try AccessToken(claims, expiresAt: expiresAt)
     }
 
-    /// As the server itself checks what comes back to it. `keys` are its own, which sign for nobody
-    /// else: under which of its names it did, and for whom, is not asked. Nil takes one that has
-    /// expired too.
+    /// As the server itself checks what comes back to it. `keys` are its own, which sign for no
+    /// other issuer: under which of its names it did, and for whom, is not asked. Nil takes one
+    /// that has expired too.
     public static func own(
         _ text: String, keys: KeySet, at now: Timestamp?
     ) throws(TokenRejection) -> AccessToken {

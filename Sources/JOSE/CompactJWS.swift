@@ -47,7 +47,7 @@ struct CompactJWS: Sendable {
 
     /// What changes the meaning of the message must be understood, and we understand none of it:
     /// any `crit` (RFC 7515 section 4.1.11), even an empty one, which is forbidden; an unencoded
-    /// payload (RFC 7797), also when nobody said that it is critical; encryption and compression.
+    /// payload (RFC 7797), also when `crit` does not name it; encryption and compression.
     ///
     /// `jku`, `x5c`, `x5u` and `x5t` are passed over: they say which key the sender would like to
     /// be believed by, and nothing here reads them; nor `jwk`, but for proofs of that very key.

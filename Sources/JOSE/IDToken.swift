@@ -6,7 +6,7 @@ public import Values
 public struct IDToken: Sendable, Hashable {
     public var issuer: String
     public var subject: String
-    /// The client, and nobody else.
+    /// The client, as the only audience.
     public var clientID: String
     public var issuedAt: Timestamp
     public var expiresAt: Timestamp
@@ -16,7 +16,7 @@ public struct IDToken: Sendable, Hashable {
     public var authenticationMethods: [String]
     /// Ties the access token of the same answer to this one; see `hash(ofAccessToken:)`.
     public var accessTokenHash: String?
-    /// Claims about the user, and whatever else; a name of the above counts for nothing here.
+    /// Claims about the user, and other claims; those with a name of the above are ignored here.
     public var additional: JSONObject
 
     public init(

@@ -7,7 +7,7 @@ public enum JWKRejection: Error, Hashable, Sendable {
     case malformed
     /// `kty` or `crv` is one that Urd doesn't know, or the key is outside of its bounds.
     case unsupportedKey
-    /// It holds a private or symmetric key. Whoever sent it has given it away.
+    /// It holds a private or symmetric key. Its sender has disclosed it.
     case holdsSecret
     /// `use` or `key_ops` don't allow it to verify signatures.
     case notForSignatures
@@ -73,7 +73,7 @@ extension VerificationKey {
         return .object(members)
     }
 
-    /// RFC 7638 with SHA-256: the same for the same key, whatever else stands beside it.
+    /// RFC 7638 with SHA-256: the same for the same key, regardless of other members.
     public var thumbprint: String { material.thumbprint }
 }
 

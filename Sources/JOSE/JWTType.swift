@@ -1,6 +1,6 @@
-/// The kinds of JWT that a realm's keys sign. Each has a `typ` of its own, and whoever reads one demands it:
-/// what was signed for one purpose serves no other (RFC 8725 sections 3.11 and 3.12). The whole table, with all
-/// readers, is in `docs/tokens.md`.
+/// The kinds of JWT that a realm's keys sign. Each has a `typ` of its own, and every verifier
+/// requires it: a token signed for one purpose serves no other (RFC 8725 sections 3.11 and 3.12).
+/// The whole table, with all readers, is in `docs/tokens.md`.
 public enum JWTType: String, CaseIterable, Sendable {
     /// OpenID Connect defines none, and libraries of clients know no other.
     case idToken = "JWT"

@@ -11,7 +11,7 @@ public struct LogoutToken: Sendable, Hashable {
 
     static let event = "http://schemas.openid.net/event/backchannel-logout"
 
-    /// Section 2.6. What has a nonce is an ID token that somebody shows as if it were one of these.
+    /// Section 2.6. A token with a nonce is an ID token presented as a logout token.
     public static func check(
         _ text: String, keys: KeySet, issuer: String, clientID: String, at now: Timestamp,
         leeway: Int64 = 30, algorithms: Set<Algorithm>

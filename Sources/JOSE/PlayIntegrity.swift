@@ -18,7 +18,7 @@ public enum PlayIntegrity {
         case license
     }
 
-    /// What has to hold, whoever asks.
+    /// The rules that hold for every request.
     public struct Rules: Sendable {
         /// Packages, each with the SHA-256 of the certificates that it may be signed with.
         public var apps: [String: Set<[UInt8]>]

@@ -1,7 +1,7 @@
 internal import JSON
 public import Values
 
-/// What somebody else says who is trusted: about a client (RFC 7591 section 2.3), or about a person
+/// A statement by a trusted third party: about a client (RFC 7591 section 2.3), or about a person
 /// (RFC 7523 section 2.1).
 public struct SignedStatement: Sendable, Hashable {
     public static let longestText = 16 << 10

@@ -1,6 +1,6 @@
 /// Why a token is not accepted.
 ///
-/// For our own records: whoever sent the token learns that it was refused, and no more.
+/// For our own records: the sender of the token learns only that it was rejected.
 public enum TokenRejection: Error, Hashable, Sendable {
     /// Longer than the reader of this kind of token takes.
     case tooLarge

@@ -42,9 +42,9 @@ public struct VerificationKey: Sendable, Hashable {
         algorithms = [algorithm.verification]
     }
 
-    /// False for whatever is not this key's signature by this algorithm. The kind of the key decides
-    /// how it is checked, never the token: only an RSA key has more than one way, and it must have
-    /// been made for the one that is asked for.
+    /// False for bytes that are not this key's signature by this algorithm. The kind of the key
+    /// decides how it is checked, never the token: only an RSA key has more than one way, and it
+    /// must have been made for the one that is asked for.
     func isValid(_ signature: [UInt8], for message: [UInt8], by algorithm: Algorithm) -> Bool {
         guard algorithms.contains(algorithm) else { return false }
         switch material {

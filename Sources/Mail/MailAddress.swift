@@ -1,8 +1,7 @@
 /// A mail address in the one form in which accounts keep it, compare it and write to it.
 ///
-/// There is no other form: a mail never goes to what somebody typed but to what an account is
-/// found by, so that no spelling can lead a code astray. The rules are in
-/// decision 0010.
+/// There is no other form: a mail never goes to the address as typed but to the one that an account
+/// is found by, so that no spelling can lead a code astray. The rules are in decision 0010.
 public struct MailAddress: Hashable, Sendable {
     public enum Fault: Error, Hashable, Sendable, CaseIterable {
         case malformed
@@ -113,7 +112,7 @@ public struct MailAddress: Hashable, Sendable {
     }
 }
 
-/// An address is personal: it is shown where somebody asks for it, and in no log line by accident.
+/// An address is personal: it is shown where code asks for it, and in no log line by accident.
 extension MailAddress: CustomStringConvertible, CustomReflectable {
     public var description: String { "a mail address" }
     public var customMirror: Mirror { Mirror(self, children: []) }

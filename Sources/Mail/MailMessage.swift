@@ -2,8 +2,8 @@ public import Values
 
 /// A mail: a text, the same as HTML, and who writes to whom.
 ///
-/// Nothing that anybody chose can begin a header or a part: names and the subject are one line,
-/// addresses and identifiers have a narrow form, and both bodies are encoded.
+/// Against header injection: no text that a user chose can begin a header or a part: names and the
+/// subject are one line, addresses and identifiers have a narrow form, and both bodies are encoded.
 public struct MailMessage: Sendable {
     public var from: Mailbox
     public var to: Mailbox

@@ -14,7 +14,7 @@ public struct Mailbox: Sendable, Hashable {
     }
 }
 
-/// What names a mail for all time: `left@domain`, given by whoever sends it, so that a mail that is
+/// The permanent identifier of a mail: `left@domain`, given by its sender, so that a mail that is
 /// sent twice is the same mail.
 public struct MessageID: Sendable, Hashable {
     let text: String

@@ -20,7 +20,7 @@ public struct Statement: Sendable {
     /// Which server this is, where it came through a fence.
     public internal(set) var history: ServerHistory?
 
-    /// Opens a connection. Servers that only read are refused, whatever the address says, unless
+    /// Opens a connection. Servers that only read are refused, regardless of the address, unless
     /// `readOnly` allows them.
     public convenience init(
         _ address: String, application: String = "urd", readOnly: Bool = false

@@ -121,7 +121,7 @@ public final class Database: Sendable {
         return try result.get()
     }
 
-    /// The same for whoever tells by himself what came of it, from the connection's own thread. False
+    /// The same for work that reports its own outcome, from the connection's own thread. False
     /// where too many wait: then the work is not done.
     public func perform(
         _ work: @escaping @Sendable (Result<Connection, Failure>) -> Void
@@ -146,7 +146,8 @@ public final class Database: Sendable {
             return state.isClosed ? .some(nil) : nil
         }) {
             waited(ContinuousClock.now - work.queued)
-            // A server that went away while nobody asked is noticed here, and not by the work.
+            // A server that went away while the connection was idle is noticed here, and not by the
+            // work.
             if let old = kept, !old.isStillThere() || !fence.isCurrent(old) { kept = nil }
             let connection: Connection
             let started = ContinuousClock.now

@@ -7,8 +7,8 @@ internal import CPostgres
 public struct Failure: Error, Sendable, CustomStringConvertible, CustomDebugStringConvertible {
     /// The SQLSTATE. Empty where no server answered: the connection is gone.
     public let code: String
-    /// Why no connection came to be, for whoever runs the server: in the words of libpq or of PostgreSQL,
-    /// and without anything that could be a password.
+    /// Why no connection came to be, for the operator: in the words of libpq or of PostgreSQL, and
+    /// without anything that could be a password.
     public let explanation: String?
     /// Why a server is not to be used although it answers: another one has taken its place.
     public let refusal: String?

@@ -3,10 +3,10 @@ public import Synchronization
 
 /// Look-ups of one kind that come at the same time become one query.
 ///
-/// Whoever comes while one is asked waits for the next, which begins after he came: nobody is told
-/// anything older than his question. There is no timer: one that comes alone is asked at once. All of
-/// it happens on the thread of the connection, so that a query costs the callers one waking for all.
-/// A query is about one place, and so is a line of waiting.
+/// A caller that comes while a query runs waits for the next one, which begins after it came: no
+/// caller gets an answer older than its question. There is no timer: one that comes alone is asked
+/// at once. All of it happens on the thread of the connection, so that a query costs the callers
+/// one waking for all. A query is about one place, and so is a line of waiting.
 public final class QueryCoalescing<
     Place: Hashable & Sendable, Key: Hashable & Sendable, Value: Sendable, Source,
     Fault: Error

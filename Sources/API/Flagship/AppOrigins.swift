@@ -9,7 +9,7 @@ internal import JSON
 /// Nothing else that goes by a cookie is open to a script of another origin. An app shows its own token
 /// beside the cookie, and comes from its own place: neither alone opens anything.
 enum AppOrigins {
-    /// The question that a browser asks before it sends such a request.
+    /// The CORS preflight that a browser sends before a cross-origin request.
     static func question(
         _ path: PathTemplate, id: String, _ methods: String, voice: Voice,
         refusals: [ProblemKind]

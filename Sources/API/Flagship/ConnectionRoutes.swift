@@ -3,7 +3,8 @@ internal import Identity
 internal import JSON
 internal import Values
 
-/// How a realm's owner goes to those from whom konnectors fetch, and comes back to the app that sent him.
+/// How a realm's owner goes to the services from which konnectors fetch, and comes back to the app
+/// that sent them.
 enum ConnectionRoutes {
     static let table: [Route<RealmContext>] = [
         start, change("reconnect", .reconnect), change("manage", .manage), back,

@@ -5,7 +5,7 @@ internal import Identity
 internal import JSON
 internal import Values
 
-/// Pages on which an owner looks after the apps that he let in.
+/// Pages on which an owner manages the apps that they authorized.
 enum DevicePages {
     static let table: [Route<RealmContext>] = [exceeded, remove]
 
@@ -77,7 +77,7 @@ extension Call<RealmContext> {
         return owner.isFull(context.place.settings)
     }
 
-    /// What was let in, if this is the realm's owner; nil if it is anybody else.
+    /// The authorized apps, if the account is the realm's owner; nil for any other account.
     func devices(of account: UUID) async throws(Problem) -> [OwnersDevice]? {
         guard context.place.settings.rules.hasOwner else { return nil }
         let owner = try await folded(Owner.self, Owner.stream)
@@ -139,7 +139,7 @@ extension Call<RealmContext> {
 }
 
 extension OwnersDevice {
-    /// What an owner reads of it, and how he sends it away.
+    /// What an owner reads of the app, and how they revoke it.
     func line(_ visit: Visit, next: String?) -> HTML {
         let say = visit.say
         let name = client.metadata?.clientName ?? client.clientID

@@ -2,8 +2,8 @@ internal import HTTP
 internal import JSON
 
 extension Voice {
-    /// Apps of the flagship profile: what isn't described is ignored, and a refusal is one text, which such apps
-    /// compare letter by letter.
+    /// Apps of the flagship profile: undocumented members are ignored, and an error is one text,
+    /// which the apps compare letter by letter.
     static let flagship = Voice(
         name: "flagship", reading: .ignoresUnknown, caution: .isNeverStored,
         refusal: { problem, _ in problem.flagshipResponse() },
@@ -14,7 +14,7 @@ extension Voice {
 
 /// Refusals as apps of the flagship profile are told them.
 extension Problem {
-    /// In words that such apps compare.
+    /// In words that flagship apps compare.
     static func said(_ kind: ProblemKind, _ text: String) -> Problem {
         var problem = Problem(kind, text)
         problem.headers = []

@@ -21,7 +21,7 @@ struct InstallationAuthorization: Sendable {
     /// The page that asks, as a place of this site.
     var place: String { "\(InstallationAuthorizeRoutes.path)?\(Form.encode(pairs))" }
 
-    /// Where the browser goes with the code, which such apps look for under two names.
+    /// Where the browser goes with the code, which the apps look for under two names.
     func answer(code: String) -> String {
         let query = Form.encode([("access_code", code), ("code", code), ("state", state)])
         return redirect + (redirect.utf8.contains(0x3F) ? "&" : "?") + query + "#"
@@ -40,8 +40,8 @@ struct InstallationAuthorization: Sendable {
 }
 
 extension Call<RealmContext> {
-    /// Reads the request from the query or the form. What is wrong with it never leads anywhere: the
-    /// place to be led to is part of what nobody has looked at yet.
+    /// Reads the request from the query or the form. An invalid request never redirects, which
+    /// would be an open redirect: its redirect URI is not verified yet.
     func installationAuthorization(
         _ value: (String) -> String?
     ) async throws(Problem) -> InstallationAuthorization {
@@ -86,7 +86,7 @@ extension Call<RealmContext> {
         let asked = InstallationAuthorization(
             id: id, client: client, state: known["state"] ?? "", redirect: redirect, scope: scope,
             challenge: challenge, pairs: pairs)
-        // Whoever asks for everything shows that it is he who gets it.
+        // A client that asks for every permission has to use PKCE.
         guard !asked.asksEverything || (challenge != nil && scope == [Installation.scope]) else {
             throw Problem(.invalidRequest, "PKCE is mandatory")
         }
@@ -144,7 +144,7 @@ extension Call<RealmContext> {
         return context.mint.mailedCodeToken(code)
     }
 
-    /// Whether what somebody typed certifies an installation.
+    /// Whether what the user typed certifies an installation.
     func certify(
         _ id: UUID, token: String, digits: String
     ) async throws(Problem) -> Bool {

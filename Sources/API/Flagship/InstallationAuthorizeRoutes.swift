@@ -39,7 +39,7 @@ enum InstallationAuthorizeRoutes {
             let token = try await call.requestCertification(of: asked.id)
             return CertificationPage(visit: visit, asked: asked, token: token).response()
         }
-        // It was there when the owner took the realm over: he has said so already.
+        // The client was there when the owner took the realm over: they have consented already.
         if asked.client.wasAtOnboarding,
             let code = try await call.authorizationCode(asked, browser)
         {
@@ -57,7 +57,8 @@ enum InstallationAuthorizeRoutes {
             } + [.optional("decision", .text(0...20), "What was decided.")]),
         answer: .page, refusals: refusals
     ) { call throws(Problem) in
-        // Whose session is over in the meantime hears of that, and not of his form.
+        // A user whose session has expired in the meantime is told that, not that the CSRF token is
+        // wrong.
         if call.shownCSRFToken != nil, try await call.browser() == nil {
             return notSignedIn(try await call.visit())
         }
@@ -112,7 +113,7 @@ enum InstallationAuthorizeRoutes {
             isCertified = try await call.certify(
                 id, token: token, digits: trimmed(call.body["code"]?.string ?? ""))
         } catch {
-            // Of too many guesses such apps hear as of a wrong one.
+            // The apps get the rate limit as the error of a wrong code.
             guard error.kind == .rateLimited else { throw error }
             isCertified = false
         }
@@ -152,7 +153,7 @@ extension Call<RealmContext> {
 }
 
 extension Response {
-    /// As such apps know it.
+    /// The redirect in the form that the apps know.
     static func found(_ place: String) -> Response {
         var response = Response(status: .found, headers: Headers(), body: [])
         response.headers["Location"] = place

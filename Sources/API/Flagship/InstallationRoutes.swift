@@ -12,7 +12,7 @@ enum InstallationRoutes {
         "client_id", in: .path, .text(1...128), "The client that speaks.",
         example: "0193a0e75e0c800090002f6b1c1d9a10")
 
-    /// Metadata that such an app reads.
+    /// Metadata that an installation reads.
     static let told: Set<String> = [
         "redirect_uris", "client_name", "software_id", "software_version", "client_kind",
         "client_os", "client_uri", "logo_uri", "policy_uri", "notification_platform",

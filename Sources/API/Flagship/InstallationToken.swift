@@ -14,7 +14,8 @@ extension Call<RealmContext> {
         return token
     }
 
-    /// An installation, whatever it may. What it opened an app with is no token of its own.
+    /// The token of an installation with any scope. A token with which it opened an app is not its
+    /// own.
     func installationToken() async throws(Problem) -> PresentedToken {
         let token = try await profileToken()
         guard token.session.terms.webApp == nil else {
@@ -41,7 +42,7 @@ extension Call<RealmContext> {
         return tokens.count == 1 ? tokens.first?.value : nil
     }
 
-    /// 400 where others say 401: such apps get themselves another token on these very words.
+    /// 400 where others say 401: the apps refresh their token on these very words.
     private func refusedToken(_ text: String) -> Problem {
         let known = context.mint.readAccessToken(text)
         let isExpired = known.map { context.clock.now() >= $0.expiresAt } ?? false

@@ -58,7 +58,7 @@ extension Call<RealmContext> {
         return String(validating: bytes[bytes.index(after: colon)...], as: UTF8.self)
     }
 
-    /// What is counted for the whole realm here; such apps hear of too much as of nothing there.
+    /// Rate limit for the whole realm; above it, the apps get "not found".
     func countInstallation() throws(Problem) {
         do throws(Problem) {
             try count(.installation, target: Self.wholeRealm)
@@ -117,7 +117,7 @@ extension TokenMint {
 }
 
 extension SecretDigest {
-    /// Of a secret as somebody sent it.
+    /// The digest of a secret as the client sent it.
     static func ofSecret(_ text: String?) -> SecretDigest? {
         text.flatMap { SecretDigest(SHA256.hash(Array($0.utf8))) }
     }

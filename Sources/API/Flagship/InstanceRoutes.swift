@@ -4,7 +4,7 @@ internal import Identity
 internal import JSON
 internal import Values
 
-/// What such apps call the instance: the owner, and how his place is set up.
+/// What the apps call the instance: the owner, and the settings of their realm.
 enum InstanceRoutes {
     static let table: [Route<RealmContext>] = [get, update, sign]
 

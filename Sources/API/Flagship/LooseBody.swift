@@ -14,7 +14,7 @@ extension Call<RealmContext> {
         }
         var members: JSONObject = [:]
         for pair in Form.parse(request.body) ?? [] {
-            // Of two nobody knows which one was meant.
+            // Of two values with one name it is unknown which one was meant.
             guard members[pair.name] == nil, !pair.value.utf8.contains(0) else { return [:] }
             members[pair.name] = .string(pair.value)
         }

@@ -52,21 +52,21 @@ struct KnownSender: Sendable {
     let sender: NotificationSender
     /// Of the token that was shown.
     let account: UUID
-    /// What kind of sender it is, in the words of such apps.
+    /// The kind of sender, in the apps' words.
     let originator: String
     let name: String
     /// The name of the app that it belongs to, where it is known.
     let slug: String?
     let categories: JSON?
 
-    /// What a notification is about, as such apps read it.
+    /// What a notification is about, as the apps read it.
     func sourceID(_ asked: RequestedNotification) -> String {
         "cozy/\(originator)/\(slug ?? "")/\(asked.category)/\(asked.content.categoryID)"
     }
 }
 
 extension Call<RealmContext> {
-    /// Whoever shows a token that may send notifications.
+    /// The caller, if its token may send notifications.
     func notificationSender() async throws(Problem) -> KnownSender {
         let token = try await profileToken()
         let refused = Problem.said(.forbidden, "Not authorized")
@@ -99,7 +99,7 @@ extension Call<RealmContext> {
             let state = SecretDigest(
                 mint.derive(.notificationState, source.bytes + Array(asked.content.state.utf8)))
         else { throw Problem(.internalError) }
-        // What changes nothing uses nobody's share up.
+        // A notification that changes nothing does not count towards the rate limit.
         let before = try await folded(NotificationSource.self, source)
         let isNews =
             before.state != state
@@ -148,7 +148,7 @@ extension Call<RealmContext> {
     }
 }
 
-/// Who may send, as scopes of such apps say it.
+/// The permission to send, as the apps' scopes express it.
 enum NotificationScope {
     private static let type = "io.cozy.notifications"
 

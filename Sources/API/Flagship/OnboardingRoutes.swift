@@ -6,7 +6,7 @@ internal import Identity
 internal import JSON
 internal import Values
 
-/// An owner who takes his realm over with a browser.
+/// An owner who takes their realm over with a browser.
 enum OnboardingRoutes {
     static let pageTable: [Route<RealmContext>] = [resend, show, set]
 

@@ -82,7 +82,7 @@ extension Call<RealmContext> {
         return nil
     }
 
-    /// Texts all of them, as such apps put them into a page; what is an object is JSON in a text.
+    /// All values are strings, as the apps put them into a page; an object is JSON in a string.
     fileprivate func document(
         _ opened: OpenWebApp.Outcome, cookie: String
     ) async throws(Problem) -> Response {

@@ -40,7 +40,7 @@ extension Call<RealmContext> {
         }
     }
 
-    /// A passphrase that somebody chose on a page, or what is wrong with it.
+    /// A passphrase that the owner chose on a page, or what is wrong with it.
     func chosenPassphrase(
         _ members: JSONObject, _ say: Words
     ) async throws(Problem) -> Result<DerivedPassphrase, WrongChoice> {

@@ -27,7 +27,7 @@ enum OwnerClientRoutes {
         var data: [JSON] = []
         for (id, client) in try await call.adoptedInstallations() {
             var attributes = call.document(of: id, client)
-            // What the device is called elsewhere is nobody else's business.
+            // The device's push token is private to the device.
             attributes["notification_device_token"] = nil
             attributes["certified_by"] = client.certification.map { .string($0.rawValue) }
             attributes["certified_at"] = client.certifiedAt.map { .string($0.description) }

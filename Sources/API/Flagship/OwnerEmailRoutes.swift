@@ -111,7 +111,7 @@ extension Call<RealmContext> {
         }
     }
 
-    /// Where the owner wants to move, while he does.
+    /// The pending change of the owner's mail address.
     fileprivate func pendingMove() async throws(Problem) -> (move: PendingMove, address: String)? {
         let (owner, account) = try await ownersAccount()
         guard let move = owner.pendingMove(of: account) else { return nil }

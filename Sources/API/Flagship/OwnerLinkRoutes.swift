@@ -127,7 +127,7 @@ enum OwnerLinkRoutes {
         answer: .ok("Tokens.", .openObject, example: OwnerRoutes.tokens),
         refusals: Place.refusals + [.invalidRequest, .invalidClient, .rateLimited]
     ) { call throws(Problem) in
-        // Where none are mailed, none is good: such apps know no other word for it.
+        // Where no links are mailed, each is invalid: the apps know no other error for it.
         guard call.context.place.settings[SettingCatalogue.ownerLinks] else {
             try call.count(.ownerLinkCheck, target: Call<RealmContext>.wholeRealm)
             throw OwnerRefusal.invalidMagicCode.problem

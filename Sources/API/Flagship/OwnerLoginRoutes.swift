@@ -186,7 +186,7 @@ enum OwnerLoginRoutes {
     }
 }
 
-/// The page on which an owner signs in, with the ways that are open to him.
+/// The page on which an owner signs in, with the sign-in methods that are open to them.
 struct OwnerLoginPage {
     let visit: Visit
     let place: Place
@@ -236,7 +236,7 @@ struct OwnerLoginPage {
 }
 
 extension Call<RealmContext> {
-    /// Its person says that the browser is his own.
+    /// The user says that the browser is their own.
     fileprivate var isOwnBrowser: Bool { Self.isSet(body["long-run-session"]) }
 
     fileprivate var isTrusting: Bool {

@@ -2,8 +2,8 @@ internal import HTML
 internal import HTTP
 internal import Identity
 
-/// Where an owner types a passphrase: his device makes a hash of it before it is sent, and where no script
-/// runs the server does the same.
+/// Where an owner types a passphrase: their device makes a hash of it before it is sent, and where
+/// no script runs the server does the same.
 struct OwnerPassphraseForm {
     let visit: Visit
     let rounds: Int64
@@ -54,7 +54,7 @@ struct OwnerPassphraseForm {
     }
 }
 
-/// A box that somebody ticks.
+/// A checkbox.
 enum OwnerCheck {
     static func html(_ name: String, _ label: String) -> HTML {
         HTML.element(.div, .class("field")) {
@@ -85,7 +85,7 @@ enum OwnerNotice {
     }
 }
 
-/// The script of the pages on which an owner types his passphrase.
+/// The script of the pages on which an owner types their passphrase.
 enum OwnerScript {
     static let path = "/assets/\(AssetRoutes.fingerprint(text))/passphrase.js"
 

@@ -5,7 +5,7 @@ internal import JOSE
 internal import JSON
 internal import Values
 
-/// An owner who signs in by what a provider says of him.
+/// An owner who signs in with an identity at a provider.
 enum OwnerProviderRoutes {
     static let table: [Route<RealmContext>] = [tokens]
     static let pageTable: [Route<RealmContext>] = [login, franceConnect]
@@ -76,7 +76,7 @@ enum OwnerProviderRoutes {
             let terms = try await call.folded(DelegatedCode.self, code).terms,
             call.context.clock.now() < terms.expiresAt
         else { return call.upstreamFailed(visit) }
-        // It is used up before anybody is signed in: who comes second finds nothing.
+        // It is single-use, consumed before the owner is signed in: a replay finds nothing.
         guard
             try await call.attempt(UseDelegatedCode(code), as: "anonymous") == nil
         else { return call.upstreamFailed(visit) }

@@ -5,7 +5,7 @@ internal import Identity
 internal import JSON
 internal import Values
 
-/// An owner who does not know his passphrase.
+/// An owner who does not know their passphrase.
 enum OwnerResetRoutes {
     static let pageTable: [Route<RealmContext>] = [show, request, choose, renew, hint]
 
@@ -59,7 +59,7 @@ enum OwnerResetRoutes {
                 .passphraseReset, link: call.newID(),
                 base: "\(call.context.place.links)/auth/passphrase_renew?token=",
                 now: call.context.clock.now()), as: "anonymous")
-        // Whether there is an owner is no secret here, and still nobody's business.
+        // Whether there is an owner is no secret here, and still not told.
         if let refusal, refusal != .noOwner { throw refusal.problem }
         return OwnerNotice.mailed(visit)
     }
@@ -140,7 +140,7 @@ enum OwnerResetRoutes {
     ) { call throws(Problem) in
         try call.count(.ownerHint, target: Call<RealmContext>.wholeRealm)
         let refusal = try await call.attempt(RequestHint(mail: call.newID()), as: "anonymous")
-        // Whether there is one nobody learns who does not read the mails.
+        // Only the reader of the mails learns whether there is a hint.
         if let refusal, refusal != .noHint { throw refusal.problem }
         if call.wantsJSON { return .json(.ok, [:]) }
         return OwnerNotice.mailed(try await call.visit())

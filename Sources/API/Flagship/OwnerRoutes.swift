@@ -87,7 +87,7 @@ enum OwnerRoutes {
         try call.count(.ownerSignIn, target: Call<RealmContext>.wholeRealm)
         let known = try await call.registerToken(token)
         var derived = try call.derivedPassphrase(rounds)
-        // Who has no token keeps nobody busy with work.
+        // A caller without a token must not cause the work of a hash.
         if known != nil { derived.hash = try await call.hashed(members["passphrase"]?.string) }
         do throws(Problem) {
             let outcome = try await call.ask(

@@ -7,7 +7,7 @@ internal import Values
 extension TokenMint {
     private static let tagLength = 8
 
-    /// By which an owner takes his realm over. 128 bits in hexadecimal digits.
+    /// The token by which an owner takes their realm over. 128 bits in hexadecimal digits.
     func registerToken(_ id: UUID) -> String {
         Hex.encode(Array(derive(.registerToken, id.bytes).prefix(16)))
     }
@@ -35,7 +35,7 @@ extension TokenMint {
 
     func readMagicCode(_ text: String) -> UUID? { readNamed(text, .ownerLink) }
 
-    /// What an app shows for somebody whom a provider knows.
+    /// What an app shows for a user whom a provider knows.
     func delegatedCode(_ id: UUID) -> String { named(.delegatedCode, id) }
 
     func readDelegatedCode(_ text: String) -> UUID? { readNamed(text, .delegatedCode) }
@@ -81,7 +81,7 @@ extension TokenMint {
         Array(derive(.trustedBrowser, id.bytes + Array(kept.utf8)).prefix(16))
     }
 
-    /// By which somebody sets another passphrase: whose, and which link it is.
+    /// The token that resets a passphrase: of which account, and by which link.
     func resetToken(_ link: UUID, of account: UUID) -> String {
         mailed(link, of: account, .passphraseReset)
     }
@@ -90,7 +90,7 @@ extension TokenMint {
         readMailed(text, .passphraseReset)
     }
 
-    /// By which somebody calls off the deletion of his account: whose, and by which mail.
+    /// The token that cancels an account's deletion: of which account, and by which mail.
     func keepToken(_ mail: UUID, of account: UUID) -> String {
         mailed(mail, of: account, .keepAccount)
     }

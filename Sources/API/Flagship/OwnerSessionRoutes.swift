@@ -188,7 +188,8 @@ enum OwnerSessionRoutes {
 }
 
 extension TokenMint {
-    /// That somebody typed the passphrase in this browser: when, and in which.
+    /// Confirms that the passphrase was typed in this browser: which confirmation, in which
+    /// browser.
     func confirmation(_ id: UUID, of browser: UUID) -> String {
         Base64URL.encode(id.bytes + confirmationTag(id, browser))
     }
@@ -218,7 +219,8 @@ extension Call<RealmContext> {
         }
     }
 
-    /// The browser of the owner, where a page of this very site asks, or a web app of his; then its place.
+    /// The browser of the owner, where a page of this very site asks, or a web app of theirs; then
+    /// its origin.
     fileprivate func ownPageBrowser() async throws(Problem) -> (SignedInBrowser, origin: String?) {
         let refused = Problem.said(.invalidClient, "Not authorized")
         var origin: String?

@@ -4,7 +4,7 @@ internal import Identity
 internal import JSON
 internal import Values
 
-/// How an owner looks after his passphrase, with the app.
+/// How an owner manages their passphrase, with the app.
 enum OwnerSettingsRoutes {
     static let table: [Route<RealmContext>] = [
         parameters, change, check, hint, setHint, secondFactor, capabilities,
@@ -160,7 +160,7 @@ extension Call<RealmContext> {
         return try await folded(Passphrase.self, Passphrase.stream(of: account))
     }
 
-    /// Whether there was none any more, so that nobody can know it and this one is taken.
+    /// Whether there was no passphrase any more to be known, so that this one is accepted.
     fileprivate func restored(_ passphrase: DerivedPassphrase) async throws(Problem) -> Bool {
         let client = try await everything().session.terms.client
         let refusal = try await dispatch(
@@ -237,7 +237,7 @@ extension RestorePassphrase.Rejection: Refusal {
 }
 
 extension Call<RealmContext> {
-    /// What an owner may sign in by here, and what such apps ask for beside.
+    /// The owner's sign-in methods here, and what else the apps ask for.
     func capabilitiesOfRealm() async throws(Problem) -> JSON {
         [
             "can_auth_with_password": true,

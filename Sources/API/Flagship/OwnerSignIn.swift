@@ -56,7 +56,7 @@ extension Call<RealmContext> {
         return try await ask(command, as: "anonymous")
     }
 
-    /// The code that somebody showed who was given it for reading the owner's mails.
+    /// The code that proves that the caller reads the owner's mails.
     func vouched(_ members: JSON) -> UUID? {
         members["email_verified_code"]?.string.flatMap(context.mint.readEmailVerifiedCode)
     }

@@ -4,7 +4,7 @@ internal import Identity
 internal import JSON
 internal import Values
 
-/// Codes that open a web view as somebody who is signed in.
+/// Session codes, which open a web view as a signed-in user.
 enum SessionCodeRoutes {
     static let table: [Route<RealmContext>] = [issue]
 
@@ -52,7 +52,7 @@ extension Call<RealmContext> {
 
     fileprivate func sessionCode(byPassphrase members: JSON) async throws(Problem) -> Response {
         var outcome = try await signInOwner(members, for: ownerRequest(.webView))
-        // Whoever typed a wrong code gets another one here.
+        // A user who typed a wrong code gets another one here.
         if outcome == .refused(.wrongMailedCode) {
             try count(.ownerMail, target: Self.wholeRealm)
             outcome = try await signInOwner(members, for: ownerRequest(.webView), asksAnew: true)
@@ -74,11 +74,11 @@ extension Call<RealmContext> {
 }
 
 extension Call<RealmContext> {
-    /// The same page without the code, whatever came of it.
+    /// Redirects to the same page without the code, also if the code is rejected.
     func signIn(
         bySessionCode text: String, _ visit: Visit, most: Int64? = nil, place: String
     ) async throws(Problem) -> Response {
-        // What nobody was given keeps nobody from signing in.
+        // An invalid code must not keep the user from signing in.
         guard let code = context.mint.readSessionCode(text) else { return .seeOther(place) }
         try count(.ownerSignIn, target: Self.wholeRealm)
         let end = try await signIn(

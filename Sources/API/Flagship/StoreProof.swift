@@ -8,7 +8,8 @@ internal import Values
 /// What came of a store's word: for the log, and for the app that showed it.
 struct StoreProof: Sendable {
     let proof: CertifyInstallation.Proof
-    /// One of a few texts: whoever sent it learns roughly what was wrong, and nothing of how it was found.
+    /// One of a few texts: the sender learns roughly what was wrong, and nothing of how it was
+    /// found.
     let said: String
 
     static func refused(_ reason: String, _ said: String) -> StoreProof {
@@ -68,7 +69,7 @@ extension Call<RealmContext> {
         }
     }
 
-    /// Google gives nobody such a verdict any more: where the realm does not say so, none is looked at.
+    /// Google no longer issues SafetyNet verdicts: they are ignored unless the realm accepts them.
     private func safetyNet(_ text: String, _ challenge: String) -> StoreProof {
         let settings = context.place.settings
         guard settings[SettingCatalogue.safetyNet] else {

@@ -4,7 +4,7 @@ internal import JSON
 internal import Mail
 internal import Values
 
-/// Where somebody has a link mailed that signs them in.
+/// Mails a user a magic link that signs them in.
 enum MagicLinkRoutes {
     static let table: [Route<RealmContext>] = [request]
 

@@ -38,7 +38,7 @@ enum MagicLoginRoutes {
 
 extension Call<RealmContext> {
     fileprivate func loginByLink() async throws(Problem) -> Response {
-        // Whoever is signed in by somebody else's page is signed in as somebody else.
+        // Login CSRF: a foreign page could sign the user in to another account.
         guard request.isSent(fromPagesOf: context.place.host) else { throw Problem(.foreignForm) }
         let user = body["UserId"]?.string ?? ""
         try count(.emailOTPVerify, target: user)

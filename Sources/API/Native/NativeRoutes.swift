@@ -5,7 +5,7 @@ internal import Mail
 internal import OneTimeCodes
 internal import Values
 
-/// Where a native app begins to sign somebody in, without a browser and without a cookie.
+/// Where a native app begins to sign a user in, without a browser and without a cookie.
 enum NativeRoutes {
     static let table: [Route<RealmContext>] = [requestOTP, register]
 
@@ -53,7 +53,8 @@ enum NativeRoutes {
 }
 
 extension Call<RealmContext> {
-    /// Whatever comes of it, the answer says the same at a time that was chosen beforehand.
+    /// Against account enumeration, the response is always the same, at a time that was chosen
+    /// beforehand.
     fileprivate func requestCode(
         _ route: RequestOTP.Route, answer message: String
     ) async throws(Problem) -> Response {

@@ -131,7 +131,7 @@ extension Call<RealmContext> {
         }
     }
 
-    /// Whoever stole a token has it for as long as it lives; its owner can sign in again.
+    /// A thief has a stolen token until it expires; only its owner can sign in again.
     func requireRecentSignIn(_ session: SessionView) throws(Problem) {
         let signedIn = SignedIn(
             client: session.terms.client, app: session.terms.app, at: session.terms.signedInAt)
@@ -140,7 +140,7 @@ extension Call<RealmContext> {
         }
     }
 
-    /// Carries a command out for whoever is signed in here.
+    /// Carries a command out for the signed-in user.
     @discardableResult
     func dispatch<C: Command>(
         _ command: C

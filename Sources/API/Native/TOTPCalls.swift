@@ -12,7 +12,7 @@ extension Call<RealmContext> {
         get throws(Problem) { try signedIn.account }
     }
 
-    /// The account of somebody who signed in a short while ago, which changes how they do.
+    /// The account of a user who signed in recently, as changing a second factor requires.
     var accountToChange: UUID {
         get throws(Problem) {
             let (account, session) = try signedIn
@@ -83,7 +83,7 @@ extension Call<RealmContext> {
         return try await offeredURI(for: account).uri
     }
 
-    /// The same for whoever is known by other means, with what is typed where there is no camera.
+    /// The same for a user known by other means, with the secret to type where there is no camera.
     func offeredURI(for account: UUID) async throws(Problem) -> (uri: String, secret: String) {
         let offer = try await twoFactor(of: account).offer
         guard let offer, context.clock.now() < offer.expiresAt,

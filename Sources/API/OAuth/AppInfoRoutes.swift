@@ -3,7 +3,7 @@ internal import HTTP
 internal import Identity
 internal import JSON
 
-/// What an app must know before it asks anybody for anything.
+/// What an app must know before it starts a sign-in.
 enum AppInfoRoutes {
     static let table: [Route<RealmContext>] = [appInfo]
 

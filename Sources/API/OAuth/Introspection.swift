@@ -70,7 +70,7 @@ extension Call<RealmContext> {
 
     private static var signedAnswer: String { JWTType.introspection.rawValue }
 
-    /// By its own name alone: whoever takes anything gets what everybody gets.
+    /// Only if `Accept` names the type itself: a wildcard gets the default format.
     private var wantsSignedAnswer: Bool {
         request.headers.all("Accept").flatMap { $0.split(separator: ",") }.contains { range in
             let parts = range.split(separator: ";").map { trimmed(String($0)).lowercased() }
@@ -111,8 +111,8 @@ extension Call<RealmContext> {
                 audience: session.terms.resources, key: session.terms.key), isRefresh: true)
     }
 
-    /// What the client may hear of. A refresh token is good nowhere but here, and for nobody but its client:
-    /// whoever else was told that it is active would take it for an access token.
+    /// What the client may learn. A refresh token is good only here and only for its client:
+    /// another client that was told that it is active would take it for an access token.
     private func known(
         _ asked: AskedToken, to client: PresentClient
     ) async throws(Problem) -> PresentedToken? {

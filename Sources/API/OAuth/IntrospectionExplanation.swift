@@ -103,7 +103,8 @@ extension RealmContext {
         return .active("a refresh token of \(clientID)")
     }
 
-    /// To look for the keys of a realm that has none would make some, and whoever explains changes nothing.
+    /// To look for the keys of a realm that has none would make some, and an explanation changes
+    /// nothing.
     private func mayHaveGiven(_ text: String) async throws(Problem) -> Bool {
         guard text.utf8.contains(UInt8(ascii: ".")) else { return true }
         return try await !reading { () throws(LogFailure) in

@@ -5,7 +5,8 @@ internal import JOSE
 internal import JSON
 internal import Values
 
-/// Who is signed in, for clients that have a token of his (OpenID Connect Core section 5.3).
+/// The signed-in user's claims, for clients that have a token of theirs (OpenID Connect Core
+/// section 5.3).
 enum UserInfoRoutes {
     static let table: [Route<RealmContext>] = [
         userInfo(.get, id: "getUserInfo", body: nil),
@@ -40,7 +41,7 @@ enum UserInfoRoutes {
             var claims = try await call.claims(
                 of: account, scope, named: session.terms.claims)
             claims["sub"] = .string(call.context.mint.subject(of: session.terms))
-            // Nobody has a name here by which to sign in but the mail address.
+            // The mail address is the only user name that accounts have here.
             if scope.contains("profile") { claims["preferred_username"] = claims["email"] }
             claims["resource_access"] = try await call.resourceAccess(
                 of: account, scope, audience)

@@ -3,7 +3,7 @@ internal import HTTP
 internal import Identity
 internal import JSON
 
-/// Where somebody says whether an application may have what it asks for.
+/// The consent page, where the user decides whether an application may have what it asks for.
 enum ConsentRoutes {
     static let table: [Route<RealmContext>] = [show, decide]
 

@@ -5,8 +5,8 @@ internal import Identity
 internal import JSON
 internal import Values
 
-/// Where somebody types the code that a device shows, and says whether it may act for him (RFC 8628). A
-/// code that stands in the address is asked about as well: whoever made the address is nobody to trust.
+/// Where the user types the code that a device shows, and decides whether it may act for them (RFC
+/// 8628). A code in the address is confirmed as well: the author of the address is not trusted.
 enum DevicePageRoutes {
     static let table: [Route<RealmContext>] = [show, decide]
 
@@ -84,7 +84,7 @@ enum DevicePageRoutes {
                 HTML.element(.h1) {
                     say("Connect \(name) to your account?", "\(name) mit Ihrem Konto verbinden?")
                 }
-                // Nobody but itself says who it is, as with one that leads people on.
+                // The client's identity is unverified, as with a client that redirects.
                 if device.client?.isUnchecked ?? true {
                     AskingParts.unchecked(leadingTo: nil, say)
                 }

@@ -3,7 +3,7 @@ internal import HTML
 internal import HTTP
 internal import Identity
 
-/// The logo of the application whose request somebody is in the middle of.
+/// The logo of the application whose request is in progress.
 enum LogoRoutes {
     static let table: [Route<RealmContext>] = [show]
 

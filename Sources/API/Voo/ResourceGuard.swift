@@ -88,15 +88,15 @@ extension Call<RealmContext> {
         var response = Response.json(.ok, .object(members))
         response.headers["Urd-Subject"] = members["sub"]?.string
         response.headers["Urd-Subject-Profile"] = members["sub_profile"]?.string
-        // What somebody typed for it is no header before it was looked at.
+        // The operator's text is validated before it is sent as a header.
         if let partner, partner.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) {
             response.headers["Urd-Business-Partner"] = partner
         }
         return response
     }
 
-    /// Anybody may have clients of his own here: only a token's audience makes another client's token one
-    /// for the resource server.
+    /// Any user may have clients of their own here: only a token's audience makes another client's
+    /// token one for the resource server.
     private func shownToken(to known: KnownClient) async throws(Problem) -> PresentedToken {
         let lines = request.headers.all("Authorization")
         guard let line = lines.first else { throw Problem(.unauthenticated) }
@@ -113,8 +113,9 @@ extension Call<RealmContext> {
         return token
     }
 
-    /// What the resource server was asked. The two headers are as good as the proxy that sets them, and it
-    /// is the resource server's own: whoever calls here with headers of his own deceives himself.
+    /// What the resource server was asked. The two headers are as good as the proxy that sets them,
+    /// and it is the resource server's own: a caller that sends other headers here deceives only
+    /// itself.
     private func originalCall(at origin: String) throws(Problem) -> ProvenCall {
         guard let site = URLParts.parse(origin), site.path.isEmpty, site.host != nil,
             !site.hasUserInfo, site.query == nil, site.fragment == nil

@@ -66,7 +66,7 @@ extension Call<RealmContext> {
         return inner
     }
 
-    /// Whoever authenticates needs no `client_id` beside it (RFC 6749 section 4.1.3).
+    /// A client that authenticates needs no `client_id` beside it (RFC 6749 section 4.1.3).
     private func shownClient(_ pairs: [Form.Pair]) throws(Problem) -> String? {
         var named: JSONObject = [:]
         for pair in pairs { named[pair.name] = .string(pair.value) }

@@ -1,8 +1,8 @@
 public import EventSourcing
 internal import Glibc
 
-/// The last checkpoint of each realm, kept outside the database: whoever rewrites the database
-/// must reach this place too. One directory for each node, best on another disk.
+/// The last checkpoint of each realm, kept outside the database: an attacker who rewrites the
+/// database must reach this place too. One directory for each node, best on another disk.
 public struct CheckpointFile: Sendable {
     /// Why the copy could not be read or written: the call and its error number.
     public struct Failure: Error, Equatable, Sendable, CustomStringConvertible {

@@ -53,8 +53,8 @@ public struct LogLoss: Sendable, Equatable {
         isCopyOfThisLog = copy == nil || signed.size <= sealed && tree?.root == signed.root
     }
 
-    /// Moves the realm to its next epoch: nodes forget what they knew, and whatever was signed before
-    /// can be told from what will be.
+    /// Moves the realm to its next epoch: nodes drop their caches, and earlier signatures can be
+    /// told from later ones.
     /// - Returns: that epoch.
     public static func advanceEpoch(
         of realm: RealmID, from epoch: Int, _ database: Database

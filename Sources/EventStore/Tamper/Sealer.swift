@@ -7,7 +7,7 @@ public import Telemetry
 /// Seals the log after the fact: takes committed events into each realm's tree, stores its tiles
 /// and signs a checkpoint at least every second while the log grows.
 ///
-/// It never signs what is not an extension of what was signed before, by whatever node, and by the
+/// It never signs what is not an extension of what was signed before, by any node, and by the
 /// database's word as well as by the file's. Where that fails, the realm halts: health, a metric
 /// and a log line say so, nothing is signed, and the whole check is made again every minute.
 public final class Sealer: Sendable {
@@ -133,7 +133,7 @@ public final class Sealer: Sendable {
             metrics.show(SealingState(sealed: 0, head: 0, halt: nil), of: realm)
             return log.notice("sealer.realm.forgotten", ["realm": .string(realm.name)])
         }
-        // Its signature does not matter here: a copy of whatever size says that there was a log.
+        // Its signature does not matter here: a copy of any size shows that there was a log.
         let copied = copy.flatMap { SignedNote($0) }.flatMap { Checkpoint(text: $0.text) }?.size
         let size = known?.tree?.size ?? copied ?? 0
         note(.halted(.logIsShorter(size: size, head: 0)), realm, known, false)

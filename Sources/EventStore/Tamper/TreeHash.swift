@@ -2,7 +2,7 @@
 public struct TreeHash: Hashable, Sendable, BitwiseCopyable {
     public static let length = 32
 
-    // In the order of memory, whatever the machine's byte order: only compared, never calculated.
+    // In the order of memory, in the machine's byte order: only compared, never calculated.
     private let words: InlineArray<4, UInt64>
 
     /// Nil unless there are 32 bytes.

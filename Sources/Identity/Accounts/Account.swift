@@ -6,7 +6,8 @@ public struct Account: StreamState {
     public private(set) var mailbox: UUID?
     public private(set) var isConfirmed = false
     public private(set) var isDisabled = false
-    /// It is deleted then, unless somebody calls it off. Until then its person is kept out.
+    /// The account is deleted then, unless the deletion is cancelled. Until then its person is kept
+    /// out.
     public private(set) var deletionDue: Timestamp?
     /// By which its person calls that off, where the person asked for it.
     private var keepLink: (mail: UUID, generation: Int)?
@@ -95,7 +96,7 @@ extension Versioned<Account> {
     /// Its person may sign in and stay signed in.
     var isWelcome: Bool { isAlive && !state.isDisabled && state.deletionDue == nil }
 
-    /// The name of a mail to its person. A mailbox that nobody proved may be a stranger's: nothing is
-    /// told there.
+    /// The name of a mail to its person. An unconfirmed mailbox may be a stranger's: no mail goes
+    /// there.
     func mail(_ mail: UUID?) -> UUID? { state.isConfirmed ? mail : nil }
 }

@@ -15,8 +15,8 @@ public enum AccountEvent: Event {
     case registered(mailbox: UUID, isConfirmed: Bool, origin: AccountOrigin, person: Person)
     /// A code or link that went to the mailbox came back.
     case mailboxConfirmed
-    /// It has another mailbox. What was mailed to the one that it left is sealed under `left`; whoever
-    /// reads there is told by this mail.
+    /// The account has another mailbox. What was mailed to the former one is sealed under `left`;
+    /// this mail notifies its reader.
     case mailboxChanged(mailbox: UUID, isConfirmed: Bool, left: UUID, mail: UUID? = nil)
     /// The same, where its person showed more than the mailbox: what is signed in stays so.
     case mailboxMoved(mailbox: UUID, left: UUID, mail: UUID? = nil)
@@ -28,10 +28,10 @@ public enum AccountEvent: Event {
     case enabled
     /// Every session that was opened before is over.
     case stampRotated(mail: UUID? = nil)
-    /// Whatever was mailed before proves nothing any more: the passphrase is another one.
+    /// Everything mailed before is invalidated: the passphrase is another one.
     case proofsEnded
-    /// Its person is kept out from now on. `base` is what the link in the mail begins with by which the
-    /// person calls it off; nil where somebody else decided it.
+    /// Its person is kept out from now on. `base` is what the link in the mail begins with by which
+    /// the person cancels the deletion; nil where an administrator decided it.
     case deletionScheduled(due: Timestamp, mail: UUID? = nil, base: String? = nil)
     case deletionCancelled
     /// There is no account any more. The keys of these subjects are to be destroyed, beside its own.

@@ -2,18 +2,18 @@ public import EventSourcing
 internal import JSON
 public import Values
 
-/// Changes what an account knows of its person. With another mail address it moves to another mailbox,
-/// and all its sessions are over: they may be those of whoever had the old one.
+/// Changes what an account knows of its person. With another mail address it moves to another
+/// mailbox, and all its sessions end: they may belong to the holder of the old one.
 public struct ChangePerson: Command {
     public var account: UUID
     public var person: Person
     /// The stream of the person's mail address.
     public var mailbox: UUID
-    /// Whether somebody answers for a new mailbox; otherwise its person has to prove it.
+    /// Whether the caller vouches for a new mailbox; otherwise its person has to prove it.
     public var isConfirmed: Bool
     /// Whose will be what is mailed to the old mailbox from then on.
     public var nextSubject: UUID
-    /// The name of the mail that tells whoever reads at the old address.
+    /// The name of the mail that notifies the old address.
     public var mail: UUID?
 
     public init(

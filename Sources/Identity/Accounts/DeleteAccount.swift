@@ -5,7 +5,7 @@ public import Values
 /// Ends an account whose deletion is due, for good, and gives up all that it holds. The keys of its
 /// person are destroyed behind it: what cannot come back must not go before the decision is taken.
 ///
-/// A realm that was disabled meanwhile keeps nobody's data longer.
+/// In a realm disabled meanwhile, accounts are deleted on time all the same.
 public struct DeleteAccount: TimedCommand {
     public var account: UUID
     /// Whose will be what is mailed to the mailbox from now on: its key must not be one that goes.
@@ -21,7 +21,7 @@ public struct DeleteAccount: TimedCommand {
     public enum Rejection: Error, Equatable, Sendable {
         case realmNotFound
         case notFound
-        /// Nobody asked for it, or its grace is not over.
+        /// The deletion was not requested, or its grace period is not over.
         case notDue
     }
 

@@ -1,6 +1,6 @@
 public import JSON
 
-/// The roles that somebody was given, by audience: in order, and each once.
+/// The roles that a person was given, by audience: in order, and each once.
 public struct GivenRoles: Sendable, Equatable {
     public let byAudience: [String: [String]]
 

@@ -1,8 +1,8 @@
 public import EventSourcing
 public import Values
 
-/// Calls off the deletion of an account that its person asked for, by the link that was mailed then. What
-/// somebody else decided is not undone by it, and what was signed in stays out.
+/// Cancels the deletion of an account that its person asked for, by the link that was mailed then.
+/// A deletion that an administrator decided is not undone by it, and ended sessions stay ended.
 public struct KeepAccount: TimedCommand {
     public var account: UUID
     /// The mail that the link was in.

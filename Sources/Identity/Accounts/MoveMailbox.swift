@@ -1,8 +1,8 @@
 public import EventSourcing
 public import Values
 
-/// Moves an account to the mailbox that its person proved just now. All its sessions are over: they may
-/// be those of whoever had the old one.
+/// Moves an account to the mailbox that its person proved just now. All its sessions end: they may
+/// belong to the holder of the old one.
 public struct MoveMailbox: AnsweringCommand, TimedCommand {
     public var account: UUID
     /// The stream of the new address.
@@ -13,7 +13,7 @@ public struct MoveMailbox: AnsweringCommand, TimedCommand {
     public var person: Person
     /// Whose will be what is mailed to the old mailbox from then on.
     public var nextSubject: UUID
-    /// The name of the mail that tells whoever reads at the old address.
+    /// The name of the mail that notifies the old address.
     public var mail: UUID?
     public var now: Timestamp
 

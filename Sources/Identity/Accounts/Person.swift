@@ -47,7 +47,7 @@ public struct Person: Sendable, Equatable {
 }
 
 extension Person {
-    /// Whether somebody can be called that.
+    /// Whether the name is valid for a person.
     public static func canBeCalled(_ name: String) -> Bool {
         (try? TextRule.label(name, limit: 100)) != nil
     }
@@ -73,8 +73,8 @@ extension Person {
         }
     }
 
-    /// The same of somebody who is new, whose number has to stand in a header: see `/connect/guard`. Who was
-    /// here before there was this rule keeps what was given.
+    /// The same for a new person, whose number has to stand in a header: see `/connect/guard`.
+    /// Accounts older than this rule keep their number.
     func checkNew() throws(FieldFault) {
         try check()
         guard let externalID else { return }

@@ -1,7 +1,7 @@
 public import EventSourcing
 public import Values
 
-/// Puts on record that nobody can read a deleted account's person any more.
+/// Records that a deleted account's personal data cannot be read any more.
 ///
 /// The adapter destroys the keys first: what the log says must be true.
 public struct RecordErasure: Command {

@@ -1,7 +1,7 @@
 public import EventSourcing
 public import Values
 
-/// Makes an account for somebody, on an administrator's word.
+/// Makes an account for a person, on an administrator's word.
 public struct RegisterAccount: Command {
     public var account: UUID
     /// The stream of the mail address: see `Mailbox`.

@@ -9,7 +9,7 @@ public struct ScheduleDeletion: TimedCommand {
     public var mail: UUID?
     /// What the link in it begins with by which the person calls it off: where the person asks.
     public var keepBase: String?
-    /// Without the realm's grace: for whoever answers for it.
+    /// Without the realm's grace period: for the realm's administrators.
     public var isAtOnce: Bool
     public var now: Timestamp
 
@@ -43,9 +43,9 @@ public struct ScheduleDeletion: TimedCommand {
         let due = now.adding(seconds: grace)
         // What is to come sooner already stays as it is.
         if let known = facts.thing.state.deletionDue, known <= due { return Decision() }
-        // Of what is over in a moment nobody can be told any more.
+        // An account that is deleted at once gets no notice.
         let mail = isAtOnce ? nil : facts.thing.mail(mail)
-        // A link that nobody gets in time is none.
+        // A link that does not arrive in time is useless.
         let base = mail == nil || grace == 0 ? nil : keepBase
         return Decision(
             AccountEvent.deletionScheduled(due: due, mail: mail, base: base), in: account)

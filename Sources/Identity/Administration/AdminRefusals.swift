@@ -2,7 +2,7 @@ public import EventSourcing
 public import JSON
 public import Values
 
-/// Why somebody with an admin key was not let in.
+/// Why a request with an admin key was refused.
 public enum AdminRefusalReason: String, Sendable, CaseIterable {
     /// No key has its id.
     case unknown = "unknown_key"
@@ -45,10 +45,11 @@ public struct AdminRefusals: StreamState {
 
     public mutating func apply(_ event: AdminRefusalEvent) { count += 1 }
 
-    /// Entries of an hour at most: whoever tries keys does not fill the log.
+    /// Entries of an hour at most: a client that tries keys does not fill the log.
     public static func most(isKnown: Bool) -> Int { isKnown ? 10 : 60 }
 
-    /// Of each known key, so that nobody who makes keys up hides what is done with one that there is.
+    /// One stream for each known key, so that made-up keys cannot hide what is done with a real
+    /// one.
     public static func stream(of key: UUID, isKnown: Bool, at now: Timestamp) -> UUID {
         let hour = UInt64(bitPattern: now.seconds / 3600)
         let unknown = UUID(high: 0x7572_6400_0000_8000, low: 0x8000_0000_0011_0000)

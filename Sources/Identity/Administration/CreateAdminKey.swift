@@ -1,7 +1,7 @@
 public import EventSourcing
 public import Values
 
-/// Lets somebody administer all realms, or those named, with a key of their own.
+/// Lets an operator administer all realms, or those named, with a key of their own.
 ///
 /// Runs in the system realm.
 public struct CreateAdminKey: Command {

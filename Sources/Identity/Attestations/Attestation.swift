@@ -1,8 +1,8 @@
 public import EventSourcing
 internal import Values
 
-/// What came of a challenge: its stream has the challenge's name, so that the challenge is used up by
-/// whatever is shown with it.
+/// The outcome of a challenge: its stream has the challenge's name, so that any response to the
+/// challenge uses it up.
 public struct Attestation: StreamState {
     /// Seconds that a challenge is good for.
     public static let lifetime: Int64 = 7 * 86_400

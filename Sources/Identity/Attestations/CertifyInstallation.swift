@@ -1,8 +1,8 @@
 public import EventSourcing
 public import Values
 
-/// Believes that an installation is the genuine app, on a store's word. Whatever was shown uses the
-/// challenge up, also where it certifies nothing.
+/// Certifies that an installation is the genuine app, by a store's attestation. Any attestation
+/// uses the challenge up, also where it certifies nothing.
 public struct CertifyInstallation: AnsweringCommand, TimedCommand {
     /// What came of the adapter's verification.
     public enum Proof: Equatable, Sendable {
@@ -80,7 +80,7 @@ public struct CertifyInstallation: AnsweringCommand, TimedCommand {
                 in: installation)
             if let key {
                 decision.append(AppKeyEvent.attested(key), in: facts.key.stream)
-                // It stays this installation's, whatever becomes of it.
+                // The key stays this installation's, even if its certification ends.
                 if !facts.key.state.ids.contains(key.id) {
                     decision.take(AppKey.claim(key.id), for: facts.key.stream)
                 }

@@ -1,8 +1,8 @@
 public import EventSourcing
 public import Values
 
-/// Takes the word of an installation's key that it is the same device still. Whatever was shown uses the
-/// challenge up.
+/// Accepts a signature of an installation's key as proof that it is still the same device. Any
+/// signature uses the challenge up.
 public struct UseAppKey: AnsweringCommand, TimedCommand {
     public enum Proof: Equatable, Sendable {
         /// This key signed, with this number.

@@ -8,7 +8,7 @@ struct BrowserDesk: Sendable {
     let digest: SecretDigest
     /// The session that the browser had until now.
     let replaced: Versioned<BrowserSession>?
-    /// What clients may have of that session: over with it where somebody else signs in.
+    /// Client sessions that depend on that session: they end with it if another account signs in.
     var dependents: [(end: EndSession, facts: EndSession.Facts)] = []
     /// Seconds that it lasts at most, where it is for one purpose.
     var most: Int64?
@@ -27,7 +27,7 @@ struct BrowserDesk: Sendable {
         return min(usual, most ?? usual)
     }
 
-    /// The session's event, behind whatever else was decided, and the end of the one before.
+    /// The session's event, after the other decisions, and the end of the session before.
     func open(
         _ session: UUID, after decision: Decision, account: (id: UUID, stamp: Int),
         factors: [AuthenticationFactor], _ request: GrantRequest, _ settings: Settings
@@ -58,7 +58,7 @@ struct BrowserDesk: Sendable {
         return decision
     }
 
-    /// The same that ends where somebody logs out: what clients have for while nobody is there stays.
+    /// The same, ended by a log-out: offline sessions of clients stay.
     private func ends(from line: UUID, _ settings: Settings) -> Decision {
         let endsOffline = settings[SettingCatalogue.logoutEndsOffline]
         return dependents.reduce(into: Decision()) { decision, dependent in

@@ -1,4 +1,4 @@
-/// How somebody signs in on a page.
+/// How a person signs in on a page.
 public enum BrowserMethod: String, CaseIterable, Sendable {
     case code = "email_code"
     case link = "email_link"

@@ -56,7 +56,7 @@ public struct BrowserTerms: Sendable, Equatable {
     }
 }
 
-/// Somebody who could not sign in on a page.
+/// A failed sign-in on a page.
 public struct RefusedBrowser: Sendable, Equatable {
     public var method: BrowserMethod
     /// For programs, in words of our own.
@@ -86,7 +86,7 @@ public enum BrowserSessionEnd: String, Sendable {
     case revoked
     /// Its person signed in with the same browser again.
     case replaced
-    /// Somebody else did: to whom it was that is a log-out.
+    /// Another account signed in: for the one before, that is a log-out.
     case handedOver = "handed_over"
     case administrator
 }

@@ -5,7 +5,7 @@ public import Values
 public struct EndBrowserSession: Command {
     public var session: UUID
     public var reason: BrowserSessionEnd
-    /// Only if it is this account's: of others' sessions nobody learns anything.
+    /// Only if it is this account's: the caller learns nothing of other accounts' sessions.
     public var account: UUID
 
     public init(session: UUID, reason: BrowserSessionEnd, of account: UUID) {

@@ -2,9 +2,9 @@ public import EventSourcing
 import JSON
 public import Values
 
-/// Signs somebody in with a browser, for what they show: a code, a link or a passkey. Each sign-in is a
-/// session of its own, and the one that the browser had before is over, with what clients had of it if it
-/// was somebody else's. Somebody who may not sign in is refused on record.
+/// Signs a person in with a browser, by a code, a link or a passkey. Each sign-in is a session of
+/// its own; the browser's previous session ends, and with it its clients' sessions if it belonged
+/// to another account. A refused sign-in is put on record.
 public struct SignInBrowser<Shown: SignInProof>: AnsweringCommand, TimedCommand {
     public var shown: Shown
     public var method: BrowserMethod
@@ -49,7 +49,7 @@ public struct SignInBrowser<Shown: SignInProof>: AnsweringCommand, TimedCommand 
         let settings: Settings
         let replaced: Versioned<BrowserSession>?
         let dependents: [(end: EndSession, facts: EndSession.Facts)]
-        /// Whatever was shown has been shown before.
+        /// Replay: the proof has been shown before.
         let isRepeated: Bool
         let shown: Shown.Facts
     }
@@ -136,7 +136,7 @@ public struct SignInBrowser<Shown: SignInProof>: AnsweringCommand, TimedCommand 
     }
 }
 
-/// A browser that somebody signed in with just now.
+/// A browser in which a person signed in just now.
 public struct OpenedBrowser: Sendable, Equatable {
     public let session: UUID
     public let account: UUID

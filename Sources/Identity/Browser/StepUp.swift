@@ -1,8 +1,9 @@
 public import EventSourcing
 public import Values
 
-/// A second factor that somebody shows who is signed in with a browser already, where something asks for
-/// a stronger sign-in than he has. What he has shown before counts on, as long as it was not long ago.
+/// Step-up authentication: a second factor of a person who is signed in with a browser already,
+/// where a request asks for a stronger sign-in. Factors shown before count, as long as it was not
+/// long ago.
 public struct StepUp: SignInProof {
     public var account: UUID
     /// The browser's session.

@@ -12,7 +12,7 @@ public struct Client: StreamState {
     public private(set) var secretRotations: UInt32 = 0
     public private(set) var isDisabled = false
     public private(set) var isDeleted = false
-    /// Of an installation: somebody let it in, when it was made or later.
+    /// Of an installation: the owner let it in, when it was made or later.
     public private(set) var isAdopted = false
     public private(set) var wasAtOnboarding = false
     /// Of an installation: what it is certified by, the first time since nothing took that back.

@@ -9,7 +9,7 @@ public enum GrantType: String, CaseIterable, Sendable {
     case nativeOTP = "urn:cocoar:otp"
     case nativeMagicLink = "urn:cocoar:magic"
     case nativePasskey = "urn:cocoar:passkey"
-    /// Of installations alone, whatever they show: see `Installation`.
+    /// Of installations alone, regardless of their credentials: see `Installation`.
     case flagship = "urn:urd:flagship"
 
     /// Whether its tokens speak for a person. A client that acts for itself must not do both, or
@@ -59,8 +59,7 @@ public enum ExchangeRule: String, CaseIterable, Sendable {
 
 /// What a client's access tokens look like.
 public enum TokenFormat: String, CaseIterable, Sendable {
-    /// They say nothing by themselves: whoever is shown one asks here, and a revoked one is dead at
-    /// once.
+    /// Opaque tokens: a resource server introspects them here, and a revoked one is dead at once.
     case reference
     /// Resource servers read them without asking (RFC 9068), and so hear of no revocation.
     case jwt

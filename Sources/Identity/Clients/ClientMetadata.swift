@@ -42,7 +42,7 @@ public struct ClientMetadata: Sendable, Equatable {
         public internal(set) var audiences: [String] = []
         /// Where its tokens may be good (RFC 8707), if it was said: see `mayAsk(for:_:)`.
         public internal(set) var resources: [String] = []
-        /// Where nobody said so, its tokens are good nowhere but here.
+        /// Unless set, its tokens are good nowhere but here.
         public internal(set) var needsListedResources = false
         /// Whether it may ask of every token of the realm.
         public internal(set) var introspectsAllTokens = false
@@ -69,7 +69,7 @@ public struct ClientMetadata: Sendable, Equatable {
         public internal(set) var needsPushedRequests = false
         public internal(set) var needsSignedRequests = false
         public internal(set) var logoutRedirectURIs: [String] = []
-        /// Who is told, server to server, that somebody logged out.
+        /// The URI that is notified, server to server, of a log-out.
         public internal(set) var logoutURI: String?
         public internal(set) var needsLogoutSession = false
         /// Whether its assertions may name the token endpoint instead of the issuer.
@@ -156,8 +156,8 @@ public struct ClientMetadata: Sendable, Equatable {
         self.init(of: read)
     }
 
-    /// Nobody but itself says who it is: so it is with what registered itself, until somebody who
-    /// manages the realm says otherwise.
+    /// The client's identity is unverified: so it is with a client that registered itself, until an
+    /// administrator of the realm says otherwise.
     public var isUnchecked: Bool { self.needsListedResources }
 
     /// The metadata under its wire names; what is unset is left out.

@@ -77,7 +77,8 @@ enum KeySetRule {
         return known.filter { algorithm == .string($0) }
     }
 
-    /// Shorter ones can be broken (RFC 7518 section 3.3), and nobody's key decides how long Urd computes.
+    /// Shorter keys can be broken (RFC 7518 section 3.3); longer ones would let a client decide how
+    /// long Urd computes.
     private static func hasGoodLength(_ key: JSON) -> Bool {
         guard let modulus = key["n"]?.string.flatMap({ Base64URL.decode($0) }),
             let first = modulus.first, first != 0

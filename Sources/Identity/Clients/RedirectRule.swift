@@ -1,5 +1,5 @@
-/// Where an answer may be sent. It carries codes, so it must reach the client and nobody else:
-/// https, the person's own machine, or a scheme that an app claims by its reversed domain.
+/// Where an answer may be sent. It carries codes, so it must reach the client alone: https, the
+/// person's own machine, or a scheme that an app claims by its reversed domain.
 public enum RedirectRule {
     static let limit = 2_000
 
@@ -27,8 +27,8 @@ public enum RedirectRule {
             guard uri.host != nil else { throw .malformed }
             guard uri.isLoopback else { throw .unsafeScheme }
         default:
-            // RFC 8252 section 7.1: the dot shows a domain in reverse, which has an owner. It
-            // also keeps out javascript:, data: and whatever else a browser may come to run.
+            // RFC 8252 section 7.1: the dot shows a domain in reverse, which has an owner. It also
+            // keeps out javascript:, data: and any scheme that a browser may come to run.
             guard uri.scheme.utf8.contains(0x2E) else { throw .unsafeScheme }
         }
     }

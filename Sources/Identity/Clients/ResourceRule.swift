@@ -12,10 +12,10 @@ public enum ResourceRule {
 }
 
 extension ClientMetadata {
-    /// Whether the client may ask for a token that is good there: where its own list says so, else the
-    /// realm's. Without either, whoever registered the client answers for it; one that registered
-    /// itself has nobody who does. The issuer, whose user info it is for, stands on no list: it is where a
-    /// token is good that names no resource.
+    /// Whether the client may ask for a token that is good there: where its own list allows it,
+    /// else the realm's. Without either, the administrator who registered the client answers for
+    /// it; a client that registered itself has no such person. The issuer, whose user info it is
+    /// for, is on no list: a token that names no resource is good there.
     public func mayAsk(
         for resource: String, _ settings: Settings, from issuer: String?
     ) -> Bool {

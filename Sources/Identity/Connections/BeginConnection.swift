@@ -1,7 +1,7 @@
 public import EventSourcing
 public import Values
 
-/// Sends a realm's owner to somebody from whom a konnector is to fetch, or has fetched.
+/// Sends a realm's owner to a provider from which a konnector is to fetch, or has fetched.
 public struct BeginConnection: TimedCommand {
     /// The stream of it: its name comes back with him.
     public var id: UUID
@@ -33,7 +33,7 @@ public struct BeginConnection: TimedCommand {
     public enum Rejection: Error, Equatable, Sendable {
         case realmNotFound
         case realmDisabled
-        /// Nobody is signed in there, or not the owner, or not where people sign in.
+        /// No session there, or not the owner's, or not where people sign in.
         case notSignedIn
         /// There is no such konnector, or none that does this on pages.
         case noKonnector
@@ -87,7 +87,7 @@ public struct BeginConnection: TimedCommand {
 }
 
 extension WebAppCard {
-    /// Where somebody goes for this, if anywhere.
+    /// The provider's address for this step, if it has one.
     public func address(of step: ConnectionStep) -> String? {
         switch step {
         case .start: startURL

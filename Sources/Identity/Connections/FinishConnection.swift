@@ -25,7 +25,7 @@ public struct FinishConnection: TimedCommand {
         case realmNotFound
         case realmDisabled
         case notSignedIn
-        /// Nobody went there, or with another browser, or to another one.
+        /// The visit was not begun, or in another browser, or to another provider.
         case unknown
         /// He came back before, or was away for too long.
         case over

@@ -2,13 +2,13 @@ public import EventSourcing
 public import JSON
 public import Values
 
-/// An account of a realm's owner at somebody from whom a konnector fetches: how he went there and came
-/// back. Its stream's name is what apps call the account.
+/// An account of a realm's owner at a provider from which a konnector fetches: how the owner went
+/// there and came back. Its stream's name is what apps call the account.
 public struct ProviderVisit: StreamState {
-    /// Seconds that somebody may be away.
+    /// Seconds after which a visit expires.
     public static let patience: Int64 = 3_600
 
-    /// Nil until somebody went there.
+    /// Nil until the visit begins.
     public private(set) var terms: ConnectionTerms?
     public private(set) var outcome: ConnectionOutcome?
 
@@ -28,7 +28,7 @@ public enum ConnectionStep: String, CaseIterable, Sendable {
     case manage
 }
 
-/// What somebody comes back with.
+/// What the owner comes back with.
 public enum ConnectionOutcome: Sendable, Equatable {
     /// The name of it at the provider's, if that said one.
     case connected(String?)
@@ -87,7 +87,7 @@ public enum ConnectionEvent: Event {
         }
     }
 
-    /// What somebody is called elsewhere is his own, and what an app said meanwhile may be as well.
+    /// The owner's name at the provider is personal data, and an app's answer may be as well.
     public var subject: UUID? {
         switch self {
         case .begun(let terms): terms.account

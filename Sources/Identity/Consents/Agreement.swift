@@ -1,6 +1,7 @@
 public import JSON
 
-/// What somebody agrees to: what a client may know and do, and where tokens for it may be good (RFC 8707).
+/// A person's consent: what a client may know and do, and where tokens for it may be good (RFC
+/// 8707).
 public struct Agreement: Sendable, Equatable {
     public var scope: [String]
     public var resources: [String]
@@ -24,7 +25,7 @@ public struct Agreement: Sendable, Equatable {
     }
 }
 
-/// What somebody agreed to while he was shown that this is where the client leads people to.
+/// What a person agreed to while they were shown that the client leads people to this place.
 public struct PlacedAgreement: Sendable, Equatable {
     /// The host of a site, or the scheme of an app.
     public var place: String

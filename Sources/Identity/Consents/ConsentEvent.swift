@@ -10,7 +10,7 @@ public struct GivenConsent: Sendable, Equatable {
     public var clientID: String
     /// Wherever the client led to.
     public var agreed: Agreement
-    /// The part that counts while nobody here has checked the client; the latest comes last.
+    /// The part that counts while the client is unverified; the latest comes last.
     public var places: [PlacedAgreement]
     /// When it was last asked for.
     public var at: Timestamp
@@ -31,8 +31,8 @@ public struct GivenConsent: Sendable, Equatable {
     }
 
     /// What counts; nil: nothing was agreed to.
-    /// - Parameter place: where the client leads people to, if nobody but itself says who it is: its
-    ///   person was shown the place, and agreed to that one.
+    /// - Parameter place: where an unverified client leads people to: its person was shown the place,
+    ///   and agreed to that one.
     public func agreed(leadingTo place: String?) -> Agreement? {
         guard let place else { return agreed }
         return places.first { $0.place == place }?.agreed

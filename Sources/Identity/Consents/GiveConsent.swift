@@ -1,8 +1,8 @@
 public import EventSourcing
 public import Values
 
-/// Lets a client know and do what its person agreed to, beside what had been agreed to before. A client
-/// that nobody here has checked may do so where it led its person to, and nowhere else.
+/// Lets a client know and do what its person agreed to, beside what had been agreed to before. An
+/// unverified client may do so only at the place that its person was led to.
 public struct GiveConsent: TimedCommand {
     /// The stream of the two.
     public var consent: UUID

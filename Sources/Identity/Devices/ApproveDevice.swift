@@ -1,7 +1,7 @@
 public import EventSourcing
 public import Values
 
-/// Says that a device may act for somebody: whoever is signed in, and nobody else.
+/// Allows a device to act for the signed-in person.
 public struct ApproveDevice: TimedCommand {
     public var device: UUID
     public var account: UUID

@@ -1,7 +1,7 @@
 public import EventSourcing
 public import Values
 
-/// Says that a device shall not act for somebody.
+/// Denies a device's request to act for a person.
 public struct DenyDevice: TimedCommand {
     public var device: UUID
     public var account: UUID

@@ -1,8 +1,8 @@
 public import EventSourcing
 public import Values
 
-/// A device that waits for somebody to say, elsewhere, that it may act for him (RFC 8628). Its stream
-/// follows from the code that he types, under the realm's key.
+/// A device that waits for a person to approve, elsewhere, that it may act for them (RFC 8628). Its
+/// stream follows from the code that the person types, under the realm's key.
 public struct Device: StreamState {
     /// Nil until it asked.
     public private(set) var terms: DeviceTerms?
@@ -21,7 +21,7 @@ public struct Device: StreamState {
         }
     }
 
-    /// The terms, while somebody can still decide.
+    /// The terms, while the request can still be approved or denied.
     public func openTerms(at now: Timestamp) -> DeviceTerms? {
         guard let terms, approval == nil, !isDenied, now < terms.expiresAt else { return nil }
         return terms

@@ -1,7 +1,7 @@
 public import EventSourcing
 public import Values
 
-/// Lets a device ask for tokens that somebody grants elsewhere.
+/// Lets a device ask for tokens that a person grants elsewhere.
 public struct RequestDevice: AnsweringCommand {
     /// The stream that follows from the code that is typed.
     public var device: UUID
@@ -56,7 +56,7 @@ public struct RequestDevice: AnsweringCommand {
         } catch {
             throw error == .scopeNotAllowed ? .unknownScope : error
         }
-        // Somebody else had the code once.
+        // Another request had the code once.
         guard !facts.device.exists else { throw .codeTaken }
         let lifetime = facts.settings[SettingCatalogue.deviceCodeLifetime]
         let terms = DeviceTerms(

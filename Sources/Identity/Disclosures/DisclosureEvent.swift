@@ -2,15 +2,15 @@ public import EventSourcing
 public import JSON
 public import Values
 
-/// What of people was unsealed for somebody.
+/// The kind of sealed data that was disclosed.
 public enum DisclosureKind: String, Sendable {
     case person
     case loginHistory = "login_history"
-    /// Whatever stood sealed in events; whose it is are the subjects that they name.
+    /// All that was sealed in events; the subjects that they name are the people.
     case events
 }
 
-/// That somebody was shown what is sealed. Who it was says the event's actor.
+/// That sealed data was disclosed. The event's actor is the one it was shown to.
 public enum DisclosureEvent: Event {
     case made(DisclosureKind, accounts: [UUID])
 

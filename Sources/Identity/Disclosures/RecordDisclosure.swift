@@ -1,7 +1,7 @@
 public import EventSourcing
 public import Values
 
-/// Puts on record that somebody is shown what is sealed: before it is shown.
+/// Puts on record that sealed data is disclosed, before it is.
 public struct RecordDisclosure: Command {
     public var id: UUID
     public var kind: DisclosureKind

@@ -1,7 +1,7 @@
 public import Values
 
-/// All that an authorization code stands for. Nothing of it is kept: whoever shows the code shows this,
-/// sealed, and the session that it opens has its name, so that it opens one at most.
+/// All that an authorization code stands for. Nothing of it is stored: the code itself is this,
+/// sealed. The session that it opens has its name, so that it opens one at most.
 public struct AuthorizationCode: Sendable, Equatable {
     public var id: UUID
     /// The client's stream.

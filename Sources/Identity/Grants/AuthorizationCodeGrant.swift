@@ -1,11 +1,12 @@
 public import EventSourcing
 public import Values
 
-/// A code that the authorization endpoint gave out. Whatever comes of it, it is used up by being shown;
-/// shown again it ends what it gave, for then two have it.
+/// A code that the authorization endpoint gave out. It is single-use, whatever the outcome; a
+/// replay ends the session it opened, for then two clients have it.
 public struct AuthorizationCodeGrant: Grant {
     public var code: AuthorizationCode
-    /// The stream that says what its person allowed the client; nil where nobody was asked.
+    /// The stream of the consent that its person gave the client; nil where consent was not asked
+    /// for.
     public var consent: UUID?
     /// Digests of what the request names; nil where it names none.
     public var redirect: SecretDigest?
@@ -67,7 +68,7 @@ public struct AuthorizationCodeGrant: Grant {
         guard now < code.expiresAt else { throw .invalidAuthorizationCode("expired") }
         try check(at: desk)
         guard account.isWelcome else { throw .accountBlocked }
-        // Nobody logged out meanwhile; to log in anew is no reason.
+        // No log-out since then; a new sign-in is no reason to refuse.
         guard let login = facts.browser.state.terms, login.account == account.stream,
             login.stamp == account.state.stamp, now < login.expiresAt,
             facts.browser.state.end == nil || facts.browser.state.end == .replaced

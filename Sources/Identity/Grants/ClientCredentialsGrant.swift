@@ -1,7 +1,7 @@
 public import EventSourcing
 public import Values
 
-/// A client that acts for itself: there is nobody who could be offline, or be anybody.
+/// A client that acts for itself: no person is involved.
 public struct ClientCredentialsGrant: Grant {
     public init() {}
 

@@ -1,11 +1,11 @@
 public import EventSourcing
 public import Values
 
-/// A device that asks whether somebody has decided (RFC 8628 section 3.4). What it gets it gets once.
+/// A device that polls for its approval (RFC 8628 section 3.4). Its tokens are issued once.
 public struct DeviceGrant: Grant {
     /// That the device's code is authentic is known already.
     public var device: UUID
-    /// It asked a moment ago: as long as nobody has decided, it hears no more than that.
+    /// The device polls too fast: until a decision it is told to slow down.
     public var isTooSoon: Bool
 
     public init(device: UUID, isTooSoon: Bool = false) {
@@ -66,8 +66,9 @@ extension DeviceGrant {
 
     static let claimKind = "device_poll"
 
-    /// Spans of time of which each may have one question in it. They come in two rows, half a span apart:
-    /// whoever waits long enough is never twice in one, and whoever waits less than half of that always is.
+    /// Time windows, each with room for one poll. They come in two rows, half a window apart: a
+    /// device that waits long enough is never twice in one, and a device that waits less than half
+    /// of that always is.
     static func spans(of device: UUID, at now: Timestamp) -> [Claim] {
         let half = interval * 500_000
         let count = now.microseconds / half

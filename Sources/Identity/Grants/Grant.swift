@@ -5,7 +5,7 @@ public import Values
 /// is one file: it gathers what it looks at and settles what comes of it.
 public protocol Grant: SignInProof {
     static var type: GrantType { get }
-    /// Somebody signs in by it: how it ends is put on record, whatever the end.
+    /// A person signs in by it: the outcome is put on record, success or failure.
     static var signsIn: Bool { get }
     /// It opens a session of its own instead of going on with one.
     static var opensSession: Bool { get }
@@ -71,8 +71,8 @@ public struct GrantRequest: Sendable {
     }
 }
 
-/// Where somebody signs in from, as far as it may be known for ever: the same for the same network
-/// and kind of device, and nothing that leads back to a person by itself.
+/// Where a person signs in from, as far as it may be known for ever: the same for the same network
+/// and kind of device, and nothing that identifies a person by itself.
 public struct SignInPlace: Sendable, Equatable {
     /// A keyed digest of the network.
     public var source: String?

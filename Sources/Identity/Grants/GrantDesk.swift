@@ -7,7 +7,7 @@ public struct GrantDesk: Sendable {
     let settings: Settings
     let metadata: ClientMetadata
     let method: GrantType
-    /// Where somebody signs in on a page, and not in a client.
+    /// Set where the person signs in on a page, and not in a client.
     var browser: BrowserDesk?
 
     /// What the first access token is for, where that is not all that the session may have.
@@ -30,7 +30,7 @@ public struct GrantDesk: Sendable {
         browser == nil ? try Scope.granted(request.scope, to: metadata) : []
     }
 
-    /// The session that a grant opens, behind whatever else it decided.
+    /// The session that a grant opens, after its other decisions.
     func open(
         after decision: Decision = Decision(), account: (id: UUID, stamp: Int)?,
         scope: [String], factors: [AuthenticationFactor],
@@ -76,8 +76,8 @@ public struct GrantDesk: Sendable {
                     style: TokenStyle(metadata), key: request.keyProof?.key)))
     }
 
-    /// Seconds that an access token is good for. A client that signs people in without a browser is
-    /// held to the bounds of such sign-ins, whatever else it was registered with.
+    /// Seconds that an access token is valid. A client that signs people in without a browser is
+    /// held to the bounds of such sign-ins, regardless of its registration.
     var accessLifetime: Int64 {
         if method == .flagship { return settings[SettingCatalogue.installationTokenLifetime] }
         guard metadata.grantTypes.contains(where: \.isNative) else {

@@ -14,7 +14,7 @@ public enum GrantRefusal: Error, Equatable, Sendable {
     case unsupportedGrant
     /// The client may not use the grant.
     case unauthorizedClient
-    /// A scope that nobody knows.
+    /// An unknown scope.
     case unknownScope
     /// A scope that this client was not given.
     case scopeNotAllowed
@@ -23,9 +23,9 @@ public enum GrantRefusal: Error, Equatable, Sendable {
     case invalidResource
     /// Wrong, expired, used, or never issued.
     case invalidCode
-    /// What somebody trusted has said was said before, or of nobody who is here.
+    /// A trusted issuer's assertion is a replay, or its subject has no account here.
     case invalidAssertion
-    /// Whom a provider named nobody here is known by.
+    /// The provider's identity is linked to no account.
     case unknownIdentity
     /// A token that was shown to be exchanged is not good, or not any more.
     case invalidSubjectToken
@@ -33,15 +33,15 @@ public enum GrantRefusal: Error, Equatable, Sendable {
     case unprovenSubjectToken
     /// The token is not this client's to exchange.
     case exchangeNotAllowed
-    /// Whoever is said to act has not shown it to this client, or may not act by it.
+    /// The actor's token was not shown to this client, or the actor may not act by it.
     case actorNotAllowed
     case invalidDeviceCode
     case expiredDeviceCode
-    /// Nobody has decided yet.
+    /// The person has not decided yet.
     case authorizationPending
-    /// Nobody has decided yet, and it was asked a moment ago.
+    /// The person has not decided yet, and the device polled a moment ago.
     case askedTooSoon
-    /// Somebody said no.
+    /// The person denied the device.
     case deviceDenied
     /// A device has, or had, the code that is typed: another has to be made up.
     case codeTaken
@@ -58,7 +58,8 @@ public enum GrantRefusal: Error, Equatable, Sendable {
     case strongerSignInNow
     /// The account may not sign in.
     case accountBlocked
-    /// Nobody has begun this ceremony here, or not for this client: it is not even put on record.
+    /// The ceremony was not begun here, or not for this client: the attempt is not even put on
+    /// record.
     case unknownCeremony
     /// A ceremony of ours that is over.
     case invalidCeremony(String)

@@ -1,13 +1,13 @@
 public import EventSourcing
 public import Values
 
-/// Somebody whom the realm trusts has said who is there (RFC 7523 section 2.1). The adapter has verified
-/// what was said; it is good once.
+/// A JWT assertion of an issuer that the realm trusts names the person (RFC 7523 section 2.1). The
+/// adapter has verified the assertion; it is single-use.
 public struct JWTBearerGrant: Grant {
     public enum Subject: Sendable, Equatable {
         case account(UUID)
-        /// Whoever holds the mailbox and has proved it: by an address that he only claims nobody comes
-        /// into another's account.
+        /// The account that holds the mailbox and has proved it: an address that a person only
+        /// claims must not open another person's account.
         case mailbox(UUID)
     }
 

@@ -1,8 +1,8 @@
 public import EventSourcing
 public import Values
 
-/// A mailed link that came back. It is used up by being shown, whatever else is still missing: who has
-/// it has the mailbox, and can have another one mailed.
+/// A mailed link that came back. It is single-use, even if another proof is still missing: its
+/// bearer has the mailbox, and can have another link mailed.
 public struct MagicLinkGrant: Grant {
     public var account: UUID
     /// The token as it was given.

@@ -1,8 +1,8 @@
 public import EventSourcing
 public import Values
 
-/// A mailed code that came back. Whoever guesses right signs in; who proves a mailbox that nobody
-/// holds yet gets an account for it, where such a code was mailed.
+/// A mailed code that came back. A person who types the right code signs in; who proves a mailbox
+/// without an account gets an account for it, where such a code was mailed.
 ///
 /// Where the account has a second factor, one request shows both. A client that did not know may ask
 /// again with both: the code is not used up, but each such request is one of the few that a code
@@ -15,8 +15,8 @@ public struct OTPGrant: Grant {
     public var account: UUID
     /// What was typed as a second factor, if anything.
     public var second: TypedFactor?
-    /// What the person who redeems the code is called, where that is said: whoever asked for the code
-    /// may be somebody else.
+    /// The names of the person who redeems the code, where the request has them: the code may have
+    /// been asked for by another person.
     public var joiner: JoinerNames?
 
     public init(
@@ -88,7 +88,8 @@ public struct OTPGrant: Grant {
             scope: scope, factors: [.mailedCode])
     }
 
-    /// The names of the person who redeems the code count, whoever asked for it.
+    /// The names of the person who redeems the code count, not those of the person who asked for
+    /// it.
     private func person(of code: IssuedCode, _ mailbox: Mailbox, at desk: GrantDesk) -> Person {
         joiner?.naming(code.person) ?? mailbox.joiner(from: desk.request.from.source)
             ?? code.person
@@ -100,7 +101,7 @@ public struct JoinerNames: Sendable, Hashable {
     public var firstName: String?
     public var lastName: String?
 
-    /// Nil where nobody can be called that.
+    /// Nil where a name is not valid.
     public init?(firstName: String?, lastName: String?) {
         for name in [firstName, lastName] {
             if let name, !Person.canBeCalled(name) { return nil }

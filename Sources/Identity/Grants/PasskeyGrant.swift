@@ -28,7 +28,8 @@ public struct PasskeyGrant: Grant {
         let account: Versioned<Account>?
     }
 
-    /// The ceremony is used up by whatever was presented in it, and the session has its name.
+    /// The ceremony is single-use, whatever credential was presented in it, and the session has its
+    /// name.
     public var sessionName: UUID? { ceremony }
 
     public var isUsedInVain: Bool { ceremony != nil }
@@ -84,8 +85,8 @@ public struct PasskeyGrant: Grant {
         guard use.isBackupEligible == enrolled.key.isBackupEligible else {
             throw .passkeyRefused("backup_eligibility_changed")
         }
-        // WebAuthn Level 3, section 4: the first time that an authenticator knows its user proves
-        // nothing. Whoever found one that knew nobody could have made himself known to it.
+        // WebAuthn Level 3, section 4: the first user verification of an authenticator proves
+        // nothing. A finder of one without user verification could have set up their own.
         guard enrolled.key.isUserVerified else {
             throw .passkeyRefused("enrolled_without_user_verification")
         }

@@ -1,8 +1,8 @@
 public import EventSourcing
 public import Values
 
-/// Gives a client tokens for what it shows. One sign-in opens one session; all its tokens follow from
-/// the session and a number. Somebody who may not sign in is refused on record.
+/// Exchanges a grant for tokens. One sign-in opens one session; all its tokens follow from the
+/// session and a number. A refused sign-in is put on record.
 public struct RedeemGrant<Shown: Grant>: AnsweringCommand {
     public var grant: Shown
     public var request: GrantRequest
@@ -22,7 +22,7 @@ public struct RedeemGrant<Shown: Grant>: AnsweringCommand {
         let client: Versioned<Client>
         /// The app that the client belongs to is gone: what was set there would hold no more.
         let isOrphan: Bool
-        /// Whatever was shown has been shown before: to open this.
+        /// Replay: the grant has been shown before, and opened this session.
         let repeated: Versioned<Session>?
         let shown: Shown.Facts
 
@@ -67,7 +67,7 @@ public struct RedeemGrant<Shown: Grant>: AnsweringCommand {
             repeated: repeated, shown: try await grant.gather(streams))
     }
 
-    /// A client's assertion is used up by whatever is put on record with it.
+    /// A client's assertion is used up by any outcome that is put on record.
     public func settle(_ facts: Facts) throws(GrantRefusal) -> Settled<Outcome> {
         var settled = try settleGrant(facts)
         if case .assertion(let assertion) = request.proof {

@@ -84,7 +84,8 @@ public struct RefreshGrant: Grant {
         return !isAsked || Scope.allowed(to: desk.metadata).contains("offline_access")
     }
 
-    /// What somebody's word has opened ends with the trust in it: a key of his may have been stolen.
+    /// A session opened by an issuer's assertion ends with the trust in the issuer: its key may
+    /// have been stolen.
     private func isTrusted(_ terms: SessionTerms, _ desk: GrantDesk) -> Bool {
         guard let issuer = terms.assertionIssuer else { return true }
         return TrustedIssuer(issuer, in: desk.settings[SettingCatalogue.assertionIssuers]) != nil
@@ -96,7 +97,7 @@ public struct RefreshGrant: Grant {
         case leaf
         /// Its parent, a moment after the leaf was made: for the same leaf again.
         case repeated
-        /// Its parent, later, while nobody has used the leaf: for a new leaf in place of that one.
+        /// Its parent, later, while the leaf is still unused: for a new leaf in place of that one.
         case repeatedLate
     }
 
@@ -105,8 +106,9 @@ public struct RefreshGrant: Grant {
         let state = session.state
         if generation == state.generation { return .leaf }
         let leeway = desk.settings[SettingCatalogue.refreshTokenLeeway]
-        // Clients of the voo profile never show one twice, so that whoever does is somebody else. Of
-        // those that race, one that came first may be decided last: without leeway that is no excuse.
+        // Clients of the voo profile never show a token twice, so that a replay comes from another
+        // party. Of requests that race, one that came first may be decided last: without leeway
+        // that is no excuse.
         guard desk.metadata.rules.refreshLeeway, leeway > 0, generation == state.parent,
             let madeAt = state.refreshedAt, let usedAt = state.parentUsedAt
         else { return nil }
@@ -116,7 +118,7 @@ public struct RefreshGrant: Grant {
         return now < usedAt.adding(seconds: bound) ? .repeatedLate : nil
     }
 
-    /// A token that nobody used for long is not good any more.
+    /// A refresh token that was not used for long has expired.
     private func isFresh(
         _ session: Versioned<Session>, _ desk: GrantDesk
     ) -> Bool {
@@ -139,8 +141,9 @@ public struct RefreshGrant: Grant {
         return left
     }
 
-    /// Of what the session has, what the client asks for, else what it may still have. Nothing left of it
-    /// would be a token for us: that is another one, and nobody asked for it.
+    /// The session's resources that the client asks for, else those that it may still have. An
+    /// empty list would mean a token for Urd itself: that is another one, which the client did not
+    /// ask for.
     private func resources(
         _ desk: GrantDesk, _ terms: SessionTerms
     ) throws(GrantRefusal) -> [String] {

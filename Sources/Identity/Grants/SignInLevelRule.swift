@@ -1,11 +1,13 @@
 extension [AuthenticationFactor] {
-    /// A passkey is what somebody has and, since it is asked to verify its user, what he knows or is.
+    /// A passkey is a thing that a person has and, since it is asked to verify its user, also a
+    /// secret they know or a trait they have.
     public var areStrong: Bool { contains(.passkey) || Set(self).count > 1 }
 }
 
 extension GrantDesk {
-    /// Whether people who sign in here have shown too little. Who did not sign in himself is not asked:
-    /// a client for itself, or one to which somebody else vouches for him.
+    /// Whether people who sign in here have shown too few factors. The rule skips requests without
+    /// a sign-in of the person: a client for itself, or one to which an issuer vouches for the
+    /// person.
     func wantsMore(_ factors: [AuthenticationFactor], by method: GrantType?) -> Bool {
         guard settings[SettingCatalogue.signInLevel] == .multi else { return false }
         switch method {

@@ -1,13 +1,13 @@
 public import EventSourcing
 public import Values
 
-/// What somebody shows to sign in, whether in a client or on a page: it gathers what it looks at and
-/// settles what comes of it.
+/// A proof with which a person signs in, in a client or on a page: it gathers its facts and settles
+/// the outcome.
 public protocol SignInProof: Sendable {
     associatedtype Facts: Sendable
 
-    /// The name that the session gets, where what is shown has one: with it the session is opened,
-    /// or the attempt put on record, and whatever comes under the same name again is refused.
+    /// The name that the session gets, where the proof has one: with it the session is opened, or
+    /// the attempt put on record, and a replay under the same name is refused.
     var sessionName: UUID? { get }
 
     func gather(_ streams: some StreamReader) async throws(LogFailure) -> Facts

@@ -16,7 +16,7 @@ public struct TokenExchange: Sendable, Equatable {
         self.impersonator = impersonator
     }
 
-    /// More of them can't be looked through by anybody.
+    /// A chain of more actors can't be reviewed by people.
     static let mostActors = 5
 
     var fields: JSONObject {

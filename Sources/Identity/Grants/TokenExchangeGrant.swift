@@ -70,8 +70,8 @@ public struct TokenExchangeGrant: Grant {
                     style: TokenStyle(desk.metadata), key: desk.request.keyProof?.key)))
     }
 
-    /// Whoever comes by a bound token without its key gets nothing for it: the new one would be bound to
-    /// another key, or to none. Nobody proves two keys at once, so that an actor's token has the same.
+    /// A stolen bound token is useless without its key: the new token would be bound to another
+    /// key, or to none. A request proves one key at most, so that an actor's token has the same.
     private func requireProof(_ desk: GrantDesk) throws(GrantRefusal) {
         for key in [subject.key, actor?.key] where key != nil && key != desk.request.keyProof?.key {
             throw .unprovenSubjectToken
@@ -131,8 +131,9 @@ public struct TokenExchangeGrant: Grant {
         return exchange
     }
 
-    /// The name of who acts: the client, or somebody whom it signed in itself. Whose token it was merely shown,
-    /// or got for another one, did nothing; nobody acts for himself; and who acts as the person is not told.
+    /// The name of the actor: the client, or a person whom it signed in itself. A person whose
+    /// token was merely shown to the client, or issued to it for another person, did nothing; a
+    /// person does not act for themselves; and an actor who acts as the person is not named.
     private func acting(
         _ facts: Facts, _ actor: ShownToken, _ desk: GrantDesk, for shown: SessionTerms
     ) throws(GrantRefusal) -> String {

@@ -22,7 +22,7 @@ public struct AdmitInstallation: TimedCommand {
         case realmNotFound
         case realmDisabled
         case notFound
-        /// The realm is somebody else's.
+        /// The realm has another owner.
         case notOwner
         /// The realm lets in no more of them.
         case full

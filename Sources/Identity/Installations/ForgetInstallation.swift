@@ -1,7 +1,7 @@
 public import EventSourcing
 public import Values
 
-/// Removes an installation that nobody let in for an hour.
+/// Removes an installation that the owner did not let in within an hour.
 public struct ForgetInstallation: TimedCommand {
     public var id: UUID
     public var now: Timestamp

@@ -4,7 +4,7 @@ public import Values
 /// An app on one device of a realm's owner, which registered itself: a client of a realm of the flagship
 /// profile. See decision 0035.
 public enum Installation {
-    /// Seconds after which one is nobody of which no token or code came.
+    /// Seconds after which an installation without a token or code expires.
     public static let patience: Int64 = 3_600
 
     public static let scope = "*"
@@ -31,7 +31,8 @@ extension Versioned<Client> {
 }
 
 extension Client {
-    /// It has waited too long for somebody to let it in. Its stream's name says since when it is there.
+    /// The installation expired before the owner let it in. Its stream's name holds the time of its
+    /// registration.
     public func isLapsed(_ stream: UUID, at now: Timestamp) -> Bool {
         guard metadata?.isInstallation == true, !isAdopted, let registered = stream.timestamp else {
             return false
@@ -54,12 +55,12 @@ public enum Certification: String, CaseIterable, Sendable {
 /// Why an installation is not believed to be the genuine app any more.
 public enum CertificationEnd: String, CaseIterable, Sendable {
     case revoked
-    /// It leads elsewhere, or is another software: nobody has looked at that.
+    /// Its redirect URIs or its software changed, and the owner has not approved that.
     case metadataChanged = "metadata_changed"
 }
 
-/// Who is told that a device has everything from now on: not before its owner let it in, since anybody
-/// can have a genuine app that nobody asked for.
+/// Notifies a person that a device has full access from now on: not before the owner let it in,
+/// since a stranger can have a genuine app that the owner did not ask for.
 public struct CertificationNotice: Sendable, Equatable {
     public var account: UUID
     public var clientName: String

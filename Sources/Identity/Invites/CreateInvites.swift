@@ -1,7 +1,7 @@
 public import EventSourcing
 public import Values
 
-/// Makes invites: to the realm or to one app, for anybody or for one mailbox.
+/// Makes invites: to the realm or to one app, for any mailbox or for one.
 public struct CreateInvites: TimedCommand {
     /// The streams that follow from their codes.
     public var invites: [UUID]

@@ -1,8 +1,8 @@
 public import EventSourcing
 public import Values
 
-/// An invite to a realm or to one of its apps. Its stream follows from its code under the realm's key,
-/// so that it is found without a look-up, and nobody can read the code from it.
+/// An invite to a realm or to one of its apps. Its stream follows from its code under the realm's
+/// key, so that it is found without a look-up, and the code cannot be read from it.
 public struct Invite: StreamState {
     /// Nil until it was created.
     public private(set) var terms: InviteTerms?
@@ -23,7 +23,7 @@ public struct Invite: StreamState {
         }
     }
 
-    /// Whether somebody with this mailbox may come in by it: the first one who does has it.
+    /// Whether the invite admits a person with this mailbox: the first one to use it has it.
     func admits(_ mailbox: UUID, to app: UUID?, at now: Timestamp) -> Bool {
         guard let terms, !isRevoked, usedAt == nil, now < terms.expiresAt else { return false }
         return terms.isFor(app) && (terms.mailbox ?? mailbox) == mailbox
@@ -34,7 +34,7 @@ public struct Invite: StreamState {
 public struct InviteTerms: Sendable, Equatable {
     /// Nil: everything in the realm that asks for an invite.
     public let app: UUID?
-    /// Whom it is for. Nil: whoever has it.
+    /// The mailbox it is for. Nil: its bearer's.
     public let mailbox: UUID?
     public let expiresAt: Timestamp
 

@@ -6,7 +6,7 @@ public import Values
 /// leads to.
 public enum InviteEvent: Event {
     case created(InviteTerms)
-    /// Somebody with this mailbox came by it: nobody else does.
+    /// A person with this mailbox used it: it admits no other mailbox.
     case used(mailbox: UUID, at: Timestamp)
     case revoked
 

@@ -1,10 +1,10 @@
 public import EventSourcing
 public import Values
 
-/// Takes an invite back that nobody has used.
+/// Revokes an unused invite.
 public struct RevokeInvite: Command {
     public var invite: UUID
-    /// Whoever speaks for one app takes back the invites of that app only. Nil: of all.
+    /// An administrator of one app revokes the invites of that app only. Nil: of all.
     public var app: UUID?
 
     public init(invite: UUID, app: UUID? = nil) {
@@ -30,7 +30,7 @@ public struct RevokeInvite: Command {
         guard let terms = state.terms, !state.isRevoked, app == nil || terms.app == app else {
             throw .notFound
         }
-        // Somebody came by it: it is part of how he did.
+        // The invite was used: it is part of that person's history.
         guard state.usedAt == nil else { throw .used }
         return Decision(InviteEvent.revoked, in: invite)
     }

@@ -7,7 +7,7 @@ public struct RecordLogoutNotice: TimedCommand {
         case taken
         /// Not now: the client's status, 0 where it was not reached.
         case refused(code: Int)
-        /// There is nobody to tell any more.
+        /// The client to notify no longer exists.
         case pointless
     }
 

@@ -1,7 +1,7 @@
 internal import JSON
 public import Values
 
-/// That somebody with a mailbox came by an invite: however often the code that proves the mailbox has
+/// That a person with a mailbox used an invite: however often the code that proves the mailbox has
 /// to be mailed, one invite is enough.
 public struct Invitation: Sendable, Equatable {
     public let invite: UUID

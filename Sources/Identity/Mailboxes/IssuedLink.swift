@@ -1,8 +1,8 @@
 internal import JSON
 public import Values
 
-/// A link to sign in by, as the log knows it. Its token follows from the id under the realm's key, so
-/// that whoever mails it needs no copy of it.
+/// A link to sign in by, as the log knows it. Its token follows from the id under the realm's key,
+/// so that the mailer needs no copy of it.
 public struct IssuedLink: Sendable, Equatable {
     public let id: UUID
     /// Whom it signs in.
@@ -45,7 +45,7 @@ public struct IssuedLink: Sendable, Equatable {
         "link", "account", "digest", "app", "issued_at", "expires_at", "base", "mail",
         "generation",
     ]
-    /// What somebody was about to look at says something of them.
+    /// The return path is personal: it tells what the person was about to look at.
     static let personalFields = Person.fieldNames + ["return_path"]
 
     var fields: JSONObject {
@@ -76,7 +76,7 @@ public struct IssuedLink: Sendable, Equatable {
             person: Person(fields: fields), generation: fields.generation)
     }
 
-    /// Whether it can be redeemed now by whoever shows what it has in it.
+    /// Whether a bearer of the link can redeem it now.
     public func isLive(of account: Account, at now: Timestamp) -> Bool {
         now < expiresAt && generation == account.proofGeneration
     }

@@ -2,15 +2,15 @@ public import EventSourcing
 public import Values
 
 /// A mail address in a realm. Its stream follows from the address under the realm's key, so that it
-/// is found without a look-up, and nobody can read the address from it.
+/// is found without a look-up, and the address cannot be read from it.
 public struct Mailbox: StreamState {
     /// The account that holds it.
     public private(set) var account: UUID?
     /// Whose is what is mailed to it, where that is not the mailbox itself: the key of an earlier holder
     /// may be gone.
     public private(set) var subject: UUID?
-    /// The code to sign in or to join with. Those that move accounts here are kept apart, so that
-    /// nobody who wants to move keeps its owner from joining.
+    /// The code to sign in or to join with. Codes that move accounts here are kept apart, so that a
+    /// request to move here does not keep the mailbox's owner from joining.
     private var codes = GuessedCode()
     /// The codes that move accounts here, one for each account, newest last.
     private var moves: [IssuedCode] = []
@@ -62,7 +62,7 @@ public struct Mailbox: StreamState {
         }
     }
 
-    /// What was mailed proves that somebody reads the mailbox of whoever held it then, or of nobody.
+    /// A mailed code or link proves the mailbox of the account that held it then, or of none.
     private mutating func endProofs() {
         codes.end()
         moves = []
@@ -91,9 +91,10 @@ public struct Mailbox: StreamState {
         return code
     }
 
-    /// Of whom an account is made by the code, where its person says no names while redeeming it. Whoever
-    /// knows the address may have asked as well, so that only names count which nobody contradicts: of
-    /// those who asked from the network that the code is redeemed from, or of all where none did.
+    /// The person of a new account, where the request that redeems the code has no names. A
+    /// stranger who knows the address may have asked for a code as well, so only names without
+    /// contradiction count: of the requests from the network that the code is redeemed from, or of
+    /// all where none came from there.
     func joiner(from source: String?) -> Person? { codes.joiner(from: source) }
 
     /// Whether it is known already that the code was asked for like this, or by so many that it does not
@@ -168,7 +169,7 @@ private struct GuessedCode: Sendable {
     mutating func end() { code = nil }
 }
 
-/// Somebody who asked for a code: under which names, and from which network.
+/// A request for a code: its names and its network.
 struct CodeAsker: Sendable, Equatable {
     let names: JoinerNames
     let source: String?
@@ -179,8 +180,8 @@ struct CodeAsker: Sendable, Equatable {
     }
 }
 
-/// When the last wrong guesses were made, whatever the code. They are events: another node, a restart or
-/// another code gives none back.
+/// When the last wrong guesses were made, across all codes. They are events: another node, a
+/// restart or another code does not reset them.
 struct RecentGuesses: Sendable {
     /// More than these within an hour, and none is taken until some are older.
     static let most = 10

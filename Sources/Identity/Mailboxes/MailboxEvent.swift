@@ -3,7 +3,7 @@ public import JSON
 public import Values
 
 /// A one-time code as the log knows it. The code itself follows from the id under the realm's key,
-/// so that whoever mails it needs no copy of it.
+/// so that the mailer needs no copy of it.
 public struct IssuedCode: Sendable, Equatable {
     public enum Purpose: String, Sendable, CaseIterable {
         /// For the account that holds the mailbox.
@@ -46,7 +46,7 @@ public struct IssuedCode: Sendable, Equatable {
     }
 }
 
-/// What happens to a mailbox: a mail address in a realm, whether anybody has an account for it or not.
+/// What happens to a mailbox: a mail address in a realm, with or without an account.
 public enum MailboxEvent: Event {
     /// An account holds it from now on.
     case assigned(UUID)
@@ -55,7 +55,7 @@ public enum MailboxEvent: Event {
     case codeIssued(IssuedCode)
     /// It was asked for again before another may be mailed, under these names and from this network.
     case codeRenamed(UUID, Person, source: String? = nil)
-    /// Somebody guessed wrong.
+    /// A wrong code was typed.
     case codeRefused(UUID, at: Timestamp)
     case codeRedeemed(UUID)
     /// An invite was used up for it: it may join.

@@ -1,9 +1,10 @@
 public import EventSourcing
 public import Values
 
-/// Has a link mailed that signs in whoever holds the mailbox.
+/// Has a link mailed that signs in the holder of the mailbox.
 ///
-/// Whoever asks hears the same whatever comes of it; the outcome is for the metrics alone.
+/// Against account enumeration, the caller gets the same answer for every outcome; the outcome is
+/// for the metrics alone.
 public struct RequestMagicLink: AnsweringCommand, TimedCommand {
     public var app: UUID?
     public var mailbox: UUID
@@ -49,7 +50,7 @@ public struct RequestMagicLink: AnsweringCommand, TimedCommand {
     public enum Reason: Equatable, Sendable {
         /// Nothing here would take it.
         case nativeGrantsDisabled
-        /// Nobody holds the mailbox, or its holder has not proved it yet.
+        /// No account holds the mailbox, or its holder has not proved it yet.
         case notRegistered
         case blocked
         /// A link was mailed a moment ago.
@@ -92,7 +93,7 @@ public struct RequestMagicLink: AnsweringCommand, TimedCommand {
         guard account.isWelcome else { return Settled(.nothing(.blocked)) }
         let delay = facts.settings[SettingCatalogue.otpResendDelay]
         if let last = facts.mailbox.state.link,
-            // One that is worth nothing keeps nobody from another.
+            // An invalidated link does not delay a new one.
             last.generation == account.state.proofGeneration,
             now < last.issuedAt.adding(seconds: delay)
         {

@@ -1,9 +1,10 @@
 public import EventSourcing
 public import Values
 
-/// Has a code mailed to a new address of somebody who is signed in: whoever knows it has that mailbox.
+/// Has a code mailed to a new address of a signed-in person: the code proves that mailbox.
 ///
-/// Whoever asks hears the same whatever comes of it; the outcome is for the metrics alone.
+/// Against account enumeration, the caller gets the same answer for every outcome; the outcome is
+/// for the metrics alone.
 public struct RequestMailboxMove: AnsweringCommand, TimedCommand {
     public var account: UUID
     /// The stream of the new address.
@@ -43,7 +44,7 @@ public struct RequestMailboxMove: AnsweringCommand, TimedCommand {
 
     /// Why no code is mailed.
     public enum Reason: Equatable, Sendable {
-        /// An account has the mailbox: this one, or somebody else's.
+        /// An account has the mailbox: this one, or another.
         case taken
         case tooSoon
         case resting

@@ -3,7 +3,8 @@ public import Values
 
 /// Has a one-time code mailed: to sign in, or to join where the realm lets people join.
 ///
-/// Whoever asks hears the same whatever comes of it; the outcome is for the metrics alone.
+/// Against account enumeration, the caller gets the same answer for every outcome; the outcome is
+/// for the metrics alone.
 public struct RequestOTP: AnsweringCommand, TimedCommand {
     public enum Route: Sendable {
         case signIn
@@ -20,8 +21,8 @@ public struct RequestOTP: AnsweringCommand, TimedCommand {
     public var digest: SecretDigest
     /// The stream that follows from the invite code, where one was given.
     public var invite: UUID?
-    /// Whether somebody who has no account yet may have a code: where not, it is only said that it
-    /// would have been one for joining.
+    /// Whether a person without an account may have a code: where not, the result only tells that
+    /// the code would have been one for joining.
     public var mayJoin: Bool
     public var now: Timestamp
     /// A keyed digest of the network that it is asked for from.
@@ -48,7 +49,7 @@ public struct RequestOTP: AnsweringCommand, TimedCommand {
         case realmNotFound
         case realmDisabled
         case nativeGrantsDisabled
-        /// Nobody signs in on a page by a code.
+        /// Sign-in by code is disabled on pages.
         case loginCodeDisabled
         case invalid(FieldFault)
     }
@@ -205,9 +206,9 @@ public struct RequestOTP: AnsweringCommand, TimedCommand {
         facts.account?.state.proofGeneration ?? 0
     }
 
-    /// The names of whoever redeems a code count. Where they are not said then, it matters under which ones
-    /// it was asked for, by everybody who did: nobody knows which of them reads the mail. A page that asks
-    /// for no names says none.
+    /// The names in the request that redeems a code count. Without them, the names in all requests
+    /// for the code matter: it is unknown which of these people reads the mail. A page that asks
+    /// for no names sends none.
     private func renaming(
         _ facts: Facts, _ purpose: IssuedCode.Purpose, _ reason: Reason
     ) -> Decision {
@@ -225,7 +226,7 @@ public struct RequestOTP: AnsweringCommand, TimedCommand {
         let state = facts.mailbox.state
         if state.isResting(at: now) { return .resting }
         let delay = facts.settings[SettingCatalogue.otpResendDelay]
-        // One that is worth nothing keeps nobody from another.
+        // An invalidated code does not delay a new one.
         if let code = state.code, code.generation == generation(facts),
             now < code.issuedAt.adding(seconds: delay)
         {

@@ -20,7 +20,7 @@ public struct RequestCertification: TimedCommand {
         case realmNotFound
         case realmDisabled
         case notFound
-        /// Nobody is there to be asked.
+        /// The realm has no owner to ask.
         case noOwner
     }
 

@@ -7,7 +7,7 @@ public struct MailedLink: StreamState {
     public enum Purpose: String, Sendable, CaseIterable {
         /// It signs a realm's owner in.
         case signIn = "sign_in"
-        /// It lets somebody set another passphrase.
+        /// It lets its bearer set another passphrase.
         case passphraseReset = "passphrase_reset"
     }
 
@@ -44,7 +44,7 @@ public struct MailedLink: StreamState {
         return live
     }
 
-    /// When the last one was mailed that nobody has used, and that is worth something.
+    /// When the last link was mailed that is unused and still valid.
     func issuedAt(of account: Account) -> Timestamp? {
         live?.generation == account.proofGeneration ? live?.issuedAt : nil
     }
@@ -55,7 +55,7 @@ public struct IssuedMailedLink: Sendable, Equatable {
     public var id: UUID
     public var purpose: MailedLink.Purpose
     public var account: UUID
-    /// What the link is but for its last part, which nobody knows who does not get the mail.
+    /// The link without its last part, which only the mail contains.
     public var base: String
     /// Where it leads on to.
     public var returnPath: ReturnPath?
@@ -87,7 +87,7 @@ public enum MailedLinkEvent: Event {
         EventShape(
             "mailed_link.issued",
             open: ["mail", "purpose", "account", "base", "issued_at", "expires_at", "generation"],
-            // What somebody was about to look at says something of them.
+            // The return path is personal: it tells what the person was about to look at.
             personal: ["return_path"]),
         EventShape("mailed_link.used", open: ["mail"]),
     ]

@@ -1,9 +1,10 @@
 public import EventSourcing
 public import Values
 
-/// Has a link mailed by which whoever holds the mailbox sets another passphrase for his account.
+/// Has a link mailed by which the holder of the mailbox sets another passphrase for their account.
 ///
-/// Whoever asks hears the same whatever comes of it; the outcome is for the metrics alone.
+/// Against account enumeration, the caller gets the same answer for every outcome; the outcome is
+/// for the metrics alone.
 public struct RequestPassphraseReset: AnsweringCommand, TimedCommand {
     public var app: UUID?
     public var mailbox: UUID
@@ -11,7 +12,7 @@ public struct RequestPassphraseReset: AnsweringCommand, TimedCommand {
     /// What the link begins with: from the configuration, never from the request.
     public var base: String
     public var now: Timestamp
-    /// Where whoever has chosen another goes on.
+    /// Where the person goes on after the reset.
     public var returnPath: ReturnPath?
 
     public init(
@@ -27,13 +28,13 @@ public struct RequestPassphraseReset: AnsweringCommand, TimedCommand {
     public enum Rejection: Error, Equatable, Sendable {
         case realmNotFound
         case realmDisabled
-        /// Nobody signs in by a passphrase here.
+        /// Sign-in by passphrase is not offered here.
         case notOffered
     }
 
     public enum Outcome: Equatable, Sendable {
         case issued
-        /// Nobody holds the mailbox, its holder has not proved it, or may not sign in.
+        /// No account holds the mailbox, its holder has not proved it, or may not sign in.
         case nobody
         /// A link was mailed a moment ago.
         case tooSoon

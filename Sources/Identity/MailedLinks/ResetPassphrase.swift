@@ -1,8 +1,8 @@
 public import EventSourcing
 public import Values
 
-/// Sets another passphrase for whoever holds the account's mailbox, as the link shows that went there.
-/// Every session that there was is over, and its person is told.
+/// Sets another passphrase for the holder of the account's mailbox, by the link that was mailed
+/// there. Every session ends, and the person is notified.
 public struct ResetPassphrase: TimedCommand {
     public enum Chosen: Equatable, Sendable {
         /// What takes the place of one that was typed as it is.
@@ -30,7 +30,7 @@ public struct ResetPassphrase: TimedCommand {
     public enum Rejection: Error, Equatable, Sendable {
         case realmNotFound
         case realmDisabled
-        /// Nobody signs in by such a passphrase here.
+        /// Sign-in by such a passphrase is not offered here.
         case notOffered
         /// The link is over, was used, or is another account's.
         case linkOver
@@ -74,7 +74,8 @@ public struct ResetPassphrase: TimedCommand {
         }
         var decision = Decision(MailedLinkEvent.used(link), in: facts.link.stream)
         decision.append(event, in: facts.passphrase.stream)
-        // Whoever was in by the passphrase before is out, on every node, and what was mailed is over.
+        // Sessions opened with the former passphrase end on every node, and mailed codes and links
+        // are invalidated.
         decision.append(AccountEvent.stampRotated(), in: account)
         return decision
     }

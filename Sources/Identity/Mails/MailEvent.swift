@@ -11,7 +11,7 @@ public enum MailEvent: Event {
     case deferred(attempt: Int, until: Timestamp, code: Int, reason: MailFault? = nil)
     /// It is not tried again by itself.
     case failed(attempt: Int, code: Int, reason: MailFault? = nil)
-    /// Somebody wants it tried again.
+    /// An operator requeued it.
     case requeued
 
     public static let catalogue = [

@@ -1,4 +1,5 @@
-/// Why a mail did not get through, as far as somebody can do something about it. It names nobody.
+/// Why a mail did not get through, as far as an operator can act on it. It contains no personal
+/// data.
 public enum MailFault: String, Sendable, CaseIterable {
     /// The mail server's name has no address.
     case hostNotFound = "host_not_found"
@@ -13,7 +14,7 @@ public enum MailFault: String, Sendable, CaseIterable {
     case brokenOff = "broken_off"
     /// What is written to, or from, is no address for mail.
     case unusableAddress = "unusable_address"
-    /// There is nobody to write to any more, or nothing to say.
+    /// The recipient is gone, or there is nothing to say.
     case pointless
     case tooLate = "too_late"
     /// This process had no room for it, or was about to end.

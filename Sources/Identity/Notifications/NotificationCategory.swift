@@ -5,10 +5,10 @@ public enum NotificationPriority: String, CaseIterable, Sendable {
     case high
 }
 
-/// By which way somebody is to hear of a notification.
+/// The channel by which a person is to get a notification.
 public enum NotificationChannel: String, CaseIterable, Sendable {
     case mobile
-    /// Nobody can be reached by it here.
+    /// Not supported here.
     case sms
     case mail
 }

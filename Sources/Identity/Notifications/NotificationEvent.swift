@@ -10,7 +10,7 @@ public enum NotificationRoute: String, Sendable, CaseIterable {
     case flagship
 }
 
-/// Why a notification reaches nobody.
+/// Why a notification was not delivered.
 public enum NotificationFailure: String, Sendable, CaseIterable {
     /// No device took it, and mails are not wanted.
     case notTaken = "not_taken"
@@ -29,7 +29,7 @@ public enum NotificationEvent: Event {
     case deferred(attempt: Int, until: Timestamp, code: Int)
     case failed(attempt: Int, NotificationFailure, code: Int)
     case superseded(by: UUID)
-    /// Somebody wants it tried again.
+    /// An operator requeued it.
     case requeued
 
     private static let mailed = ["title", "message", "sender"]

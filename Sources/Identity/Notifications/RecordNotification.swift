@@ -10,7 +10,7 @@ public struct RecordNotification: TimedCommand {
         case refusedForNow(code: Int, pause: Int64?)
         /// No device took it, and none will.
         case refusedForGood(code: Int)
-        /// There is nobody to tell any more, or nothing to say.
+        /// The recipient is gone, or there is nothing to say.
         case pointless
     }
 
@@ -33,7 +33,7 @@ public struct RecordNotification: TimedCommand {
         case alreadySettled
     }
 
-    /// Some minutes: whoever is to be told of something is better told by mail than tomorrow.
+    /// Some minutes: a mail now is better than a push notification tomorrow.
     static let pauses: [Int64] = [5, 20, 60, 300, 600]
     static let longestPause: Int64 = 1_800
 
@@ -78,7 +78,7 @@ public struct RecordNotification: TimedCommand {
         }
     }
 
-    /// A mail is what is left. A mailbox that nobody proved may be a stranger's.
+    /// Mail is the fallback. An unconfirmed mailbox may be a stranger's.
     private func giveUp(_ facts: Facts, _ attempt: Int, _ code: Int) -> Decision {
         let (state, settings) = (facts.inRealm.thing.state, facts.inRealm.realm.state.settings)
         guard let content = state.content, let account = facts.account, account.isWelcome else {

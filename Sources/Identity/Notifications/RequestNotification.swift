@@ -72,14 +72,14 @@ public struct RequestNotification: AnsweringCommand, TimedCommand {
         case notAllowed
         /// The sender said nothing of such a category.
         case unknownCategory
-        /// Later than anybody wants to be told of.
+        /// Too far in the future.
         case tooLate
         case invalid(FieldFault)
     }
 
     public enum Outcome: Sendable, Equatable {
         case requested
-        /// Nothing is new since this one, and nobody is told of it again.
+        /// The state has not changed since this notification, so no new one is sent.
         case unchanged(since: UUID)
     }
 

@@ -11,7 +11,7 @@ public struct ConfirmOwnerMove: TimedCommand {
     public var person: Person
     /// Whose will be what is mailed to the old mailbox from then on.
     public var nextSubject: UUID
-    /// The name of the mail that tells whoever reads at the old address.
+    /// The name of the mail that notifies the old address.
     public var mail: UUID
     public var now: Timestamp
 
@@ -31,7 +31,8 @@ public struct ConfirmOwnerMove: TimedCommand {
     public enum Rejection: Error, Equatable, Sendable {
         case realmNotFound
         case realmDisabled
-        /// It was used, is too old, or he wants it no more; or somebody else has the address now.
+        /// The link was used, expired or was cancelled by the owner; or another account has the
+        /// address now.
         case linkOver
         case invalid(FieldFault)
     }

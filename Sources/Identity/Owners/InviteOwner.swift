@@ -19,7 +19,7 @@ public struct InviteOwner: Command {
     public enum Rejection: Error, Equatable, Sendable {
         case realmNotFound
         case realmDisabled
-        /// Nobody waits to take the realm over.
+        /// No person waits to take the realm over.
         case nobodyWaits
     }
 
@@ -40,7 +40,7 @@ public struct InviteOwner: Command {
         try facts.owner.realm.requireOpen(
             missing: Rejection.realmNotFound, disabled: .realmDisabled)
         let owner = facts.owner.thing.state
-        // A mailbox that nobody proved may be a stranger's: no realm is given away there.
+        // An unconfirmed mailbox may be a stranger's: no realm is given away there.
         guard let account = facts.account, account.isWelcome, account.state.isConfirmed,
             !owner.isOnboarded
         else { throw .nobodyWaits }

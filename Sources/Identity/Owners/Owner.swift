@@ -4,7 +4,7 @@ public import Values
 /// Whose realm it is, where it belongs to one person: the account that an app of the flagship profile
 /// signs in to without naming it.
 public struct Owner: StreamState {
-    /// Nil until somebody was appointed.
+    /// Nil until an account was appointed.
     public private(set) var account: UUID?
     /// The name that the register token follows from, and the generation of the account's proofs that it
     /// belongs to.
@@ -19,7 +19,7 @@ public struct Owner: StreamState {
     private var vouched: TimedName?
     private var trusted: [TimedName] = []
 
-    /// More browsers than these nobody has; the oldest are forgotten.
+    /// Trusted browsers at most; the oldest are forgotten.
     static let mostTrusted = 20
 
     /// The same in every realm, so that it needs no look-up.
@@ -63,7 +63,7 @@ extension Owner {
         move?.generation == account.proofGeneration ? move : nil
     }
 
-    /// The move that is called off, whatever it is worth.
+    /// The move that a cancellation ends, valid or not.
     var requestedMove: PendingMove? { move }
 
     /// Whether a code of this name stands for one that is mailed.

@@ -7,9 +7,9 @@ public enum OwnerTarget: Sendable, Equatable {
     case installation(UUID?, SecretDigest?)
     /// A web view alone.
     case webView
-    /// Nobody: another passphrase takes the place of the one that is shown.
+    /// No session: a new passphrase replaces the one that is shown.
     case newPassphrase(DerivedPassphrase, mail: UUID)
-    /// Nobody: it is only looked at.
+    /// No session: the passphrase is only checked.
     case nobody
 }
 
@@ -90,17 +90,17 @@ extension OwnerRefusal {
 /// What an owner's sign-in comes to.
 public enum OwnerOutcome: Sendable, Equatable {
     case tokens(GrantedTokens)
-    /// The session code of this name: whoever is not certified goes on in a web view.
+    /// The session code of this name: an uncertified app goes on in a web view.
     case sessionCode(UUID)
     /// The mailed code of this name has to be typed as well.
     case mailedCodeNeeded(UUID)
-    /// What was shown is right, and nobody is let in by it.
+    /// The proof is right, and no session is opened.
     case done
     /// A refusal that was put on record.
     case refused(OwnerRefusal)
 }
 
-/// The one place that gives scope `*`: to a certified installation, and to nobody else.
+/// The one place that gives scope `*`: to a certified installation, and to no other client.
 struct OwnerDesk: Sendable {
     let request: OwnerRequest
     let realm: Versioned<Realm>
@@ -212,7 +212,7 @@ struct OwnerDesk: Sendable {
         return Settled(settled.decision, .tokens(granted))
     }
 
-    /// Ten years: such apps stay until somebody sends them away.
+    /// Ten years: such apps stay until the owner removes them.
     private static let sessionLifetime: Int64 = 3_650 * 86_400
 
     /// A refusal, and what the record says of the attempt.

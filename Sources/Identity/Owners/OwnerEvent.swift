@@ -19,7 +19,8 @@ public enum OwnerEvent: Event {
     case moveRequested(PendingMove)
     /// He moved by it, or wants it no more.
     case moveEnded(code: UUID)
-    /// Somebody who may says that he reads the mailbox: a code of this name stands for a mailed one.
+    /// An authorized caller vouches that the owner reads the mailbox: a code of this name replaces
+    /// a mailed one.
     case mailboxVouched(TimedName)
     /// A browser in which he typed a mailed code needs no other one for a while.
     case browserTrusted(TimedName)
@@ -133,7 +134,7 @@ public struct AddedDevice: Sendable, Equatable {
     public var installation: UUID
     public var clientName: String
     public var account: UUID
-    /// Nil where nobody is told: it is there from the beginning.
+    /// Nil where no notice is sent: the setting is there from the beginning.
     public var mail: UUID?
 
     public init(installation: UUID, clientName: String, account: UUID, mail: UUID?) {

@@ -8,7 +8,7 @@ public struct OwnerPassphraseProof: SignInProof {
     public var typed: TypedMailedCode?
     /// The code that is mailed, if one is needed: its name and digest.
     public var next: (id: UUID, digest: SecretDigest)
-    /// The code that somebody was given who reads the owner's mails, if one was shown.
+    /// The code issued to vouch that the owner reads their mails, if one was shown.
     public var vouched: UUID?
     /// The browser by the name under which it is trusted, if it is.
     public var trusted: UUID?

@@ -1,8 +1,8 @@
 public import EventSourcing
 public import Values
 
-/// Has a code mailed to a realm's owner, before he says that he wants one with each passphrase: so nobody
-/// is locked out by a mailbox that he can't read.
+/// Has a code mailed to a realm's owner before they turn on mailed codes for each passphrase
+/// sign-in: so an owner is not locked out by a mailbox that they can't read.
 public struct RequestMailedCode: TimedCommand {
     public var code: UUID
     public var digest: SecretDigest

@@ -1,10 +1,10 @@
 public import EventSourcing
 public import Values
 
-/// Has a link mailed to an address to which a realm's owner wants to move. He shows his passphrase for it,
-/// but where he wants the same link once more.
+/// Has a link mailed to an address to which a realm's owner wants to move. The owner shows their
+/// passphrase for it, except to have the same link mailed again.
 ///
-/// Whether somebody else has the address nobody learns who asks.
+/// Against account enumeration, the answer does not tell whether another account has the address.
 public struct RequestOwnerMove: AnsweringCommand, TimedCommand {
     public enum Proof: Sendable, Equatable {
         case passphrase(PassphraseProof.Comparison)

@@ -1,8 +1,8 @@
 public import EventSourcing
 public import Values
 
-/// Gives an owner a passphrase who has none any more, on the word of his certified app. One that there is
-/// is changed by whoever knows it, or has the mailbox.
+/// Gives an owner without a passphrase a new one, by their certified app. An existing passphrase is
+/// changed by a person who knows it, or has the mailbox.
 public struct RestorePassphrase: TimedCommand {
     public var passphrase: DerivedPassphrase
     public var mail: UUID

@@ -12,7 +12,7 @@ public struct SignInOwner: AnsweringCommand {
     /// The code that is mailed, if one is needed: its name and digest.
     public var next: (id: UUID, digest: SecretDigest)
     public var request: OwnerRequest
-    /// The code that somebody was given who reads the owner's mails, if one was shown.
+    /// The code issued to vouch that the owner reads their mails, if one was shown.
     public var vouched: UUID?
 
     public init(

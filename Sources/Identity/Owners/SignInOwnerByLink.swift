@@ -1,10 +1,10 @@
 public import EventSourcing
 public import Values
 
-/// Signs a realm's owner in by a link that was mailed to him. Where he wants a second factor, it is his
-/// passphrase.
+/// Signs a realm's owner in by a link that was mailed to them. If they want a second factor, it is
+/// their passphrase.
 ///
-/// The link is used up once it brought somebody in, and not before: apps come back with it and the
+/// The link is used up by a successful sign-in, and not before: apps come back with it and the
 /// passphrase.
 public struct SignInOwnerByLink: AnsweringCommand {
     public var link: UUID
@@ -114,7 +114,7 @@ extension Versioned<Passphrase> {
     func examine(
         _ comparison: PassphraseProof.Comparison, of account: UUID, at now: Timestamp
     ) -> PassphraseVerdict {
-        // Whether it would have been right nobody learns meanwhile.
+        // While guesses rest, the answer does not tell whether the passphrase is right.
         guard let kept = state.hash, !state.isResting(at: now) else { return .wrong(Decision()) }
         switch comparison {
         case .right(let hash) where hash == kept:

@@ -1,8 +1,8 @@
 public import EventSourcing
 public import Values
 
-/// Says that a realm's owner reads his mailbox: for a while a code of ours stands for those that would be
-/// mailed to him. It is for whoever has just mailed him something himself.
+/// Vouches that a realm's owner reads their mailbox: for a while a code of ours replaces those that
+/// would be mailed to them. It is for a caller that has just mailed the owner something itself.
 public struct VouchForMailbox: TimedCommand {
     public var code: UUID
     public var now: Timestamp
@@ -17,7 +17,7 @@ public struct VouchForMailbox: TimedCommand {
     public enum Rejection: Error, Equatable, Sendable {
         case realmNotFound
         case realmDisabled
-        /// The realm is nobody's.
+        /// The realm has no owner.
         case noOwner
     }
 

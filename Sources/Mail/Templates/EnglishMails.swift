@@ -75,7 +75,7 @@ extension MailText {
         "If this wasn't you, sign in to {product}, check your passkeys and devices, and contact "
         + "us."
 
-    /// It goes to the old address, where nobody can sign in to look.
+    /// It goes to the old address, which no longer signs in to the account.
     private static let englishAddressChanged =
         MailText(
             subject: "The e-mail address of your {product} account was changed",
@@ -84,7 +84,7 @@ extension MailText {
                 + "E-mails about it no longer come here, and all devices were signed out.",
             closing: "If this wasn't you, contact us soon.")
 
-    /// Something about an account has changed, and whoever owns it should know.
+    /// Something about an account has changed, and its owner should know.
     private static func englishNotice(_ kind: MailKind.Name) -> MailText {
         switch kind {
         case .passkeyEnrolled:

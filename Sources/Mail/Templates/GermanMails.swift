@@ -70,7 +70,7 @@ extension MailText {
         "Waren Sie das nicht, melden Sie sich bei {product} an, prüfen Sie Ihre Passkeys und "
         + "Geräte und wenden Sie sich an uns."
 
-    /// It goes to the old address, where nobody can sign in to look.
+    /// It goes to the old address, which no longer signs in to the account.
     private static let germanAddressChanged =
         MailText(
             subject: "E-Mail-Adresse Ihres Kontos bei {product} geändert",
@@ -79,7 +79,7 @@ extension MailText {
                 + "E-Mails dazu kommen nicht mehr hierher, und alle Geräte wurden abgemeldet.",
             closing: "Waren Sie das nicht, melden Sie sich bitte bald bei uns.")
 
-    /// Something about an account has changed, and whoever owns it should know.
+    /// Something about an account has changed, and its owner should know.
     private static func germanNotice(_ kind: MailKind.Name) -> MailText {
         switch kind {
         case .passkeyEnrolled:

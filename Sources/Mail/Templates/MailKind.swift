@@ -1,6 +1,6 @@
 public import Values
 
-/// Why we write to somebody, with what only this mail says.
+/// The reason for a mail, with the values that only this mail contains.
 public enum MailKind: Sendable, Hashable {
     case emailOtp(code: String, minutes: Int)
     /// Beside a passphrase.
@@ -9,7 +9,7 @@ public enum MailKind: Sendable, Hashable {
     case certificationCode(code: String, minutes: Int)
     case magicLink(MailLink, minutes: Int)
     case emailVerification(MailLink, minutes: Int)
-    /// Goes to an address that somebody wants for his account from now on.
+    /// Goes to the address that a user wants for their account from now on.
     case emailChangeCode(code: String, minutes: Int)
     case passphraseReset(MailLink, minutes: Int)
     /// By which the owner of a realm takes it over.
@@ -23,15 +23,15 @@ public enum MailKind: Sendable, Hashable {
     case totpRemoved(at: Timestamp)
     case passphraseSet(at: Timestamp)
     case passphraseRemoved(at: Timestamp)
-    /// Somebody typed wrong ones, one after the other.
+    /// Wrong passphrases were typed, one after the other.
     case passphraseGuessed(at: Timestamp)
-    /// Somebody who had another factor typed wrong codes of the second one.
+    /// A person who had another factor typed wrong codes of the second one.
     case totpGuessed(at: Timestamp)
     /// An app on a device was let in.
     case deviceAdded(device: String, at: Timestamp)
     /// It has everything from now on.
     case deviceCertified(device: String, at: Timestamp)
-    /// Goes to the address that somebody had before.
+    /// Goes to the user's previous address.
     case addressChanged(at: Timestamp)
     case signedOutEverywhere(at: Timestamp)
     case accountDisabled(at: Timestamp)

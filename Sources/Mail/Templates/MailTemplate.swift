@@ -29,8 +29,8 @@ public struct MailTemplates: Sendable {
         self.overrides = overrides
     }
 
-    /// - Parameter displayName: how the reader calls himself; a name that could be an
-    ///   advertisement to somebody else is left out.
+    /// - Parameter displayName: the reader's name for themselves; a name that could be an
+    ///   advertisement to a third party is left out.
     public func content(
         of kind: MailKind, in language: MailLanguage, displayName: String? = nil
     ) -> MailContent {

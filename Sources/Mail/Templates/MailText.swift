@@ -36,7 +36,7 @@ public struct MailText: Sendable, Hashable {
 }
 
 /// A realm's own words for parts of a mail; the rest stays ours. Code and button stay where they
-/// are, whatever the words say.
+/// are, regardless of the words.
 public struct MailOverride: Sendable, Hashable {
     public let parts: [MailText.Part: String]
 

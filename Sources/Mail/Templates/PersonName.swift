@@ -1,5 +1,4 @@
-/// A name that somebody gave for himself or for his device, fit to stand in a mail to somebody
-/// else.
+/// A name that a user gave for themselves or their device, made safe for a mail to another person.
 ///
 /// Who signs up with another's address chooses the name in the mail that the other gets: it must
 /// not be an advertisement. A name that could be read as a link, an address or a telephone number,

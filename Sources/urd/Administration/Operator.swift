@@ -1,9 +1,9 @@
 import Glibc
 
-/// Who sits at the terminal, as the log names him.
+/// The operator at the terminal, as the log names them.
 enum Operator {
     static var name: String {
-        // Whoever became root by sudo is still himself.
+        // An operator who became root by sudo keeps their own name.
         if let user = getenv("SUDO_USER"), geteuid() == 0 { return String(cString: user) }
         var entry = passwd()
         var found: UnsafeMutablePointer<passwd>?

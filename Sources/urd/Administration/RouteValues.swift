@@ -47,7 +47,7 @@ extension RouteCommand {
     ) throws(UsageError) -> JSON? {
         guard let text = given.first else { return nil }
         try requireNoCommas(input, given)
-        // It would be taken for a text, and a domain of that name is not what anybody means.
+        // It would be taken for a text, and no caller means a domain of that name.
         if input.canBeNull, input.kind != .json, given.contains("null") {
             throw UsageError("--\(flag(input)) null: --unset \(input.name) unsets it")
         }

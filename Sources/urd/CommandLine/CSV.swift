@@ -2,8 +2,8 @@ import JSON
 
 /// Rows as RFC 4180 has them, safe to open in a spreadsheet.
 ///
-/// A spreadsheet carries out what begins like a formula, and what is in a cell may come from anybody who
-/// can send a request: such a text gets an apostrophe in front, which says that it is one.
+/// Prevents CSV injection: a spreadsheet executes cells that begin like a formula, and a cell may
+/// hold text from any client. Those cells get a leading apostrophe, which marks them as text.
 struct CSV: Equatable, Sendable {
     private var lines: [[String]]
 
@@ -39,7 +39,7 @@ struct CSV: Equatable, Sendable {
 }
 
 extension CSV {
-    /// The same columns on every page of a list, whatever its things have.
+    /// The same columns on every page of a list, whichever members its items have.
     init(listing items: [JSON], columns: [String]) {
         self.init(titles: columns)
         for item in items { add(columns.map { Self.cell(item[$0] ?? .null) }) }

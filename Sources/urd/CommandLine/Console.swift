@@ -55,7 +55,7 @@ struct Console: Sendable {
         }
     }
 
-    /// For whatever writes a lot: it ends where nothing more can be written.
+    /// For commands that write a lot: they end when the output can take no more.
     func checkOutput() throws(OutputLost) {
         if output.isLost { throw OutputLost() }
     }
@@ -102,7 +102,7 @@ struct Console: Sendable {
 
 /// Text that a terminal only shows.
 ///
-/// What is printed may come from anybody who can send a request; an escape sequence in it could
+/// Printed text may come from any client that can send a request; an escape sequence in it could
 /// rewrite what the operator sees. Control characters and direction overrides are shown as codes.
 enum Printable {
     static func text(_ text: String) -> String {

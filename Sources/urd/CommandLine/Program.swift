@@ -131,7 +131,7 @@ struct Program: Sendable {
     private func unknown(_ path: [String]) -> String {
         let known = commands.map { $0.form.name }
         let group = path.indices.map { Array(path[...$0]) }.last(where: isGroup)
-        // What follows the first word that nobody knows may be its operands.
+        // The words after the first unknown word may be its operands.
         let asked = path.prefix(max(2, (group?.count ?? 0) + 1)).joined(separator: " ")
         let hint =
             NearestName.find(asked, among: known)

@@ -92,7 +92,7 @@ struct Invocation: Sendable {
 
     /// The settings that the command declared, from flags, environment, files and defaults.
     ///
-    /// `strictly` refuses `URD_…` variables that nobody knows: for what runs unattended, where a
+    /// `strictly` refuses `URD_…` variables that are unknown: for what runs unattended, where a
     /// misspelt name would silently mean the default.
     func settings(strictly: Bool = false) throws(SettingsFailure) -> Settings {
         let sources = SettingsSources(

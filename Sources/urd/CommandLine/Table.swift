@@ -33,7 +33,7 @@ struct Table: Equatable, Sendable {
 
     mutating func add(_ cells: [String]) {
         precondition(cells.count == columns.count, "A row has a cell for each column.")
-        // One row is one line, whatever is in it.
+        // One row is one line, also if a cell contains line breaks.
         rows.append(
             cells.map { cell in
                 Printable.text(String(cell.map { $0.isNewline || $0 == "\t" ? " " : $0 }))

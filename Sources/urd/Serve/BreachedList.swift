@@ -8,7 +8,7 @@ import Glibc
 struct BreachedList: Sendable {
     let path: String
 
-    /// Before anybody counts on it.
+    /// Checks the list before the server relies on it.
     static func check(_ settings: Settings) throws(CommandFailure) {
         guard let path = settings[Settings.breachedPassphrases],
             let fault = BreachedList(path: path).fault()

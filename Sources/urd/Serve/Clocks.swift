@@ -17,7 +17,7 @@ enum Clocks {
         return milliseconds > 2000 ? milliseconds : nil
     }
 
-    /// Microseconds by which a clock may be behind what is on record before anybody has to hear of it.
+    /// Microseconds by which a clock may be behind what is on record before the operator is warned.
     static let allowed: Int64 = 60_000_000
 
     /// - Parameters:
@@ -58,7 +58,7 @@ extension Store {
         let latest = log.times.furthest.map {
             (realm: $0.realm, ahead: $0.at.microseconds(since: now))
         }
-        // Whatever this machine's clock shows, decisions are made by the database's.
+        // Decisions use the database's clock, not this machine's.
         let words = Clocks.words(difference: clock.difference, latest: latest)
         return ComponentState(
             name: "clock", isReady: true, detail: words, needsAttention: words != nil)

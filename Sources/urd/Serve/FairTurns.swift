@@ -53,7 +53,8 @@ struct FairTurns {
         }
         var displaced: Int?
         if waiting.count >= limits.mostWaiting {
-            // Whoever has the most waiting has the last turns: the last of those makes room.
+            // The source with the most waiting entries has the last turns: its last entry makes
+            // room.
             guard let last = waiting.indices.max(by: { waiting[$0].round < waiting[$1].round }),
                 waiting[last].round > place.round
             else { return .refused }
@@ -63,7 +64,7 @@ struct FairTurns {
         return .waits(insteadOf: displaced)
     }
 
-    /// The work of this name is done: who begins now, if anybody waits.
+    /// The work of this name is done: returns the waiting entry that begins now, if any.
     mutating func leave(_ name: Int) -> Int? {
         running.removeAll { $0.name == name }
         guard let next = waiting.indices.min(by: { waiting[$0].round < waiting[$1].round }) else {
@@ -75,7 +76,7 @@ struct FairTurns {
         return place.name
     }
 
-    /// Whoever waits no longer; false where it has begun.
+    /// Removes an entry that stops waiting; false if it has already begun.
     mutating func giveUp(_ name: Int) -> Bool {
         guard let index = waiting.firstIndex(where: { $0.name == name }) else { return false }
         waiting.remove(at: index)

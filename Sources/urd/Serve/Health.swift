@@ -43,7 +43,7 @@ final class Health: Sendable {
         }
     }
 
-    /// Nil when the database says nothing for this long: whoever asks must hear of a server that
+    /// Nil when the database says nothing for this long: a health check must report a server that
     /// hangs, and not hang with it.
     private func status(within patience: Duration) async throws -> [ProjectionStatus]? {
         let (answers, report) = AsyncStream.makeStream(
@@ -104,8 +104,8 @@ final class Health: Sendable {
         return ComponentState(name: "commits", isReady: fault == nil, detail: fault)
     }
 
-    /// A log that was altered is served by every node as it is, and by none any better: somebody must
-    /// look, and nobody is sent away.
+    /// A log that was altered is served by every node as it is, and by none any better: an operator
+    /// must look, and the load balancer must not drop the node.
     private var sealing: ComponentState {
         let halted = sealer.states.filter { $0.value.halt != nil }.min { $0.key < $1.key }
         guard let (realm, state) = halted, let halt = state.halt else {

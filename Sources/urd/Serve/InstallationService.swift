@@ -6,8 +6,8 @@ import ReadModels
 import Telemetry
 import Values
 
-/// Removes apps on devices that nobody let in for an hour. Several nodes may do it at once: whatever one of
-/// them removed the others find gone.
+/// Removes app installations that were not approved within an hour. Idempotent: several nodes may
+/// do it at once, and what one of them removed the others find gone.
 struct InstallationService: Sendable {
     private let store: Store
     private let pending: PendingInstallations

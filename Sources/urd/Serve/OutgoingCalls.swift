@@ -10,7 +10,7 @@ struct OutgoingCalls: Sendable {
     private let client: WebClient
     /// Pictures wait for no key, and no key waits for them.
     private let pictures: WebClient
-    /// Providers of push messages speak HTTP/2, and wait for nobody who is slow.
+    /// Providers of push messages speak HTTP/2, and do not wait behind slow servers.
     private let providers: WebClient
 
     init(_ settings: Settings) throws {
@@ -43,7 +43,7 @@ struct OutgoingCalls: Sendable {
         }
     }
 
-    /// A key set; nil where none is to be had, for whatever reason.
+    /// A key set; nil if it cannot be fetched, for any reason.
     func keys(at address: String) async -> [UInt8]? {
         var request = OutgoingRequest(url: address)
         request.headers["Accept"] = "application/jwk-set+json, application/json"

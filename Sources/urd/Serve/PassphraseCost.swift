@@ -40,7 +40,8 @@ final class PassphraseCost: Sendable {
         }
     }
 
-    /// The work for a passphrase that nobody has: as much as for the dearest.
+    /// The work for an unknown account: as much as for the dearest hash, against account
+    /// enumeration.
     func forNobody() -> Scrypt.Parameters { state.withLock { $0.dearest } }
 
     /// What is missing after a text was worked with, so that it tells nothing of it how long that took.

@@ -34,7 +34,8 @@ final class PassphraseWorkers: Sendable {
         }
         try await enter(name, turn)
         defer { leave(name) }
-        // Whoever waited so long that he was told so gets no answer, and the next one gets the time.
+        // A request that was told that it waited too long gets no answer; its turn goes to the next
+        // one.
         try Task.checkCancellation()
         return try await DedicatedThread.run(body)
     }
@@ -107,7 +108,7 @@ extension PassphraseWork {
 }
 
 extension PassphraseCost {
-    /// It takes as long whether there is a text or not, and whatever it costs.
+    /// It takes as long whether there is a text or not, and at whatever cost its hash was made.
     fileprivate func verify(_ secret: SecretBytes, against text: String?) throws -> Bool {
         let salt = [UInt8](repeating: 0, count: 16)
         guard let text else {

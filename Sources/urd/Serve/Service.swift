@@ -31,9 +31,9 @@ struct Service: Sendable {
         var destinations = Destinations.publicOnly()
         /// The file of those who vouch for them; the system's, if none is named.
         var authorities: String?
-        /// Calls those whom clients and realms name; without it nobody is called.
+        /// Sends HTTP requests to the addresses that clients and realms name; nil sends none.
         var outgoing: OutgoingCalls?
-        /// The file of those that nobody may set.
+        /// The file of breached passphrases, which no account may set.
         var breachedPassphrases: String?
         /// Told at hosts that lead to no realm.
         var issuers: Places.Issuers?
@@ -110,7 +110,7 @@ struct Service: Sendable {
         await stop(servers)
     }
 
-    /// Whether they do is known a moment after the start: nobody is told before that there is a node.
+    /// Whether they do is known a moment after the start: the node is announced only after that.
     private func commitsGetThrough(within patience: Duration) async throws {
         let deadline = ContinuousClock.now + patience
         while store.log.commitFault != nil, ContinuousClock.now < deadline {

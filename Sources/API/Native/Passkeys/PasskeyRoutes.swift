@@ -114,7 +114,7 @@ extension Call<RealmContext> {
             ])
     }
 
-    /// A name that nobody has is no fault yet: it redeems nothing.
+    /// An unknown client name is no error yet: it redeems nothing.
     func client(named name: String?) async throws(Problem) -> KnownClient? {
         guard let name else { return nil }
         return try await reading { () throws(LogFailure) in

@@ -58,7 +58,8 @@ extension TokenMint {
         .v8(derive(.consent, account.bytes + client.bytes))
     }
 
-    /// What a client knows a person by: the account, or a name that only its sector has for him.
+    /// The `sub` by which a client knows a user: the account, or a pairwise name for the client's
+    /// sector.
     func subject(_ account: UUID, in sector: String?) -> String {
         guard let sector else { return account.description }
         return Base64URL.encode(

@@ -7,7 +7,7 @@ struct AuthorizationParameters {
     private(set) var values: [String: String] = [:]
     /// The one that may come several times (RFC 8707).
     private(set) var resources: [String] = []
-    /// Of these nobody can say which was meant.
+    /// Parameters sent more than once, so that which value was meant is unknown.
     private(set) var repeated: Set<String> = []
 
     init(_ pairs: [Form.Pair]) {
@@ -26,9 +26,9 @@ struct AuthorizationParameters {
         for name in repeated { values[name] = nil }
     }
 
-    /// What a request object says (RFC 9101 section 4): its members under the same names. Nil where one
-    /// that is known here has a type that the parameter has not: to pass it over would be to answer what
-    /// nobody asked.
+    /// What a request object says (RFC 9101 section 4): its members under the same names. Nil where
+    /// one that is known here has a type that the parameter has not: to ignore it would be to
+    /// answer another request than the client's.
     init?(claims: JSONObject) {
         for (name, value) in claims where !Self.ofTheObject.contains(name) {
             switch (name, value) {

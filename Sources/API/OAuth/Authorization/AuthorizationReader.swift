@@ -40,8 +40,8 @@ struct AuthorizationReader: Sendable {
         {
             target.mode = mode
         }
-        // It goes back with whatever is wrong, itself too, as far as an address bears it (RFC 6749
-        // section 4.1.2.1).
+        // The state goes back with every error, also an error in itself, as far as an address bears
+        // it (RFC 6749 section 4.1.2.1).
         if let state = parameters["state"], Percent.encode(state).utf8.count > 6_000 {
             throw Problem(.invalidRequest, "state is too long.")
         }
@@ -130,7 +130,7 @@ struct AuthorizationReader: Sendable {
         return text
     }
 
-    /// RFC 7636, and RFC 9700 section 2.1.1: whoever keeps no secret has nothing else to show.
+    /// RFC 7636, and RFC 9700 section 2.1.1: a public client has no other proof.
     private func challenge(
         _ parameters: AuthorizationParameters
     ) throws(AuthorizationFault) -> SecretDigest? {

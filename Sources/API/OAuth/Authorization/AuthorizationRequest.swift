@@ -22,7 +22,7 @@ struct AuthorizationRequest: Equatable {
     var prompts: Set<Prompt> = []
     var maximumAge: Int64?
     var loginHint: String?
-    /// The people of whom one must be signed in, as this client knows people; empty: anybody.
+    /// The subjects, as this client knows them, one of which must be signed in; empty: any user.
     var subjects: [String] = []
     /// Levels that a sign-in should have, one of them, and whether nothing else will do.
     var levels: [String] = []
@@ -40,7 +40,8 @@ struct AuthorizationRequest: Equatable {
     var askedIn: UUID?
     /// The one in which its person agreed to it.
     var agreedIn: UUID?
-    /// It came by a form that did not say who is signed in: nobody has looked for that yet.
+    /// The request came by a form post without the session cookie: the session is not looked up
+    /// yet.
     var isUnanswered = false
 
     init(client: UUID, clientID: String, target: AuthorizationTarget, askedAt: Timestamp) {
@@ -62,7 +63,7 @@ extension AuthorizationRequest {
         return Agreement(scope: scope, resources: resources)
     }
 
-    /// Where the consent page says that it leads, if nobody but the client itself says who it is.
+    /// The destination that the consent page shows for a client whose identity is unverified.
     func shownPlace(of client: ClientMetadata) -> String? {
         client.isUnchecked ? target.place : nil
     }

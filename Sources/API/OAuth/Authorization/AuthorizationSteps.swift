@@ -50,7 +50,7 @@ extension Call<RealmContext> {
         }
     }
 
-    /// Somebody comes back from a page that stood in between.
+    /// The user comes back from a page that stood in between.
     private func resume(_ sealed: String) async throws(AuthorizationRefusal) -> Response {
         guard var asked = context.pendingRequest(sealed) else {
             throw .told(
@@ -109,7 +109,7 @@ extension Call<RealmContext> {
         do throws(Problem) { return try await body() } catch { throw .told(error) }
     }
 
-    /// A request that was found to be good: who answers it, and whether he agrees.
+    /// A valid request: which user answers it, and whether they agree.
     private func proceed(
         _ asked: inout AuthorizationRequest, _ known: KnownClient, isReturn: Bool
     ) async throws(AuthorizationRefusal) -> Response {

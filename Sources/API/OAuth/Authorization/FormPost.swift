@@ -1,8 +1,8 @@
 internal import HTML
 internal import HTTP
 
-/// An answer that a browser hands to the client as a form (OAuth 2.0 Form Post Response Mode). Without
-/// scripts somebody has to press the button.
+/// An answer that a browser hands to the client as a form (OAuth 2.0 Form Post Response Mode).
+/// Without scripts the user has to press the button.
 enum FormPost {
     static let scriptPath = "/connect/form-post.js"
 
@@ -15,7 +15,7 @@ enum FormPost {
             // Where to is known, but not where the application leads on to from there.
             leadsAway: true,
             content: Page.card {
-                // Nobody reads it where scripts run.
+                // Not seen where scripts run.
                 HTML.element(.form, .method("post"), .action(redirectURI)) {
                     HTML.element(.h1) { say("One moment", "Einen Moment") }
                     HTML.element(.p) {

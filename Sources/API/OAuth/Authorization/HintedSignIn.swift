@@ -3,7 +3,7 @@ internal import JOSE
 internal import JSON
 internal import Values
 
-/// What an ID token says that came back as a hint. It may have expired: it lets nobody in.
+/// The claims of an ID token that came back as a hint. It may have expired: it signs no user in.
 struct HintedSignIn {
     let clientID: String
     let subject: String

@@ -4,7 +4,7 @@ internal import Identity
 internal import JSON
 internal import Values
 
-/// What a page shows of the request that somebody is in the middle of.
+/// What a page shows of the authorization request in progress.
 struct PendingAuthorization: Equatable {
     let clientID: String
     /// The name that people see; the client's own id where it has none.
@@ -13,35 +13,36 @@ struct PendingAuthorization: Equatable {
     let clientURI: String?
     let policyURI: String?
     let termsURI: String?
-    /// Where it leads people to, if nobody but itself says who it is.
+    /// Where the client leads people to, if its identity is unverified.
     let leadsTo: String?
     /// What the client asks for now.
     let asks: Agreement
-    /// What its person agreed to before, if anybody is signed in.
+    /// What the user agreed to before, if a user is signed in.
     let remembered: Agreement
     /// Who is expected.
     let loginHint: String?
     /// How strong the sign-in should be, in the words of `acr`; nil: as it likes.
     let level: String?
-    /// Nobody is signed in, or he has to sign in once more, for all that was done since it was asked.
+    /// No user is signed in, or they have to sign in once more, for all that was done since the
+    /// request.
     let needsSignIn: Bool
-    /// Somebody has to choose who he is, or show it anew, although he is signed in.
+    /// The user has to choose an account, or authenticate anew, although they are signed in.
     let choosesAccount: Bool
-    /// Its person is somebody else than who is signed in.
+    /// The request expects another user than the one who is signed in.
     let expectsAnother: Bool
     let repeatsLogin: Bool
     let languages: String?
 }
 
 extension RealmContext {
-    /// Seconds that somebody has for the pages in between.
+    /// Seconds that the user has for the pages in between.
     private static var patience: Int64 { 3600 }
 
     func sealed(_ asked: AuthorizationRequest) -> String? {
         mint.seal(asked.json, for: .authorizationRequest)
     }
 
-    /// Nil for what was not sealed here, or so long ago that nobody waits for it.
+    /// Nil for what was not sealed here, or has expired.
     func pendingRequest(_ sealed: String) -> AuthorizationRequest? {
         guard let json = mint.unseal(sealed, for: .authorizationRequest),
             let asked = AuthorizationRequest(json),
@@ -93,8 +94,8 @@ extension Call<RealmContext> {
             languages: asked.languages)
     }
 
-    /// What somebody decided on the consent page: where to send him now. The page has seen to it that
-    /// it was he who pressed the button.
+    /// Where to send the user after their decision on the consent page. The page has checked that
+    /// it was they who pressed the button.
     func decideConsent(
         _ sealed: String, allows: Bool, as browser: SignedInBrowser
     ) async throws(Problem) -> Response {

@@ -3,14 +3,14 @@ internal import Identity
 internal import JSON
 internal import Values
 
-/// Requests that clients push (RFC 9126). Nothing is kept of one until somebody grants it: its name is
-/// all of it, sealed.
+/// Requests that clients push (RFC 9126). Nothing is stored until a user grants the request: its
+/// `request_uri` contains all of it, sealed.
 enum PushedRequests {
     static let table: [Route<RealmContext>] = [push]
 
     static let path = "/connect/par"
     static let prefix = "urn:ietf:params:oauth:request_uri:"
-    /// Seconds until somebody must have come with it.
+    /// Seconds until the request expires.
     static let lifetime: Int64 = 90
 
     private static let push = Route<RealmContext>(

@@ -5,9 +5,9 @@ internal import Values
 struct RequestedClaims: Equatable {
     var idToken: [String] = []
     var userInfo: [String] = []
-    /// Who must be signed in, one of these; empty: anybody.
+    /// The subjects, one of which must be signed in; empty: any user.
     var subjects: [String] = []
-    /// How strongly somebody must have signed in, one of these.
+    /// The levels (`acr`), one of which the sign-in must have.
     var levels: [String] = []
     /// Without it there is to be no answer at all.
     var needsLevel = false
@@ -25,7 +25,7 @@ struct RequestedClaims: Equatable {
 
     init() {}
 
-    /// Nil for what is no such object.
+    /// Nil for what is no `claims` object.
     init?(_ text: String) {
         guard text.utf8.count <= 8192,
             let members = (try? JSON.parse(Array(text.utf8), limits: .ofRequests))?.object

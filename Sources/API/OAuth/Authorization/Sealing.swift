@@ -2,8 +2,8 @@ internal import Cryptography
 internal import JSON
 internal import Values
 
-/// What somebody else carries for us, so that nothing needs to be kept meanwhile: nobody can read it,
-/// change it, or use it for another purpose.
+/// Sealed state that a client or browser carries for us, so that nothing is stored meanwhile: the
+/// bearer cannot read it, change it, or use it for another purpose.
 extension TokenMint {
     /// Nothing longer is opened.
     static let longestSealed = 16 << 10
@@ -15,7 +15,7 @@ extension TokenMint {
         return sealed.map { Base64URL.encode($0) }
     }
 
-    /// Nil for whatever was not sealed here for this purpose.
+    /// Nil for text that was not sealed here for this purpose.
     func unseal(_ text: String, for purpose: SealedPurpose) -> JSON? {
         guard text.utf8.count <= Self.longestSealed, let bytes = Base64URL.decode(text),
             let plain = open(bytes, for: purpose)

@@ -2,8 +2,8 @@ internal import Identity
 internal import Values
 
 extension AuthorizationRequest {
-    /// Whoever needs a certain `acr` hears that one, also where the sign-in was stronger (OpenID Connect Core
-    /// section 5.5.1.1).
+    /// A client that requires a certain `acr` gets that one, also where the sign-in was stronger
+    /// (OpenID Connect Core section 5.5.1.1).
     func neededLevel(of browser: SignedInBrowser) -> String? {
         guard needsLevel, let level = browser.level, !levels.contains(level) else { return nil }
         return AuthenticationLevel.known(levels).first
@@ -25,7 +25,7 @@ extension AuthorizationRequest {
         name: (UUID) -> String
     ) -> Step {
         guard let browser else { return .login }
-        // Somebody logged in for this very request: a browser session is new with every login.
+        // The user logged in for this very request: a browser session is new with every login.
         let isFresh =
             isReturn && browser.id != askedIn
             && browser.authenticatedAt.seconds >= askedAt.seconds

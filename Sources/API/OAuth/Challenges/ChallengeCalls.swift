@@ -6,7 +6,7 @@ internal import JSON
 internal import Mail
 internal import Values
 
-/// How far an app has come that asks somebody itself. The app carries it, sealed.
+/// The progress of a sign-in in an app that asks the user itself. The app carries it, sealed.
 struct ChallengeStep: Sendable {
     var client: UUID
     var scope: [String]
@@ -60,8 +60,8 @@ struct ChallengeStep: Sendable {
 }
 
 extension Call<RealmContext> {
-    /// Whoever types a code into an app trusts it with the account: so it must be the realm's own, which
-    /// is known before anything else is.
+    /// A user who types a code into an app trusts it with the account: so the client must be
+    /// first-party, which is checked before anything else.
     func requireFirstParty(_ client: PresentClient) async throws(Problem) {
         guard let settings = try await settings(ofApp: client.metadata.appID),
             settings[SettingCatalogue.nativeGrants]
@@ -155,7 +155,7 @@ extension Call<RealmContext> {
     private func signIn<Shown: SignInProof>(
         _ shown: Shown, by method: BrowserMethod, _ step: inout ChallengeStep
     ) async throws(Problem) -> String? {
-        // No browser has it: nobody comes in by this session with a cookie.
+        // No browser has the secret: this session cannot be used with a cookie.
         guard let secret = SecretDigest(Random.bytes(32)) else { throw Problem(.internalError) }
         let client = try presentClient.clientID
         let outcome: Result<OpenedBrowser, GrantRefusal>

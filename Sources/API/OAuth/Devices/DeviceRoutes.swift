@@ -4,7 +4,7 @@ internal import Identity
 internal import JSON
 internal import Values
 
-/// Devices without a keyboard, which somebody lets in from elsewhere (RFC 8628).
+/// The device grant: devices without a keyboard, which a user approves from elsewhere (RFC 8628).
 enum DeviceRoutes {
     static let table: [Route<RealmContext>] = [
         request(path, id: "requestDevice"), request(longPath, id: "requestDeviceByLongName"),

@@ -4,7 +4,7 @@ internal import Identity
 struct GrantForm: Sendable {
     let type: GrantType
     let members: [Member]
-    /// Somebody signs in by it: of a refusal its time must tell nothing.
+    /// The grant signs a user in: the time that a rejection takes must tell nothing.
     let signsIn: Bool
     let redeem: @Sendable (Call<RealmContext>, GrantRequest) async throws(Problem) -> GrantOutcome
 

@@ -28,7 +28,7 @@ extension GrantForm {
 }
 
 extension Call<RealmContext> {
-    /// What a client shows of a ceremony that it, or nobody in particular, has begun.
+    /// The passkey response of a ceremony that was begun for this client or for no named client.
     func passkeyGrant(mayRemember: Bool = false) async throws(Problem) -> PasskeyGrant {
         let client = try presentClient
         let party = try await passkeyParty(
@@ -52,8 +52,8 @@ extension Call<RealmContext> {
             proof: try await proof(text, challenge: challenge, party, mayRemember: mayRemember))
     }
 
-    /// Remembered passkeys let nobody in who is not let in by the log, and keep nobody out: what cannot be
-    /// verified with them is looked up.
+    /// Cached passkeys let no user in whom the log does not let in, and keep none out: what cannot
+    /// be verified with them is looked up.
     func proof(
         _ text: String, challenge: [UInt8], _ party: PasskeyParty, mayRemember: Bool = false
     ) async throws(Problem) -> PasskeyGrant.Proof {

@@ -56,7 +56,7 @@ extension Call<RealmContext> {
         }
         return ShownToken(
             session: token.session.id, scope: token.scope,
-            // A token that names no reader is for nobody but who gave it.
+            // A token without other audiences is for its issuer alone.
             audience: token.audience.filter {
                 $0 != context.place.issuer && $0 != token.session.terms.issuer
             },

@@ -61,7 +61,8 @@ extension Call<RealmContext> {
             return .seeOther(place)
         }
         let line = try await line(of: browser)
-        // Somebody else, or an app that is not of this browser: nobody is logged out unasked.
+        // The hint is of another account, or of an app outside this browser: the user is asked
+        // first.
         guard session.account == browser.subject, session.browser == line else {
             return .seeOther(Words.page("/logout", in: languages))
         }

@@ -3,8 +3,8 @@ internal import HTTP
 internal import Identity
 internal import Values
 
-/// The client that asks for a logout, with the session of its hint: all that it has of the browser ends, what it
-/// has for while nobody is there as well.
+/// The client that asks for a logout, with the session of its hint: all its sessions from the
+/// browser end, those with offline access as well.
 struct AskingClient: Sendable {
     let session: UUID
     let client: UUID
@@ -16,15 +16,16 @@ extension Call<RealmContext> {
         NoticeOrder(id: newID(), issuer: context.place.issuer)
     }
 
-    /// Signs a browser out, and ends what clients were given for as long as it was signed in. What they
-    /// were given for while nobody is there stays (OpenID Connect Back-Channel Logout section 2.7),
-    /// but for the client's that asked for this, and where the realm wants it ended.
+    /// Signs a browser out, and ends what clients were given for as long as it was signed in.
+    /// Offline access stays (OpenID Connect Back-Channel Logout section 2.7), except that of the
+    /// client that asked for this logout, and where the realm wants it ended.
     func logOut(
         _ browser: SignedInBrowser, as reason: BrowserSessionEnd = .signedOut,
         alsoEnding asking: AskingClient? = nil
     ) async throws(Problem) {
         let line = try await line(of: browser)
-        // First what came of it: whoever is cut off half-way is still signed in, and can try again.
+        // The clients' sessions first: a user whose logout is cut off half-way is still signed in,
+        // and can try again.
         try await endSessions(of: browser.subject, from: line, alsoEnding: asking, by: browser)
         try await dispatch(
             EndBrowserSession(session: browser.id, reason: reason, of: browser.subject),
@@ -82,7 +83,7 @@ extension Call<RealmContext> {
         return view?.terms.line ?? browser.id
     }
 
-    /// Takes back what somebody agreed to, so that codes under way open nothing any more.
+    /// Withdraws the user's consent, so that codes already issued are invalidated.
     func withdrawConsent(to clientID: String, by browser: SignedInBrowser) async throws(Problem) {
         for consent in try await consents(of: browser.subject)
         where consent.given.clientID == clientID {

@@ -34,7 +34,7 @@ public struct LogoutLetters: Sendable {
     /// Seconds: it is sent at once, and made anew for each try.
     private static let lifetime: Int64 = 120
 
-    /// Nil where there is nobody to tell any more.
+    /// Nil where there is no client to notify any more.
     public func letter(
         at position: Int64, in realm: RealmID
     ) async throws(LogFailure) -> LogoutLetter? {

@@ -2,8 +2,8 @@ internal import EventSourcing
 internal import HTTP
 internal import JSON
 
-/// What a realm tells about itself to whoever asks: where its endpoints are, what they can do, and
-/// the keys that its tokens are verified with.
+/// A realm's public metadata: where its endpoints are, what they can do, and the keys that its
+/// tokens are verified with.
 enum MetadataRoutes {
     static let table: [Route<RealmContext>] = [
         configuration(
@@ -16,7 +16,8 @@ enum MetadataRoutes {
         keys("/.well-known/jwks.json", id: "getKeySetFile"),
     ]
 
-    /// Long enough that nobody asks for each token, short enough that a change is soon known.
+    /// Cache lifetime: long enough that clients do not ask for each token, short enough that a
+    /// change is soon known.
     private static let shelfLife = "public, max-age=300"
 
     private static func configuration(

@@ -123,7 +123,7 @@ enum ClientRegistrationRoutes {
         return Response(status: .noContent)
     }
 
-    /// Open, because what nobody knows is ignored and not refused.
+    /// Open, because unknown members are ignored and not rejected.
     private static let body = Body(
         schema: .openObject, example: ClientSchema.exampleMetadata, maximumBytes: 64 * 1024)
 

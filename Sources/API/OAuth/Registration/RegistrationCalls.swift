@@ -25,8 +25,8 @@ extension Call<RealmContext> {
         return token
     }
 
-    /// The client that the path names, if the caller has its token. Whether there is such a client
-    /// is told to nobody else.
+    /// The client that the path names, if the caller has its token. No other caller learns whether
+    /// the client exists.
     func registeredClient() async throws(Problem) -> UUID {
         try count(.oauthToken)
         guard let text = try bearerText() else { throw Problem(.unauthenticated) }

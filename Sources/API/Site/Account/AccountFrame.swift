@@ -4,8 +4,8 @@ internal import Identity
 internal import JSON
 internal import Values
 
-/// What all pages of somebody's own account have: who it is, the way to the others, and what was done
-/// just now.
+/// What all pages of the user's own account have: the user, the navigation, and what was done just
+/// now.
 struct AccountFrame: Sendable {
     enum Tab: String, CaseIterable {
         case overview = "/account"
@@ -55,8 +55,8 @@ struct AccountFrame: Sendable {
     }
 }
 
-/// Routes of somebody's own account: nobody gets there without being signed in, and to what decides
-/// who can sign in only who did so a moment ago.
+/// Routes of the user's own account: they require a sign-in, and changes of sign-in methods require
+/// a recent one.
 enum AccountRoute {
     typealias Handler =
         @Sendable (Call<RealmContext>, AccountFrame) async throws(Problem) -> Response
@@ -81,7 +81,7 @@ enum AccountRoute {
         }
     }
 
-    /// `page`: where whoever has to sign in first comes back to.
+    /// `page`: where a user who has to sign in first comes back to.
     static func change(
         _ path: String, id: String, _ summary: String, _ members: [Member] = [],
         _ parameters: [Parameter] = [], from page: AccountFrame.Tab, isSensitive: Bool = true,
@@ -98,7 +98,7 @@ enum AccountRoute {
         }
     }
 
-    /// Whoever signed out elsewhere meanwhile finds the page again once he is signed in.
+    /// A user who signed out elsewhere meanwhile finds the page again once they are signed in.
     private static func submission(
         _ call: Call<RealmContext>, _ page: AccountFrame.Tab
     ) async throws(Problem) -> Visit {

@@ -5,8 +5,8 @@ internal import Identity
 internal import JSON
 internal import Values
 
-/// Another mail address for somebody's own account. The page for the code that is mailed there has an
-/// address of its own, so that a reload of it mails nothing.
+/// Another mail address for the user's own account. The page for the code that is mailed there has
+/// an address of its own, so that a reload of it mails nothing.
 enum AddressRoutes {
     static let table: [Route<RealmContext>] = [move, showCode, confirmMove]
 
@@ -115,7 +115,8 @@ enum AddressRoutes {
         }
         let mint = call.context.mint
         let mailbox = mint.mailbox(address)
-        // Not by the mailbox: who wants to move there keeps nobody else from it.
+        // The rate limit is not by mailbox alone: one user's attempts to move there must not block
+        // others.
         try call.count(.emailOTPVerify, target: "move to \(mailbox) of \(frame.account)")
         let typed = (call.body["code"]?.string ?? "").filter { $0 != " " }
         let events = try await call.recorded(frame.account)

@@ -3,12 +3,11 @@ internal import HTML
 internal import Identity
 internal import Values
 
-/// An app that may come to somebody's account: by sessions, however many, by what its person agreed to,
-/// or by both.
+/// An app with access to the user's account: by sessions, however many, by consent, or by both.
 struct ConnectedApp: Sendable, Equatable {
     let clientID: String
     let name: String
-    /// Nil: it has no session now, and asks nobody before it has the next one.
+    /// Nil: the app has no session now, and gets the next one without asking the user.
     var lastUsedAt: Timestamp?
     /// One, but where a client came after another one of its name.
     var agreed: [GivenConsent]

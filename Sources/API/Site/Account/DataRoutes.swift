@@ -5,7 +5,7 @@ internal import Identity
 internal import JSON
 internal import Values
 
-/// What is known of somebody: to be seen, moved to another address, taken along, and deleted.
+/// The user's data: to be seen, exported and deleted, and the account moved to another address.
 enum DataRoutes {
     static let table: [Route<RealmContext>] = [show, download, askDeletion, delete]
 

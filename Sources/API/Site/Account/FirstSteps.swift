@@ -1,6 +1,7 @@
 internal import Values
 
-/// Sign-ins of two steps leave two rows: whoever did the second one is not to read that it is missing.
+/// Sign-ins of two steps leave two rows: a user who did the second one is not to read that it is
+/// missing.
 enum FirstSteps {
     /// Seconds in which the second one comes, if it does.
     private static let patience: Int64 = 900
@@ -36,6 +37,6 @@ enum FirstSteps {
 }
 
 extension LoginView {
-    /// Of an account that has a second factor nobody is signed in without it.
+    /// An account that has a second factor is never signed in without it.
     fileprivate var isSecondStep: Bool { !isRefused || reason == "invalid_second_factor" }
 }

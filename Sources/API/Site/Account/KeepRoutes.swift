@@ -5,9 +5,9 @@ internal import Identity
 internal import JSON
 internal import Values
 
-/// Where the link leads in the mail that tells of a deletion: whoever asked for it can change his mind,
-/// and whoever did not ask can undo what somebody did in his name. Only the button does it, and nobody is
-/// signed in by it.
+/// Where the link leads in the mail that tells of a deletion: a user who asked for it can change
+/// their mind, and a user who did not can undo what was done in their name. Only the button does
+/// it, and it signs no user in.
 enum KeepRoutes {
     static let table: [Route<RealmContext>] = [show, keep]
 

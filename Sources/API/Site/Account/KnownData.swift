@@ -3,9 +3,9 @@ internal import Identity
 internal import JSON
 internal import Values
 
-/// What somebody takes along of his account.
+/// The export of a user's data.
 extension Call<RealmContext> {
-    /// All that is known of somebody (GDPR article 15 and 20), opened for who it is about.
+    /// All that is known of a user (GDPR article 15 and 20), decrypted for that user.
     func knownData(of account: UUID) async throws(Problem) -> JSON {
         let events = try await recorded(account)
         let history = try await reading { () throws(LogFailure) in

@@ -5,7 +5,7 @@ internal import Identity
 internal import JSON
 internal import Values
 
-/// The first page of somebody's own account, and what happened to it.
+/// The first page of the user's own account, and its history.
 enum OverviewRoutes {
     static let table: [Route<RealmContext>] = [overview, activity]
 
@@ -110,7 +110,7 @@ enum OverviewRoutes {
     }
 
     /// - Parameters:
-    ///   - app: what somebody signed in to, where it was not a page of ours.
+    ///   - app: what the user signed in to, where it was not a page of ours.
     ///   - isFollowed: it was the first of two steps, and the second one came.
     private static func line(
         _ attempt: LoginView, app: String?, isFollowed: Bool, _ say: Words

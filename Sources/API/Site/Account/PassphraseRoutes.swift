@@ -5,7 +5,7 @@ internal import Identity
 internal import JSON
 internal import Values
 
-/// The passphrase of somebody's own account.
+/// The passphrase of the user's own account.
 enum PassphraseRoutes {
     static let table: [Route<RealmContext>] = [set, remove]
 

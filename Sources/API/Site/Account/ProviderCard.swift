@@ -3,7 +3,7 @@ internal import HTTP
 internal import Identity
 internal import Values
 
-/// What providers' words sign in to somebody's own account.
+/// The providers whose identities sign in to the user's own account.
 enum ProviderCard {
     static func html(
         _ connections: [(provider: Provider, isConnected: Bool)], _ frame: AccountFrame
@@ -45,7 +45,7 @@ enum ProviderCard {
 }
 
 extension Call<RealmContext> {
-    /// The realm's providers, and whether the account is somebody there.
+    /// The realm's providers, and whether the account is linked to each.
     func connections(
         of account: UUID
     ) async throws(Problem) -> [(provider: Provider, isConnected: Bool)] {

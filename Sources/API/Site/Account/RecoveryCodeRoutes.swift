@@ -6,8 +6,8 @@ internal import OneTimeCodes
 internal import Values
 
 /// The page of new recovery codes. The log keeps their digests alone, so they stand in its address:
-/// sealed under the realm's key, for some minutes, and for the very sign-in that made them. So a reload
-/// shows them again, and whoever comes too late is told how to get others.
+/// sealed under the realm's key, for some minutes, and for the very sign-in that made them. So a
+/// reload shows them again, and a user who comes too late is told how to get others.
 enum RecoveryCodeRoutes {
     static let table: [Route<RealmContext>] = [show]
 

@@ -1,5 +1,5 @@
-/// Why somebody was not signed in, for the one whose account it is: what others learn by guessing stays
-/// with him.
+/// Why a sign-in was rejected, as the account's user reads it; an attacker who guesses does not
+/// learn it.
 extension Words {
     /// Nil for what only those who look after the server make sense of.
     func refusal(_ attempt: LoginView) -> String? {

@@ -6,7 +6,7 @@ internal import OneTimeCodes
 internal import QRCode
 internal import Values
 
-/// The authenticator app of somebody's own account.
+/// The authenticator app of the user's own account.
 enum TOTPPageRoutes {
     static let table: [Route<RealmContext>] = [begin, show, picture, confirm, change]
 
@@ -50,7 +50,7 @@ enum TOTPPageRoutes {
         }
     }
 
-    /// What somebody who has an app can do about it, with a code of it.
+    /// What a user who has an authenticator app can change about it, with a code of it.
     enum Change: String, CaseIterable {
         case codes, remove
 

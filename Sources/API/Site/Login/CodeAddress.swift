@@ -3,10 +3,11 @@ internal import Identity
 internal import JSON
 internal import Values
 
-/// The mail address that a code went to, as it stands in the address of the page on which the code is
-/// typed: sealed, and good in the browser alone that asked for the code. So the page can be opened again,
-/// by a reload or after a phone dropped it, and nothing is mailed once more. Other pages are handed what
-/// somebody typed in the same way: nobody else makes such an address, and no log has what is in it.
+/// The mail address that a code went to, as it stands in the address of the page on which the code
+/// is typed: sealed, and good in the browser alone that asked for the code. So the page can be
+/// opened again, by a reload or after a phone dropped it, and nothing is mailed once more. Other
+/// pages are handed what the user typed in the same way: no other party can make the address, and
+/// no log has what is in it.
 struct CodeAddress {
     /// The pages on which one is typed, and those that go on with an address.
     enum Page: String {
@@ -19,7 +20,7 @@ struct CodeAddress {
 
     var email: String
     var page = Page.login
-    /// Where somebody joins: another code is asked for with the same.
+    /// Where a user registers: another code is requested with the same details.
     var newcomer: Newcomer?
     /// When this browser asked for the code.
     var askedAt: Timestamp?
@@ -32,7 +33,7 @@ struct CodeAddress {
     /// It is the passphrase that is new.
     var hasNewPassphrase = false
 
-    /// What somebody who joins says of himself.
+    /// What a user who registers says of themselves.
     struct Newcomer {
         var firstName: String?
         var lastName: String?
@@ -44,7 +45,7 @@ struct CodeAddress {
     static let member = Member.optional(
         "to", .text(0...2048), "Where a code went to before, sealed.")
 
-    /// Seconds that somebody has to look into his mail.
+    /// Seconds that the user has to look into their mail.
     fileprivate static let patience: Int64 = 3600
 }
 
@@ -74,8 +75,8 @@ extension Call<RealmContext> {
         return sealed
     }
 
-    /// Seconds until another code can be had, as far as this browser knows, which knows only when it asked
-    /// itself: so that is the same for every address, whether somebody has it or not.
+    /// Seconds until another code can be had, as far as this browser knows, which knows only when
+    /// it asked itself: so that is the same for every address, whether an account has it or not.
     func wait(for address: CodeAddress) -> Int64 {
         let delay = context.place.settings[SettingCatalogue.otpResendDelay]
         guard delay > 0, let asked = address.askedAt else { return 0 }

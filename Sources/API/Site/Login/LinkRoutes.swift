@@ -133,7 +133,7 @@ extension Call<RealmContext> {
             try await context.commands.events.stream(stream, after: 0, in: context.place.realm)
         }
         var state = State()
-        // Somebody may name a stream of another kind.
+        // The request may name a stream of another kind.
         guard State.Event.catalogue.contains(where: { $0.name == recorded.first?.name }) else {
             return state
         }

@@ -16,12 +16,13 @@ struct LoginPage {
     var stepUp: StepUpForm?
     /// Whose word is taken as well.
     var providers: [Provider] = []
-    /// Who is signed in, where he is to sign in once more.
+    /// The signed-in user, where they are to sign in once more.
     var signedInAs: String?
     /// He has nothing yet that the application asks for.
     var lacksStrongFactor = false
     var wrongPassphrase: String?
-    /// Where somebody goes on who forgot his, with the address that he typed.
+    /// The address of the reset page for a forgotten passphrase, with the mail address that was
+    /// typed.
     var forgotten: String?
     /// What went wrong elsewhere, and led back here.
     var notice: String?
@@ -75,12 +76,12 @@ struct LoginPage {
         [.code, .link, .passphrase].contains(where: settings.offers)
     }
 
-    /// Somebody is signed in, and was sent here all the same.
+    /// A user is signed in, and was sent here all the same.
     private var isOnceMore: Bool {
         visit.browser != nil && returnTarget != ReturnTarget() && !returnTarget.asOther
     }
 
-    /// It is for the very person who is signed in: nobody joins here.
+    /// The request is for the user who is signed in: no registration here.
     private var expectsTheSame: Bool { isOnceMore && asked?.asksForAnother != true }
 
     private var setUp: HTML {
@@ -106,7 +107,7 @@ struct LoginPage {
             "Ihre Adresse ist jetzt \(address). Melden Sie sich damit an.")
     }
 
-    /// Why somebody who is signed in is here.
+    /// Why a signed-in user is here.
     private var onceMore: HTML {
         HTML.element(.p, .class("break")) {
             if let signedInAs, asked?.asksForAnother == true {

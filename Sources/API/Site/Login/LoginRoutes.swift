@@ -64,7 +64,7 @@ enum LoginRoutes {
         }
         let method = call.chosenMethod
         guard call.context.place.settings.offers(method) else { throw Problem(.noSuchRoute) }
-        // How long that takes is the same whoever it is.
+        // How long that takes is the same for every address.
         if method == .passphrase { return try await PassphraseLogin.begin(call, page, address) }
         async let pause: Void = call.context.hesitate()
         switch method {
@@ -156,8 +156,8 @@ enum LoginRoutes {
 }
 
 extension ReturnTarget {
-    /// Whether somebody is signed in already, and nothing asks him to do it once more. Whoever is sent to
-    /// the login for more than that has been told why.
+    /// Whether a user is signed in already, and nothing asks them to do it once more. A user who is
+    /// sent to the login for more than that has been told why.
     fileprivate func isReached(by visit: Visit, _ asked: ApplicationRequest?) -> Bool {
         guard visit.browser != nil, !asOther else { return false }
         return self == ReturnTarget() || asked?.needsNoSignIn == true
@@ -165,8 +165,8 @@ extension ReturnTarget {
 }
 
 extension Call<RealmContext> {
-    /// How somebody wants to sign in. The Enter key presses the first button, which is for a passphrase:
-    /// without one a code or a link is what was meant.
+    /// How the user wants to sign in. The Enter key presses the first button, which is for a
+    /// passphrase: without one a code or a link is what was meant.
     fileprivate var chosenMethod: BrowserMethod {
         let method = body["by"]?.string.flatMap(BrowserMethod.init) ?? .code
         guard method == .passphrase, body["passphrase"]?.string?.isEmpty ?? true else {
@@ -176,7 +176,7 @@ extension Call<RealmContext> {
         return [.code, .link].first { settings.offers($0) } ?? method
     }
 
-    /// Whoever has no account yet gets one by it where the realm asks for nothing else.
+    /// A new user gets an account by it where the realm asks for nothing else.
     fileprivate func beginCode(_ address: String) async throws(Problem) {
         try count(.nativeOTP, target: context.mint.mailbox(address).description)
         let settings = context.place.settings

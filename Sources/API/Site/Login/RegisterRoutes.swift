@@ -5,8 +5,8 @@ internal import JSON
 internal import OneTimeCodes
 internal import Values
 
-/// Where people join, as far as the realm lets them. What proves that they may is a code by mail, so
-/// that nobody learns here who has an account already.
+/// Where people join, as far as the realm lets them. The proof is a code by mail, against account
+/// enumeration.
 enum RegisterRoutes {
     static let table: [Route<RealmContext>] = [show, begin]
 
@@ -86,7 +86,7 @@ struct RegisterPage {
     private(set) var invite = ""
     var faults: [Input: Fault] = [:]
 
-    /// Throws where nobody joins on a page.
+    /// Throws where the realm has no registration page.
     init(_ call: Call<RealmContext>, _ visit: Visit) throws(Problem) {
         let settings = call.context.place.settings
         posture = settings[SettingCatalogue.registration]

@@ -6,7 +6,7 @@ internal import Identity
 internal import JSON
 internal import Values
 
-/// Somebody who does not know his passphrase, and has the mailbox.
+/// Passphrase reset for a user who has the mailbox.
 enum ResetRoutes {
     static let table: [Route<RealmContext>] = [show, request, choose, set, wellKnown]
 
@@ -62,7 +62,7 @@ enum ResetRoutes {
             base: "\(call.context.place.links)/passphrase/reset?token=",
             now: call.context.clock.now())
         command.returnPath = ReturnPath(returnTarget.link("/login"))
-        // Whatever comes of it is not said.
+        // The outcome is not told, against account enumeration.
         _ = try await call.ask(command, as: "anonymous")
         await pause
         return CodePage.linkMailed(visit, returnTarget, address)
@@ -142,7 +142,7 @@ enum ResetRoutes {
                 account: account, link: link.id, passphrase: .typed(hash: hash),
                 mail: call.newID(), now: call.context.clock.now()), as: "anonymous")
         switch refusal {
-        // He signs in with what he chose, and goes on with what he was sent here for.
+        // The user signs in with the new passphrase, and goes on with what they were sent here for.
         case nil: return .seeOther(try call.login(of: email, visit, link.returnPath))
         case .linkOver?: return over(visit)
         case let refusal?: throw refusal.problem

@@ -5,7 +5,7 @@ internal import Identity
 internal import JSON
 internal import Values
 
-/// Showing one more factor, for an application that asks for a stronger sign-in than somebody has.
+/// Showing one more factor, for an application that asks for a stronger sign-in than the user has.
 enum StepUpRoutes {
     static let table: [Route<RealmContext>] = [stepUp]
 
@@ -41,7 +41,7 @@ enum StepUpRoutes {
 }
 
 extension Call<RealmContext> {
-    /// Whether somebody is signed in here who has neither a passkey nor an authenticator app.
+    /// Whether the signed-in user has neither a passkey nor an authenticator app.
     func lacksStrongFactor(_ visit: Visit, _ returnTarget: ReturnTarget) async throws(Problem)
         -> Bool
     {
@@ -70,7 +70,7 @@ enum StepUpForm: Equatable {
     /// A second factor is all that is missing.
     case open
     case wrong
-    /// Somebody has to sign in anew, more strongly than before.
+    /// The user has to sign in anew, more strongly than before.
     case wholeLogin
 
     func html(_ visit: Visit, _ returnTarget: ReturnTarget) -> HTML {

@@ -55,7 +55,7 @@ enum ProviderRoutes {
         ) { call throws(Problem) in
             let visit = try await call.visit()
             var response = try await answer(call, visit)
-            // It was for this once, whatever came of it.
+            // The cookie is single-use, also after a failure.
             response.headers.append("Set-Cookie", PageCookie.upstream.removal)
             return response
         }

@@ -17,7 +17,7 @@ extension Call<RealmContext> {
         try await folded(Providers.self, Providers.stream)[slug]
     }
 
-    /// Sends somebody to a provider.
+    /// Sends the user to a provider.
     func begin(
         _ provider: Provider, to returnTarget: ReturnTarget, place: String?, links: UUID? = nil
     ) async throws(Problem) -> Response {
@@ -75,7 +75,7 @@ extension Call<RealmContext> {
         guard let code = text("code"), !code.isEmpty,
             let metadata = await context.upstream.metadata(of: provider.issuer)
         else { return nil }
-        // RFC 9207: another issuer's answer is not this one's, whatever it has in it.
+        // RFC 9207: the answer of another issuer is rejected.
         if let named = text("iss") {
             guard named.utf8.elementsEqual(provider.issuer.utf8) else { return nil }
         } else if metadata.namesItself {
@@ -92,7 +92,7 @@ extension Call<RealmContext> {
             at: context.clock.now())
     }
 
-    /// A code to be mailed as a second factor, for whoever an identity signs in.
+    /// A code to be mailed as a second factor, for the account that an identity signs in.
     func nextCode(
         for identity: UUID
     ) async throws(Problem) -> (

@@ -4,21 +4,21 @@ internal import Identity
 internal import JSON
 internal import Values
 
-/// Somebody who was sent to a provider, as his browser keeps it until he comes back: so nobody is signed
-/// in by an answer that was meant for another browser.
+/// A pending sign-in at a provider, as the user's browser keeps it until they come back: so an
+/// answer that was meant for another browser signs no user in.
 struct PendingUpstream: Sendable {
     static let lifetime: Int64 = 900
 
     /// What state, nonce and verifier follow from.
     let id: UUID
     let provider: String
-    /// As it was when he was sent there.
+    /// As it was when the user was sent there.
     let issuer: String
     let redirect: String
     let returnTarget: ReturnTarget
     /// Where to go on to in a realm of the flagship profile.
     let place: String?
-    /// The browser session to whose account the provider's name for him is to be linked.
+    /// The browser session to whose account the identity at the provider is to be linked.
     let links: UUID?
 
     var json: JSON {
@@ -61,7 +61,7 @@ struct PendingUpstream: Sendable {
     }
 }
 
-/// Somebody whom a provider has named, and who has to show a second factor.
+/// A user whom a provider has named, and who has to show a second factor.
 struct UpstreamStep: Sendable {
     static let lifetime: Int64 = 300
 
@@ -111,7 +111,7 @@ struct UpstreamStep: Sendable {
 }
 
 extension TokenMint {
-    /// The stream of somebody as a provider knows him. Neither part can run into the other.
+    /// The stream of an identity at a provider. Neither part can run into the other.
     func identity(_ subject: String, at issuer: String) -> UUID {
         .v8(derive(.providerIdentity, SHA256.hash(Array(issuer.utf8)) + Array(subject.utf8)))
     }
