@@ -6,7 +6,7 @@ internal import Values
 struct ApplicationRequest: Sendable, Equatable {
     var clientName: String
     var site: String?
-    /// Where it leads people to, if nobody but itself says who it is: its host, or its scheme.
+    /// Where it leads the user to, if its identity is only its own claim: its host, or its scheme.
     var leadsTo: String?
     var policy: String?
     var terms: String?
@@ -16,9 +16,9 @@ struct ApplicationRequest: Sendable, Equatable {
     var remembered = Agreement()
     /// Who is expected.
     var hint: String?
-    /// Whoever is signed in with the browser is enough for it, as he is.
+    /// The user who is signed in with the browser is enough for it, without a new sign-in.
     var needsNoSignIn = false
-    /// Whoever is signed in is to choose who he is, or is not the one that it expects.
+    /// The signed-in user has to choose an account, or is not the one that it expects.
     var asksForAnother = false
     /// It asks for a stronger sign-in than the browser has.
     var needsMore = false
@@ -26,14 +26,16 @@ struct ApplicationRequest: Sendable, Equatable {
     var mayStepUp = false
 }
 
-/// The application's requests that pages stand in the middle of. Whoever sealed them reads them.
+/// The application's requests that pages stand in the middle of. Only their issuer, which sealed
+/// them, reads them.
 protocol ApplicationRequests: Sendable {
-    /// Nil for what is no such request, or is one no longer.
+    /// Nil where there is no request like that, or no longer.
     func request(
         _ sealed: String, for browser: SignedInBrowser?, _ call: Call<RealmContext>
     ) async throws(Problem) -> ApplicationRequest?
 
-    /// What somebody decided: where to send him now. The page has seen to it that it was he.
+    /// What the user decided: returns where to send them now. The page has checked that it was this
+    /// user.
     func decide(
         _ sealed: String, allows: Bool, as browser: SignedInBrowser, _ call: Call<RealmContext>
     ) async throws(Problem) -> Response

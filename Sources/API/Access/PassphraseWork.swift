@@ -42,7 +42,7 @@ public struct PassphraseWork: Sendable {
 
     private struct Unavailable: Error {}
 
-    /// Where nobody works on them.
+    /// For processes without passphrase workers.
     public static let none = PassphraseWork(
         hash: { _, _ in throw Unavailable() }, verify: { _, _, _ in throw Unavailable() },
         isKnown: { _, _ in throw Unavailable() })

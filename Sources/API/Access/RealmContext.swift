@@ -7,8 +7,8 @@ public import Values
 public final class RealmContext: RouteContext {
     let place: Place
     let mint: TokenMint
-    /// Shows the realm's own time: whatever is decided here, by a command or by a signature alone, is
-    /// decided at it.
+    /// Shows the realm's own time: every decision here, by a command or by a signature alone, is
+    /// taken at it.
     let clock: Clock
     /// What pages ask about the request of an application that they stand in the middle of.
     let applicationRequests: any ApplicationRequests
@@ -123,7 +123,7 @@ public final class RealmContext: RouteContext {
                 return .client(try await authenticate(client, for: request, at: route.traits))
             } catch {
                 guard error.problem.kind == .invalidClient else { throw error.problem }
-                // A client's own rate is for the client alone: nobody else can use it up.
+                // A client's own rate is for the client alone: no other caller can use it up.
                 try countSource()
                 record(error, in: request)
                 throw error.problem
@@ -142,7 +142,7 @@ public final class RealmContext: RouteContext {
             guard token.isFor(place.issuer) else { throw Problem(.invalidToken) }
             guard token.session.terms.account == nil else { throw Problem(.forbidden) }
             return .service(token.session, scope: token.scope)
-        // Whoever manages realms does it elsewhere.
+        // Realms are managed through the admin API.
         case .realm, .everything: throw Problem(.forbidden)
         }
     }
@@ -173,8 +173,8 @@ extension RealmContext {
             account, token.session, scope: token.scope, audience: token.audience)
     }
 
-    /// An account is looked after through an app of the realm's own, which is one that may sign people
-    /// in by itself: what any other client was given says who somebody is and must not be good for a
+    /// Account self-service needs an app of the realm's own, which is one that may sign people in
+    /// by itself: a token of any other client says who the user is and must not be good for a
     /// passkey, a second factor or the account's end.
     private func requireOwnApp(_ token: PresentedToken) async throws(Problem) {
         guard token.isOfSignIn(place.issuer) else { throw Problem(.invalidToken) }
@@ -210,7 +210,7 @@ extension RealmContext {
     ) async throws(Problem) -> PresentedToken {
         let lines = request.headers.all("Authorization")
         let tokens = traits.contains(.takesTokenInForm) ? formTokens(of: request) : []
-        // RFC 6750 section 2: whoever shows two may mean either.
+        // RFC 6750 section 2: a caller who shows two tokens may mean either.
         guard tokens.count <= 1, tokens.isEmpty || lines.isEmpty else {
             throw Problem(.invalidRequest, "The access token is shown more than once.")
         }

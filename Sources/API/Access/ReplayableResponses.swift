@@ -19,7 +19,7 @@ final class ReplayableResponses: Sendable {
 
     /// Requests whose callers are gone, and which may be on record or are.
     private struct Line {
-        /// Those that nobody knows yet what comes of.
+        /// Requests whose outcome is not known yet.
         var underWay = 0
         /// What one of them was refused with, while another may still do better.
         var refused: Answer?
@@ -34,14 +34,14 @@ final class ReplayableResponses: Sendable {
         case kept(Answer, since: Duration)
     }
 
-    /// What somebody is told who waits in a line.
+    /// What a caller that waits in a line is told.
     private enum Word {
-        /// Nobody knows of such a request.
+        /// The request is unknown.
         case unknown
         case answer(Answer)
-        /// Nothing is on record: whoever waits carries the request out, for all who wait.
+        /// Nothing is on record: this waiting caller carries the request out, for all who wait.
         case yourTurn
-        /// He has been told 503 himself.
+        /// The waiting caller has been told 503 as well.
         case gone
     }
 
@@ -69,7 +69,7 @@ final class ReplayableResponses: Sendable {
         }
         switch await find(known, for: scope) {
         case .answer(let answer):
-            // Who asked again has gone as well: it is for whoever comes next.
+            // The caller that asked again has gone as well: the answer is kept for the next one.
             if scope.isGone { change { keep(answer, known, &$0) } }
             return try answer.get()
         case .gone: throw Problem(.busy)
@@ -225,7 +225,8 @@ final class ReplayableResponses: Sendable {
         state.late[name] = .kept(answer, since: passed())
     }
 
-    /// They are secrets: what nobody came for goes with the next request, whosever it is.
+    /// They are secrets: an answer that expired unclaimed is dropped with the next request of any
+    /// caller.
     private func change<Value: Sendable>(_ body: (inout State) -> Value) -> Value {
         let now = passed()
         return state.withLock { state in

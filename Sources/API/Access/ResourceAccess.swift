@@ -3,7 +3,7 @@ internal import Identity
 internal import JSON
 internal import Values
 
-/// What somebody may do at the audiences of a token: their roles there, and what those permit.
+/// What a user may do at the audiences of a token: their roles there, and what those permit.
 enum ResourceAccess {
     static let schema = Schema.map(
         of: .object(

@@ -1,12 +1,12 @@
 internal import Identity
 internal import Values
 
-/// A browser that somebody is signed in with.
+/// A browser that a user is signed in with.
 struct SignedInBrowser: Sendable, Equatable {
     let id: UUID
     let subject: UUID
     let authenticatedAt: Timestamp
-    /// How he signed in.
+    /// The method of the sign-in.
     let way: BrowserMethod
     /// What was shown, in the words of RFC 8176.
     let methods: [String]

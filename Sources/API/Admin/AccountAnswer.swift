@@ -128,7 +128,7 @@ extension Call<AdminContext> {
         }
     }
 
-    /// What is known of an account's person, for somebody who is on record for having asked.
+    /// The personal data of an account, for a caller whose request for it is on record.
     func openedPerson(_ account: UUID) async throws(Problem) -> JSON {
         try await disclose(.person, of: [account])
         guard let known = KnownPerson(try await events(of: account)), !known.isErased,

@@ -53,7 +53,8 @@ enum AccountDeletionRoutes {
     ) { call throws(Problem) in
         let write = call.write(in: try call.realm)
         let account = try call.requiredID("account_id")
-        // Whatever breaks off from here on is finished by the service that carries deletions out.
+        // If this request breaks off from here on, the service that carries deletions out finishes
+        // it.
         let done = try await call.run(
             ScheduleDeletion(account: account, isAtOnce: true, now: write.origin.at), as: write)
         let context = call.context
@@ -66,7 +67,7 @@ enum AccountDeletionRoutes {
         } catch {
             throw Problem(of: error)
         }
-        // Somebody called it off in between.
+        // The deletion was cancelled in between.
         guard case .erased(let position, _) = outcome else { throw Problem(.contended) }
         let last = Positions(epoch: done.positions.epoch, first: position, count: 1)
         return Response.json(

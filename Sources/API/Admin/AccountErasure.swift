@@ -2,16 +2,16 @@ public import EventSourcing
 internal import Identity
 public import Values
 
-/// Carries out the deletion of an account whose time has come, in an order that may break off anywhere
-/// and be taken up again by anybody, at the same time too: first the account is gone for good, then its
-/// passkeys are given up and its keys are destroyed, and last the log says so.
+/// Carries out the deletion of an account whose time has come. It is idempotent: it may break off
+/// anywhere and be resumed by any process, concurrently too. First the account is gone for good,
+/// then its passkeys are given up and its keys are destroyed, and last the log says so.
 public struct AccountErasure: Sendable {
     public enum Outcome: Sendable, Equatable {
         /// All is done; the log says so at this position.
         case erased(Int64, isNew: Bool)
         /// It was called off, or is to wait.
         case notDue
-        /// There never was such an account.
+        /// The account never existed.
         case unknown
     }
 
@@ -46,7 +46,7 @@ public struct AccountErasure: Sendable {
         }
         let isNew = state?.isErased == false
         if let state, isNew {
-            // Nobody enrols one for an account that is gone: there will be no more.
+            // No passkey is enrolled for an account that is gone: there will be no more.
             for passkey in try await queries.passkeys(of: account, in: realm) {
                 _ = try await dispatch(
                     ReleasePasskey(passkey: passkey.id, account: account), realm, origin)

@@ -90,7 +90,7 @@ enum AccountSessionRoutes {
     ]
 }
 
-/// One of the places where somebody is signed in.
+/// One of the places where the user is signed in.
 private enum ListedSession {
     case client(OpenSessionView)
     case browser(BrowserSessionView)

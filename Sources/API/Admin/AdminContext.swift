@@ -21,8 +21,8 @@ public struct AdminContext: RouteContext {
     let now: @Sendable () -> Timestamp
     let time: RealmTime
     private let refused = RefusedKeys()
-    /// Set in a process whose user has the database and the master key in hand: nobody needs to ask
-    /// him for an admin key.
+    /// The operator of a process whose user has the database and the master key in hand: they need
+    /// no admin key.
     let `operator`: String?
 
     public init(
@@ -50,9 +50,9 @@ public struct AdminContext: RouteContext {
             clock: now, passed: passed, latest: { commands.events.latestTime(in: $0) })
     }
 
-    /// Lets a caller in by his admin key.
+    /// Lets a caller in by their admin key.
     ///
-    /// Whoever has no right to a realm gets 403, whether the realm exists or not: the answer is
+    /// A caller without a right to a realm gets 403, whether the realm exists or not: the answer is
     /// given before anything is looked up, so it says nothing about other people's realms. Only
     /// keys of all realms ever see 404 for a realm.
     public func admit(
@@ -123,7 +123,7 @@ public struct AdminContext: RouteContext {
 }
 
 extension AdminScope {
-    /// A name that no realm can have opens nothing to whoever is not let in everywhere.
+    /// A name that no realm can have is open only to callers with a right to all realms.
     fileprivate func opens(_ realm: RealmID?) -> Bool {
         switch self {
         case .all: true
@@ -140,7 +140,7 @@ public enum Admin: Sendable {
     case key(AdminKeyView)
     case `operator`(String)
 
-    /// As the log names him.
+    /// The operator as the log names them.
     var actor: String {
         switch self {
         case .nobody: "system"

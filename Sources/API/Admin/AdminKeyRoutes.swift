@@ -143,7 +143,7 @@ extension TokenMint {
 }
 
 extension Call<AdminContext> {
-    /// A key of a realm that is not there yet would open whatever somebody else calls so later.
+    /// A key of a realm that does not exist yet would open a realm created later by that name.
     fileprivate func requireRealms(_ realms: [RealmID]) async throws(Problem) {
         for (index, realm) in realms.enumerated() where realm != .system {
             let found = try await reading { () throws(LogFailure) in

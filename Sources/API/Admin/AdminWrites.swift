@@ -62,7 +62,7 @@ extension Call<AdminContext> {
             state.apply(event)
             times = (times?.first ?? recorded.at, recorded.at)
         }
-        // Whoever asks knows that the stream is there.
+        // The caller knows that the stream exists.
         guard let times else { throw Problem(.internalError) }
         return Folded(state: state, createdAt: times.first, changedAt: times.last)
     }

@@ -6,7 +6,7 @@ internal import Mail
 internal import OneTimeCodes
 internal import Values
 
-/// Invites, where a realm or an app lets nobody in without one.
+/// Invites, where a realm or an app takes no sign-up without an invite.
 enum InviteRoutes {
     static let table: [Route<AdminContext>] = [create, list, revoke]
 

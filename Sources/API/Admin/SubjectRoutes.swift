@@ -57,7 +57,7 @@ enum SubjectRoutes {
     }
 }
 
-/// Nobody's data: without them the realm could sign no token, and use no provider.
+/// No person's data: without them the realm could sign no token, and use no provider.
 private let ownSecrets: [UUID] = [
     SigningKeys.stream, Providers.stream, PushProviders.stream, IntegrityKeys.stream,
 ]
@@ -106,7 +106,7 @@ extension Call<AdminContext> {
         return found.position
     }
 
-    /// One whose erasure is done is nobody's any more.
+    /// A subject whose erasure is done is no account any more.
     fileprivate func isAccount(
         _ subject: UUID, in realm: RealmID
     ) async throws(Problem) -> Bool {

@@ -4,7 +4,7 @@ internal import Identity
 internal import Values
 
 extension Call<RealmContext> {
-    /// Carries a command out for whoever is signed in with this browser.
+    /// Carries a command out for the user who is signed in with this browser.
     func dispatch<C: Command>(
         _ command: C, for browser: SignedInBrowser
     ) async throws(Problem) where C.Rejection: Refusal {

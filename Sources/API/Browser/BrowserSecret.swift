@@ -45,8 +45,9 @@ extension TokenMint {
 }
 
 extension Call<RealmContext> {
-    /// Who is signed in with the browser that asks, while that holds. What was opened at the place of a
-    /// web app is good there alone: whoever serves it may have seen the cookie.
+    /// The user who is signed in with the browser, while the session holds. A session that was
+    /// opened at the place of a web app is good there alone: the app's server may have seen the
+    /// cookie.
     func browser() async throws(Problem) -> SignedInBrowser? {
         try await browser(at: context.place.webApp?.id)
     }

@@ -12,11 +12,12 @@ enum SignInEnd: Sendable {
 }
 
 extension Call<RealmContext> {
-    /// What clients have of somebody else's session ends by the very sign-in that ends it, as far as it
-    /// is no more than this.
+    /// When another user signs in, client sessions of the previous user end in the same command, up
+    /// to this many.
     private static var endedAtOnce: Int { 100 }
 
-    /// Signs somebody in with this browser: with a new session and new secrets, whatever it had.
+    /// Signs a user in with this browser, always with a new session and new secrets (session
+    /// fixation).
     func signIn<Shown: SignInProof>(
         _ shown: Shown, by method: BrowserMethod, _ visit: Visit, to returnTarget: ReturnTarget,
         most: Int64? = nil, isLong: Bool = false, place: String? = nil
@@ -49,7 +50,7 @@ extension Call<RealmContext> {
         case .success(let opened):
             let isAnother = visit.browser.map { $0.subject != opened.account } ?? false
             if let before = visit.browser, let line, isAnother {
-                // What was opened meanwhile, too; who signed in is signed in whatever comes of it.
+                // Sessions opened meanwhile end, too; the user is signed in even if this fails.
                 try? await endSessions(of: before.subject, from: line, by: before)
             }
             let target = place ?? returnTarget.target
@@ -63,8 +64,8 @@ extension Call<RealmContext> {
         }
     }
 
-    /// Has a code mailed to somebody who signs in or joins on a page. Whatever comes of it, it is not
-    /// said.
+    /// Has a code mailed to a user who signs in or joins on a page. The outcome is not shown
+    /// (account enumeration).
     func mailCode(
         _ route: RequestOTP.Route, _ person: Person, invite: InviteCode? = nil, mayJoin: Bool
     ) async throws(Problem) {
@@ -85,7 +86,7 @@ extension Call<RealmContext> {
         _ = try await ask(command, as: "anonymous")
     }
 
-    /// An address as somebody typed it. Nil for what is none.
+    /// The typed mail address. Nil where it is malformed.
     func typedAddress(_ name: String = "email") -> String? {
         body[name]?.string.flatMap { text in
             // Keyboards of phones put a space behind a word.

@@ -2,8 +2,8 @@ internal import Cryptography
 internal import HTTP
 internal import Values
 
-/// What binds forms to the browser that they were shown to: a cookie of its own, also before anybody
-/// is signed in, so that nobody is signed in by a form of somebody else (login CSRF).
+/// Binds forms to the browser that they were shown to: a cookie of its own, also before a user is
+/// signed in, so that no user is signed in by an attacker's form (login CSRF).
 struct CSRFSecret: Sendable {
     let bytes: [UInt8]
     /// The browser does not have it yet.
@@ -19,7 +19,7 @@ struct CSRFSecret: Sendable {
 }
 
 extension TokenMint {
-    /// What stands in every form. It is another one once somebody is signed in.
+    /// The CSRF token in every form. It changes once a user is signed in.
     func csrfToken(_ secret: CSRFSecret, _ browser: SignedInBrowser?) -> String {
         Base64URL.encode(derive(.csrfToken, secret.bytes + (browser?.id.bytes ?? [])))
     }

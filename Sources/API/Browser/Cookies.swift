@@ -1,7 +1,7 @@
 internal import HTTP
 
 extension Request {
-    /// Nil where there is none, and where there are several: nobody knows which one was meant.
+    /// Nil where there is none, and where there are several: it is unknown which one was meant.
     func cookie(_ name: String) -> String? {
         var found: [String] = []
         for line in headers.all("Cookie") {
@@ -18,15 +18,15 @@ extension Request {
 }
 
 /// The cookies of pages. Their prefix has browsers take them from this very host alone, over a
-/// connection that nobody reads (RFC 6265bis section 4.1.3.2).
+/// secure connection (RFC 6265bis section 4.1.3.2).
 enum PageCookie: String, CaseIterable {
     /// Who is signed in.
     case session = "__Host-urd"
     /// What forms are bound to.
     case form = "__Host-urd-form"
-    /// Which provider somebody was sent to, and what for.
+    /// Which provider the user was sent to, and what for.
     case upstream = "__Host-urd-provider"
-    /// That its person typed a mailed code in it not long ago.
+    /// That its user typed a mailed code in it not long ago.
     case trust = "__Host-urd-trust"
 
     /// `seconds`: nil until the browser is closed.

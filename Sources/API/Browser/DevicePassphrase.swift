@@ -1,8 +1,8 @@
 public import Cryptography
 internal import Values
 
-/// What the devices of an owner make of his passphrase before anybody else sees it. His keys are sealed
-/// under what comes between the two steps, which never leaves the device.
+/// What an owner's devices derive from the passphrase before it leaves them. The owner's keys are
+/// sealed under what comes between the two steps, which never leaves the device.
 public enum DevicePassphrase {
     /// In base 64.
     public static func hash(

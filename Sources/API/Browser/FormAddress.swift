@@ -1,9 +1,9 @@
 internal import HTTP
 internal import Identity
 
-/// Addresses that take a form alone. A browser still shows one where the form was answered with what was
-/// wrong, so whoever opens it, by a reload or after a telephone dropped the page, is led to the page that the
-/// form stands on.
+/// Addresses that take a form alone. A browser still shows one where the form was answered with
+/// what was wrong, so a user who opens it, by a reload or after a telephone dropped the page, is
+/// led to the page that the form stands on.
 enum FormAddress {
     static func leading(from path: String, to page: String) -> Route<RealmContext> {
         route(path, []) { _ in page }

@@ -22,7 +22,7 @@ enum PassphraseRule {
         let count = text.unicodeScalars.count
         if count < length.lowerBound { return .tooShort }
         if count > length.upperBound { return .tooLong }
-        // Somebody who guesses begins with what he knows of the account.
+        // An attacker who guesses begins with what they know of the account.
         if let email, signs(of: text, beside: email) < leastOfOwn { return .known }
         let letters = Set(text.unicodeScalars)
         return letters.count < 5 ? .known : nil
@@ -66,7 +66,8 @@ extension Call<RealmContext> {
         }
     }
 
-    /// Compares what was typed with what the log keeps. It takes as long whoever it is.
+    /// Compares the typed passphrase with the hash in the log. It takes as long for every mailbox
+    /// (account enumeration).
     func compare(
         _ typed: String, for mailbox: UUID
     ) async throws(Problem) -> PassphraseProof.Comparison {
@@ -98,7 +99,7 @@ extension Call<RealmContext> {
 }
 
 extension TokenMint {
-    /// Shows for some minutes that somebody typed the right passphrase with this browser, while the
+    /// Shows for some minutes that the user typed the right passphrase with this browser, while the
     /// second factor is asked for.
     func secondStepTicket(
         _ mailbox: UUID, _ hash: String, form: String, until expiry: Timestamp

@@ -1,7 +1,8 @@
 internal import HTTP
 internal import Identity
 
-/// Where an owner goes on to once he is signed in: a page of this site, or a place of one of its apps.
+/// Where an owner goes on to once they are signed in: a page of this site, or a place of one of its
+/// apps.
 struct RealmRedirect: Sendable, Equatable {
     let text: String
 
@@ -22,7 +23,7 @@ struct RealmRedirect: Sendable, Equatable {
             // Browsers read a backslash as a slash, and leave out tabs and line ends.
             text.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "\\") })
         else { return nil }
-        // What stands behind it is for scripts there, and could be somebody else's words.
+        // The fragment is for scripts there, and could be an attacker's words.
         let plain = String(decoding: text.utf8.prefix { $0 != UInt8(ascii: "#") }, as: UTF8.self)
         if let path = ReturnTarget(path: plain).path { return RealmRedirect(text: path.text) }
         guard let parts = URLParts.parse(plain), parts.scheme == "https", !parts.hasUserInfo,

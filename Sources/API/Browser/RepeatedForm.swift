@@ -3,12 +3,13 @@ internal import Identity
 internal import Values
 
 extension Call<RealmContext> {
-    /// Seconds in which somebody presses Enter a second time.
+    /// Seconds in which a user presses Enter a second time.
     private static let moment: Int64 = 60
 
-    /// Where a form of the sign-in leads that was sent twice: the first one signed its person in, and so the
-    /// second is of a browser that nobody is signed in with. Nothing of it is taken; but whoever is signed in
-    /// since a moment ago as the very one that it names has what he wanted. Nil for any other form.
+    /// Where a sign-in form leads that was sent twice: the first one signed the user in, and the
+    /// second still has the CSRF token of a signed-out browser. Nothing of it is taken; but if the
+    /// browser has just been signed in to the account that the form names, the user is led on. Nil
+    /// for any other form.
     func onwardIfSentAgain() async throws(Problem) -> Response? {
         guard let browser = try await browser(),
             request.isSent(fromPagesOf: context.place.host),

@@ -3,13 +3,13 @@ internal import HTTP
 internal import Identity
 internal import JSON
 
-/// Where a sign-in leads on to. Whatever a request says, it is a place of this site.
+/// Where a sign-in leads on to. It is always a place of this site (open redirect).
 struct ReturnTarget: Sendable, Equatable {
     /// An application's request, sealed: only its owner reads it.
     var sealed: String?
     /// A page of this site.
     var path: ReturnPath?
-    /// Whoever is signed in asked to sign in as somebody else.
+    /// The signed-in user asked to sign in with another account.
     var asOther = false
 
     init(sealed: String? = nil, path: String? = nil) {
@@ -38,7 +38,7 @@ struct ReturnTarget: Sendable, Equatable {
     ]
 
     static let longest = 8192
-    /// Where the pages stand that somebody may come back to.
+    /// Where the pages stand that a user may come back to.
     static let pages = [
         "/account", "/device", "/consent", "/auth/authorize", "/apps", "/settings/clients",
     ]
@@ -60,7 +60,7 @@ struct ReturnTarget: Sendable, Equatable {
         }
     }
 
-    /// What to answer once somebody is signed in.
+    /// Where the user is sent once they are signed in.
     var target: String {
         if let sealed { return "/connect/authorize?continue=\(Percent.encode(sealed))" }
         return path.map { Self.pagesOfFiles[$0.text] ?? $0.text } ?? "/account"
@@ -70,8 +70,8 @@ struct ReturnTarget: Sendable, Equatable {
     /// that is used.
     private static let pagesOfFiles = ["/account/data.json": "/account/data"]
 
-    /// The same for somebody else than the one who was to show that it is he: what was begun in his account
-    /// is not done in another.
+    /// The same for another account than the one that had to sign in again: what was begun in one
+    /// account is not done in another.
     static func asAnother(_ target: String) -> String {
         guard target.utf8.starts(with: "/account/".utf8) else { return target }
         return "\(Place.accountPath)?done=\(AccountNote.otherPerson.rawValue)"

@@ -5,8 +5,8 @@ internal import Identity
 internal import JSON
 internal import Values
 
-/// Somebody who looks at a page: who that is, if anybody knows, how pages look to him, and what his
-/// forms are bound to.
+/// A visitor of a page: the user, if signed in, how pages look to them, and what their forms are
+/// bound to.
 struct Visit: Sendable {
     let look: PageLook
     let browser: SignedInBrowser?
@@ -75,7 +75,8 @@ struct Visit: Sendable {
         guard bears(token), request.isSent(fromPagesOf: host) else { throw Problem(.foreignForm) }
     }
 
-    /// Whether a form's token is of this browser, and of whoever is signed in with it now.
+    /// Whether a form's CSRF token is of this browser, and of the user who is signed in with it
+    /// now.
     func bears(_ token: String?) -> Bool {
         guard !secret.isNew, let token else { return false }
         return mint.isFormToken(token, secret, browser)
@@ -99,8 +100,8 @@ extension Call<RealmContext> {
         return visit
     }
 
-    /// From a form of a sign-in that was open for too long: its session may have begun since. Nothing of
-    /// the form is taken, and whoever sends people here from elsewhere has no say in where they go on.
+    /// From a sign-in form that was open for too long: its session may have begun since. Nothing of
+    /// the form is taken, and another site that sends users here has no say in where they go on.
     var nextPage: String? {
         let returnTarget = ReturnTarget(self)
         guard isSentFromHere,
@@ -118,14 +119,14 @@ extension Call<RealmContext> {
         body["form"]?.string ?? body[Visit.otherName]?.string
     }
 
-    /// Where somebody who has to be signed in is sent first.
+    /// Where a user who has to be signed in is sent first.
     func signInFirst(_ path: String) -> Response {
         .seeOther(ReturnTarget(path: path).link("/login"))
     }
 }
 
 extension Response {
-    /// A GET of another place, whatever this was (RFC 9110 section 15.4.4).
+    /// A GET of another place, after a request of any method (RFC 9110 section 15.4.4).
     static func seeOther(_ place: String) -> Response {
         var response = Response(status: .seeOther, headers: Headers(), body: [])
         response.headers["Location"] = place

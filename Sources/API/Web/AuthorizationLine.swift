@@ -1,5 +1,5 @@
-/// What the header `Authorization` says: a scheme in whatever letters, spaces, and what is shown by it
-/// (RFC 9110 section 11.4).
+/// The header `Authorization`: a scheme in any case, spaces, and the credentials (RFC 9110 section
+/// 11.4).
 struct AuthorizationLine {
     /// In lower case.
     let scheme: String

@@ -12,7 +12,7 @@ public final class Call<Context: RouteContext>: Sendable {
     let outline: Outline
     /// What the caller showed of itself, where the route asks for a client.
     let client: ClientCredentials?
-    /// By name, whatever the place.
+    /// By name, wherever in the request they are.
     let parameters: JSONObject
     let body: JSON
     /// What was counted for the targets of this request.

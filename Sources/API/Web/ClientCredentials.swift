@@ -34,8 +34,8 @@ public struct ClientCredentials: Sendable, Equatable {
             "client_assertion", .text(1...16384), "A statement that the client has signed."),
     ]
 
-    /// Throws where the request shows nothing, or more than one thing: then it could mean one
-    /// client to us and another one to whoever else reads it.
+    /// Throws where the request has no credentials, or more than one: then it could mean one client
+    /// to us and another one to a proxy or log.
     init(_ request: Request, body: JSON) throws(Problem) {
         let lines = request.headers.all("Authorization")
         guard lines.count <= 1 else {

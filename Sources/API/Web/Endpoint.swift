@@ -33,8 +33,8 @@ struct Endpoint: Outlined, Sendable {
 extension Route {
     /// Lets the caller in, reads what the outline describes, and asks the handler.
     ///
-    /// Who has no right learns nothing of what else is wrong with his request, with one exception:
-    /// a client shows who it is in the body, so that the body is read first.
+    /// A caller without the right learns nothing of what else is wrong with their request, with one
+    /// exception: a client shows who it is in the body, so that the body is read first.
     fileprivate func answer(
         _ request: Request, _ holes: [String], in context: Context
     ) async throws(Problem) -> Response {

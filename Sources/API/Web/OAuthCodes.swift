@@ -22,8 +22,8 @@ extension ProblemKind {
         // RFC 9449.
         case .invalidProof, .proofRefused: "invalid_dpop_proof"
         case .nonceNeeded, .proofNonceNeeded: "use_dpop_nonce"
-        // Only in the body: a challenge to whoever came without a token names no error (RFC 6750 section
-        // 3.1), which has no code of its own. That something is missing is what this one says.
+        // Only in the body: a challenge to a client without a token names no error (RFC 6750
+        // section 3.1), which has no code of its own. This code means that something is missing.
         case .unauthenticated: "invalid_request"
         case .insufficientScope: "insufficient_scope"
         // RFC 9470.

@@ -4,7 +4,7 @@ internal import Identity
 internal import Values
 
 extension Origin {
-    /// Who asks, what he asks from, and the trace that he says it belongs to.
+    /// The caller, where they ask from, and the trace that they say it belongs to.
     init(
         _ actor: String, client: String? = nil, of request: Request, from address: String?,
         at now: Timestamp

@@ -139,7 +139,7 @@ extension Outline {
         } else if method != .get {
             kinds.insert(.unexpectedBody)
         }
-        // Whoever is asked who he is has it looked up in what the log says.
+        // Authentication reads the log.
         switch right {
         case .nothing: break
         case .realm, .everything: kinds.formUnion([.unauthenticated, .forbidden])

@@ -36,7 +36,7 @@ public struct Problem: Error, Sendable {
         return kind.status == .serviceUnavailable ? [("Retry-After", "1")] : []
     }
 
-    /// RFC 6750 section 3: whoever came without a token hears of no error.
+    /// RFC 6750 section 3: a client without a token hears of no error.
     private static func bearerChallenge(_ kind: ProblemKind) -> String {
         #"Bearer realm="urd", error="\#(kind.oauthCode)", error_description="\#(kind.title)""#
     }

@@ -6,8 +6,8 @@ internal import Values
 extension Outline {
     func readBody(_ request: Request) throws(Problem) -> JSON {
         guard let body else {
-            // What is sent with a GET is nobody's business; elsewhere the sender would believe
-            // that it had been read.
+            // The body of a GET may be ignored; elsewhere the sender would believe that it had been
+            // read.
             guard method == .get || ignoresUnknown || request.body.isEmpty else {
                 throw Problem(.unexpectedBody)
             }
@@ -114,8 +114,8 @@ extension JSON.Limits {
 }
 
 extension Schema {
-    /// The value with its members under the names that the schema has for them, whatever case they
-    /// came in. Unknown members and nulls fall out; two that differ in case only are refused.
+    /// The value with its members under the names that the schema has for them, matched without
+    /// case. Unknown members and nulls fall out; two that differ in case only are refused.
     fileprivate func matched(_ value: JSON, field: String = "") throws(Problem) -> JSON {
         switch self {
         case .named(_, let schema): return try schema.matched(value, field: field)

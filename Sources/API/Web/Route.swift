@@ -33,7 +33,7 @@ extension RouteContext {
 
 /// What a caller must be allowed to do.
 public enum Right: String, Sendable {
-    /// Anybody may.
+    /// None: the route is public.
     case nothing
     /// To manage the realm that the path names.
     case realm

@@ -83,7 +83,7 @@ public struct Router: Sendable {
         self.init([Table(routes, context: context)], log: log, metrics: metrics, name: name)
     }
 
-    /// The answer, where it was made before for somebody else and still holds: there is nothing to wait for.
+    /// The cached response, where there is one that still holds: there is nothing to wait for.
     public func ready(for request: Request) -> Response? {
         guard let (place, responseCache) = responseCache(for: request) else { return nil }
         let start = ContinuousClock.now
@@ -221,7 +221,7 @@ public struct Router: Sendable {
 }
 
 extension Request {
-    /// A browser in front of somebody: at a path that nothing knows it gets a page about it.
+    /// A request of a browser's user: at an unknown path it gets an HTML page.
     var isOfSomebodyWhoReads: Bool {
         method == .get && headers["Accept"].map { $0.lowercased().contains("text/html") } == true
     }

@@ -22,7 +22,7 @@ public struct Voice: Sendable {
     struct Reading: OptionSet, Sendable {
         let rawValue: UInt8
 
-        /// Parameters and members that nobody described are ignored, and not refused; a body without any
+        /// Undescribed parameters and members are ignored, and not refused; a body without any
         /// member that is required may be left out.
         static let ignoresUnknown = Self(rawValue: 1 << 0)
         /// Members are matched without case, and null is as good as left out.

@@ -1,13 +1,15 @@
 internal import Synchronization
 
-/// The logos of applications that ask for people. This server fetches them, so that nobody's browser tells
-/// the application's server who is about to sign in, and hands on nothing but pictures.
+/// The logos of applications that ask for people. This server fetches them, so that no user's
+/// browser tells the application's server who is about to sign in, and hands on nothing but
+/// pictures.
 public final class ClientLogos: Sendable {
     struct Picture: Sendable, Equatable {
         let type: String
         let bytes: [UInt8]
 
-        /// By its first bytes, whatever anybody calls it. No format that could hold scripts is among them.
+        /// By its first bytes, not by its declared type. No format that could hold scripts is among
+        /// them.
         init?(_ bytes: [UInt8]) {
             guard bytes.count <= ClientLogos.largest else { return nil }
             if bytes.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) {
@@ -29,7 +31,7 @@ public final class ClientLogos: Sendable {
 
     public static let largest = 64 * 1024
     static let shelfLife = Duration.seconds(3_600)
-    /// Nobody makes us ask for what is not there more often than this.
+    /// Rate limit: a missing logo is asked for at most this often.
     static let floor = Duration.seconds(300)
 
     private enum Entry: Sendable {

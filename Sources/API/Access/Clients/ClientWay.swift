@@ -34,7 +34,7 @@ extension AuthenticationMethod {
     }
 }
 
-/// A public client has nothing to show: whatever it shows is wrong.
+/// A public client has no credentials: any that it shows are wrong.
 struct NoProof: ClientWay {
     let mayBeOld = true
 

@@ -58,7 +58,7 @@ extension RealmContext {
         return UsedProof(key: proof.key, id: proof.id, until: rules.lastUse(of: proof))
     }
 
-    /// In whatever spelling, and whatever is behind the question mark (RFC 9449 section 4.3).
+    /// In any spelling, and without the query (RFC 9449 section 4.3).
     private func isSame(_ address: String, _ other: String) -> Bool {
         guard let said = URLParts.parse(address), let own = URLParts.parse(other) else {
             return false

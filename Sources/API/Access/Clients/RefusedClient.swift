@@ -4,14 +4,14 @@ internal import HTTP
 internal import Identity
 internal import Values
 
-/// A client that there is, and that was not shown, is on record: it is the client's own mistake or somebody
-/// who tries secrets. What no client is called leaves nothing.
+/// A failed authentication of an existing client is on record: it is the client's own mistake or an
+/// attacker who tries secrets. A client ID that does not exist leaves nothing.
 extension RealmContext {
     func record(_ claim: RefusedClaim, in request: Request) {
         let asked = Form.parse(request.body)?.first { $0.name == "grant_type" }
         let from = signInPlace(of: request)
         let origin = origin("anonymous", client: claim.clientID, of: request)
-        // As much was done until here for a name that nobody has.
+        // As much was done until here for an unknown client ID.
         guard let known = claim.client else { return }
         let reason = known.isDisabled ? "client_disabled" : "invalid_client"
         let refused = RefusedSignIn(

@@ -2,7 +2,7 @@ internal import JOSE
 internal import JSON
 internal import Synchronization
 
-/// Where somebody's public keys come from.
+/// Where a client's or provider's public keys come from.
 enum KeySource: Sendable, Equatable {
     case document(JSON)
     case address(String)
@@ -20,9 +20,9 @@ enum KeySource: Sendable, Equatable {
 
 /// The keys that others publish (`jwks_uri`), fetched and kept for a while.
 ///
-/// A key that nobody knows here has them fetched again, but not more often than the floor says: so a
-/// client that changes its keys soon works, and nobody makes us call it for each request. While its
-/// server is away the keys that are known stay good for a day.
+/// An unknown key ID has them fetched again, but not more often than the floor says: so a client
+/// that rotates its keys soon works, and no caller makes us fetch them for each request. While its
+/// server is away the cached keys stay good for a day.
 public final class RemoteKeys: Sendable {
     /// The document at an address; nil where there is none to be had.
     public typealias Fetch = @Sendable (_ address: String) async -> [UInt8]?

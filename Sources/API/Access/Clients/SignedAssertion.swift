@@ -34,8 +34,9 @@ struct SignedAssertion: ClientWay {
             throw Problem(.invalidClient, fault)
         }
         let used = UsedAssertion(id: assertion.id, until: rules.lastUse(of: assertion))
-        // What is granted uses the assertion up in the same breath, so that a failure in between costs
-        // nobody one. Elsewhere it is used up here: in the log, so that every node knows of it.
+        // The grant's own commit uses the single-use assertion up, so that a failure in between
+        // costs the client none. Elsewhere it is used up here: in the log, so that every node knows
+        // of it.
         if !claim.traits.contains(.consumesAssertion) {
             try await context.use(used, of: claim.clientID)
         }
@@ -45,8 +46,8 @@ struct SignedAssertion: ClientWay {
 
 /// What a client assertion has to be, and what is said of one that isn't.
 extension RealmContext {
-    /// For the issuer and nobody else: an assertion that names an address could have been asked for
-    /// by another server that gave out that address as its own.
+    /// The audience is the issuer alone: an assertion that names an address could have been asked
+    /// for by another server that gave out that address as its own.
     fileprivate func assertionRules(for client: ClientMetadata) -> ClientAssertion.Rules {
         var audiences: Set<String> = [place.issuer]
         if client.assertsForTokenURL || place.settings[SettingCatalogue.assertionForTokenURL] {
@@ -65,7 +66,7 @@ extension RealmContext {
             + "client_id, aud \(place.issuer)\(endpoint) alone, a jti of its own, and exp within the hour."
     }
 
-    /// Nil where nobody has shown to have signed it.
+    /// Nil where no signature was verified.
     fileprivate func sentence(
         for rejection: TokenRejection, _ rules: ClientAssertion.Rules
     ) -> String? {

@@ -51,7 +51,7 @@ extension Call<RealmContext> {
         return WaitingDevice(terms: terms, client: client?.metadata)
     }
 
-    /// Decides for whoever is signed in, and by how he showed who he is.
+    /// Decides for the signed-in user, with the factors that they signed in with.
     func decideDevice(
         _ typed: String, isApproved: Bool, by account: UUID, factors: [AuthenticationFactor],
         signedInAt: Timestamp

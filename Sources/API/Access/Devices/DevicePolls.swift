@@ -2,8 +2,9 @@ internal import Identity
 internal import Synchronization
 internal import Values
 
-/// How often devices ask this process: each that comes too soon has to wait longer from then on. Clients count
-/// for themselves: whose the device is not keeps nobody waiting. What other nodes were asked the log knows.
+/// How often devices ask this process: each that comes too soon has to wait longer from then on
+/// (back-off). Clients count for themselves: a client that polls for another's device slows no
+/// other client. What other nodes were asked the log knows.
 final class DevicePolls: Sendable {
     static let interval = DeviceGrant.interval
 

@@ -6,7 +6,7 @@ import Synchronization
 internal import Values
 
 extension Call<RealmContext> {
-    /// Carries a command out for whoever asks here.
+    /// Carries a command out for the caller.
     func ask<C: AnsweringCommand>(
         _ command: C, as actor: String, client: String? = nil
     ) async throws(Problem) -> C.Outcome where C.Rejection: Refusal {
@@ -62,7 +62,7 @@ extension Call<RealmContext> {
         if let target { charges.withLock { $0.append((policy, target)) } }
     }
 
-    /// An outage is nobody's try: what it kept from being done was not counted for a mailbox or account.
+    /// An outage does not count as an attempt: the charges for a mailbox or account are given back.
     private func giveBack() {
         let taken = charges.withLock { charges in
             defer { charges = [] }

@@ -2,10 +2,10 @@ internal import HTTP
 internal import Identity
 
 // What the domain refuses, as problems: one exhaustive switch for each command, so that a new
-// rejection does not compile before somebody has said what it means to a client.
+// rejection does not compile before its meaning for clients is defined.
 
 extension Problem {
-    /// Whatever is wrong with one field is a bad request that names the field.
+    /// Any fault in one field is a bad request that names the field.
     init(of fault: FieldFault) {
         let field = fault.index.map { "\(fault.field)/\($0)" } ?? fault.field
         let kind: ProblemKind =

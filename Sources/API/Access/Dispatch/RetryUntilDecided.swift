@@ -1,9 +1,9 @@
 internal import EventSourcing
 
-/// Has a request that put something on record carried to its end, whatever becomes of the log then: its
-/// answer is all that its caller will ever have of what was used up for it. What fails is tried again
-/// for five minutes; until then the caller has been told 503, and has the answer when it comes again. A
-/// request that has put nothing on record hears of a failure at once.
+/// Carries a request that put something on record to its end, even if the log fails meanwhile: its
+/// answer is all that its caller will ever have of what was used up for it. A failure is retried
+/// for five minutes; until then the caller has been told 503, and gets the answer by sending the
+/// request again. A request that has put nothing on record fails at once.
 func retriedUntilDecided<Value, Fault: Error>(
     _ body: () async throws(Fault) -> Value
 ) async throws(Fault) -> Value {

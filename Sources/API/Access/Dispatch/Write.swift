@@ -21,7 +21,7 @@ struct Write: Sendable {
         Write(realm: realm, command: command, digest: digest, origin: origin)
     }
 
-    /// The id of the command that a key of somebody stands for.
+    /// The id of the command that an actor's idempotency key stands for.
     static func command(of actor: String, in realm: RealmID, key: String) -> UUID {
         .v8(SHA256.hash(framed(["urd idempotency", actor, realm.name, key], [])))
     }

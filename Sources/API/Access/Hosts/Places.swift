@@ -99,7 +99,7 @@ private final class Lead: Sendable {
     /// In one piece, for it is looked at by every request.
     final class Held: Sendable {
         let value: Tenancy
-        /// A name under a realm's domain that is no app's is nobody's.
+        /// A name under a realm's domain that belongs to no app does not exist.
         let exists: Bool
         private let grounds = Mutex<[(scheme: Scheme, ground: HostConfiguration)]>([])
 

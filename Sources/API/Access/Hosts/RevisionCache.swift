@@ -14,7 +14,7 @@ final class RevisionCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct Entry: Sendable {
         var value: (revision: Int64, value: Value)?
         var running: (revision: Int64, task: Running)?
-        /// Has not begun: it counts for whatever is the revision then.
+        /// Has not begun: it counts for the revision at its start.
         var next: Running?
     }
 
@@ -73,7 +73,7 @@ final class RevisionCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private func begin(_ key: Key, _ revision: Revision) -> Int64 {
         entries.withLock { entries in
             let now = revision()
-            // It may have been forgotten; then it serves those that wait for it, and nobody else.
+            // The cache may have dropped it; then it serves only those that wait for it.
             guard var entry = entries.value(of: key), let task = entry.next else { return now }
             entry.running = (now, task)
             entry.next = nil
@@ -96,7 +96,7 @@ final class RevisionCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
                 return
             }
             entry.running = nil
-            // A failure is nobody's but those who were waiting.
+            // A failure reaches only those who were waiting, and is not cached.
             switch result {
             case .success(let value): entry.value = (revision, value)
             case .failure: entry.value = nil

@@ -41,8 +41,8 @@ struct Ceremony: Sendable, Equatable {
 }
 
 extension TokenMint {
-    /// Of the id's 62 random bits 32 are a keyed digest of the others: what somebody made up is
-    /// known without a look-up, and nothing is put on record for it.
+    /// Of the id's 62 random bits 32 are a keyed digest of the others: a forged id is recognised
+    /// without a look-up, and nothing is put on record for it.
     func newID(of ceremony: Ceremony, at now: Timestamp) -> UUID {
         var random = SystemRandom()
         let id = UUID.v7(at: now, using: &random)

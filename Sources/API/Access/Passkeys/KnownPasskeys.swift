@@ -1,10 +1,10 @@
 internal import EventSourcing
 internal import Synchronization
 
-/// Passkeys that somebody signed in with lately: their keys, which never change.
+/// A cache of passkeys that signed users in lately: their keys, which never change.
 ///
-/// One may have been removed since, here or through another node. So this is good only where the log has
-/// the last word, and never is a reason to refuse: for that one asks again.
+/// A cached passkey may have been removed since, here or through another node. So the cache is good
+/// only where the log has the last word, and never is a reason to refuse: a refusal reads the log.
 final class KnownPasskeys: Sendable {
     private struct Key: Hashable, Sendable {
         let realm: RealmID

@@ -80,7 +80,7 @@ extension Call<RealmContext> {
             attestation, challenge: challenge, party,
             requiresUserVerification: enrolling.requiresUserVerification)
         if case .verified(let key) = proof {
-            // Somebody who is faster than this look is found by the claim.
+            // The claim finds a concurrent enrolment that is faster than this look.
             let holder = try await passkey(ofCredential: key.id)
             if holder != nil { proof = .refused(reason: "credential_taken") }
             let existing = try await passkeys(of: enrolling.account)

@@ -32,7 +32,7 @@ struct PasskeyParty: Sendable {
 
     var attestation: AttestationDemand { settings[SettingCatalogue.passkeyAttestation] }
 
-    /// Nil where a root that was set is no certificate: then nobody is believed.
+    /// Nil where a root that was set is no certificate: then no attestation is trusted.
     var policy: AttestationPolicy? {
         switch attestation {
         case .none: return .unasked
@@ -80,7 +80,8 @@ extension Call<RealmContext> {
         else { throw Problem(.nativeGrantsDisabled) }
     }
 
-    /// The same for whoever is signed in: in the client's app as it is now, else where it signed in.
+    /// The same for a signed-in user: in the client's app as it is now, else where the session
+    /// began.
     func requireNativeGrantsOfSession() async throws(Problem) {
         let terms = try signedIn.session.terms
         let client = try await client(named: terms.clientID)

@@ -1,7 +1,7 @@
 public import EventSourcing
 public import Values
 
-/// Where commands go and streams come from: a `Dispatcher`, whatever log it writes to.
+/// Where commands go and streams come from: a `Dispatcher`, with any log behind it.
 public protocol CommandPort: Sendable {
     func dispatch<C: Command>(
         _ command: C, in realm: RealmID, id: UUID, digest: [UInt8], origin: Origin

@@ -33,7 +33,7 @@ public struct LoginPlace: Sendable, Equatable {
     }
 }
 
-/// One attempt of somebody to sign in.
+/// One sign-in attempt.
 public struct LoginView: Sendable, Equatable {
     public var position: Int64
     public var at: Timestamp

@@ -32,7 +32,7 @@ public protocol RealmQueries: SessionQueries, BrowserQueries, WebAppQueries {
         ofApp app: UUID, in realm: RealmID
     ) async throws(LogFailure) -> Settings?
 
-    /// By the id that its authenticator gave it, whoever has it. Removed ones are not found.
+    /// By the id that its authenticator gave it, in any account. Removed ones are not found.
     func passkey(
         ofCredential credential: [UInt8], in realm: RealmID
     ) async throws(LogFailure) -> PasskeyView?

@@ -5,7 +5,8 @@ internal import JSON
 internal import Synchronization
 internal import Values
 
-/// How providers are called. Whoever gives these in sees to it that no address of our own network is.
+/// How providers are called. The caller that supplies these makes sure that no address of our own
+/// network is called (SSRF).
 public struct UpstreamCalls: Sendable {
     /// The document at an address, with a token if need be; nil where there is none to be had.
     public typealias Get = @Sendable (_ address: String, _ bearer: String?) async -> [UInt8]?
@@ -62,12 +63,12 @@ struct ProviderMetadata: Sendable, Equatable {
     }
 }
 
-/// Whom a provider says that somebody is.
+/// The user as a provider identifies them.
 struct UpstreamPerson: Sendable, Equatable {
     let subject: String
-    /// The provider's name for his session there.
+    /// The provider's id for the user's session there.
     let session: String?
-    /// What it says of him, for whoever asked for it.
+    /// The provider's claims about the user, for clients that asked for them.
     let claims: JSONObject
 }
 

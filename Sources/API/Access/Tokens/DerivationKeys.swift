@@ -14,8 +14,8 @@ extension TokenMint {
         derivation(purpose.kind == .name ? .name : .version(versionNumber), purpose.rawValue, bytes)
     }
 
-    /// The mint as of the version of the derive key that this is true of, the one in use first. Nil: it is
-    /// true of none, as of whatever was made up or is of a version that was retired.
+    /// The mint as of the version of the derive key that this is true of, the one in use first. Nil
+    /// where it is true of none, as for a forged value or one of a retired version.
     func version(where isRight: (TokenMint) -> Bool) -> TokenMint? {
         var mint = self
         for number in 0..<versions {

@@ -22,7 +22,8 @@ struct UserCode: Sendable, Equatable {
 
     private init(plain: String) { self.plain = plain }
 
-    /// However it was typed: in any case, and with whatever stands between letters (RFC 8628 section 6.1).
+    /// However it was typed: in any case, and with any separators between letters (RFC 8628 section
+    /// 6.1).
     init?(typed: String) {
         guard typed.utf8.count <= 64 else { return nil }
         let plain = typed.uppercased().filter { $0.isLetter || $0.isNumber }
@@ -39,7 +40,7 @@ extension TokenMint {
     /// The stream of a device, from the code that is typed.
     func device(_ code: UserCode) -> UUID { .v8(derive(.device, Array(code.plain.utf8))) }
 
-    /// What the device itself keeps: nobody makes it from the code that is typed.
+    /// What the device itself keeps: it cannot be derived from the code that is typed.
     func deviceCode(_ device: UUID) -> String { write(device.bytes, .deviceCode) }
 
     func readDeviceCode(_ text: String) -> UUID? {

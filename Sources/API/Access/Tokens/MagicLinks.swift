@@ -3,7 +3,7 @@ public import Identity
 public import Values
 
 extension TokenMint {
-    /// The token that follows from a link's id: 256 bits, which nobody guesses.
+    /// The token that follows from a link's id: 256 bits, which cannot be guessed.
     public func magicToken(_ link: UUID) -> String {
         Base64URL.encode(derive(.magicLink, link.bytes))
     }
@@ -14,7 +14,7 @@ extension TokenMint {
         return SecretDigest(derive(.magicLinkDigest, bytes))
     }
 
-    /// A token as somebody shows it. Nil for what is no token.
+    /// A token as the client shows it. Nil for what is no token.
     func shown(magicToken token: String) -> ShownSecret? {
         digest(ofMagicToken: token) == nil ? nil : shown { $0.digest(ofMagicToken: token) }
     }
@@ -25,12 +25,12 @@ extension TokenMint {
             .magicToken(link.id)
     }
 
-    /// What is mailed; nil where the key that it follows from is retired. To open it signs nobody in, because programs that look for harm in mails open
-    /// links as well: the page there asks first.
+    /// What is mailed; nil where the key that it follows from is retired. Opening it signs no user
+    /// in, because mail scanners open links as well: the page there asks first.
     public func address(of link: IssuedLink) -> String? {
         guard let token = magicToken(of: link) else { return nil }
         var address = "\(link.base)/magic-login?userId=\(link.account)&token=\(token)"
-        // An application's request is long, and nobody's but the browser's that made it.
+        // An application's request is long, and is good only in the browser that made it.
         if let path = link.returnPath, !path.text.utf8.starts(with: "/connect/".utf8) {
             address += "&redirect=\(Percent.encode(path.text))"
         }

@@ -5,8 +5,8 @@ internal import JOSE
 internal import JSON
 internal import Values
 
-/// An access token that somebody shows here, whichever its form, together with the session that keeps
-/// it alive: a signed token whose session is over is as dead here as one that says nothing.
+/// An access token that a caller shows here, in either form, together with the session that keeps
+/// it alive: a signed token whose session is over is rejected like one that is malformed.
 struct PresentedToken: Sendable {
     let session: SessionView
     let id: String
@@ -17,12 +17,12 @@ struct PresentedToken: Sendable {
     /// The thumbprint of the key that it is bound to.
     var key: String?
 
-    /// A token that was asked for a resource is for that, and for us only if we are named as well: who
-    /// is shown it there must not be able to enrol a passkey here.
+    /// A token that was asked for a resource is for that, and for us only if we are named as well:
+    /// a resource server that receives it must not be able to enrol a passkey here.
     ///
-    /// Nor is one good here that came of no sign-in of ours: who got a person's token to call somebody
-    /// else, or was let in on another's word, does not look after the person's account. What an
-    /// installation may is said by routes of its own.
+    /// Nor is a token accepted that came of no sign-in of ours: a client that got a user's token to
+    /// call another service, or was let in on another issuer's word, does not manage the user's
+    /// account. What an installation may is said by routes of its own.
     func isOfSignIn(_ issuer: String) -> Bool {
         switch session.terms.method {
         case .tokenExchange, .jwtBearer, .flagship: false
@@ -54,7 +54,7 @@ extension RealmContext {
                 audience: TokenMint.chosen(
                     session.terms.resources, by: UInt64(token.resources)), key: token.key)
         }
-        // Three parts: whatever has no dot is spared the look for keys.
+        // A JWT has three parts: a token without a dot is spared the look for keys.
         guard text.utf8.contains(UInt8(ascii: ".")) else { return nil }
         return try await presentSigned(text)
     }

@@ -26,7 +26,7 @@ struct SignInStrength {
 
 extension SessionTerms {
     var authenticationContext: String? {
-        // Where nothing was shown to us nobody knows.
+        // Unknown where no factor was shown to us.
         self.account == nil || self.factors.isEmpty ? nil : SignInStrength(self.factors).context
     }
 

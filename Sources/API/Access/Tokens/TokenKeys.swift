@@ -7,15 +7,15 @@ internal import Synchronization
 internal import Values
 
 /// The keys that the tokens of each realm are signed with, as this process knows them. A realm that
-/// has none gets its first ones when somebody asks for them.
+/// has none gets its first ones on first use.
 ///
-/// They are kept until they change, so that a signature costs no look into the database. What another
-/// node changes may be known here a moment later: a key that was retired meanwhile is shown for a month
-/// yet, so that what it signed is good; and for a key that nobody knows here, one looks again.
+/// They are cached until they change, so that a signature costs no database query. What another
+/// node changes may be known here a moment later: a retired key is published for a month yet, so
+/// that what it signed is good; and an unknown key has the log read again.
 public final class TokenKeys: Sendable {
     /// Makes a key. It may take a while, and must not do so on the pool that runs tasks.
     public typealias Generation = @Sendable (SigningAlgorithm) async throws -> SigningKey
-    /// A number that moves with whatever happens to a realm's keys.
+    /// A number that moves with every change of a realm's keys.
     public typealias Revision = @Sendable (RealmID) -> Int64
 
     private let commands: any CommandPort
@@ -48,7 +48,7 @@ public final class TokenKeys: Sendable {
     }
 
     /// An access token of this realm's own. A key that another node made just now may not be known
-    /// here yet; but whoever shows unknown keys has the log looked at once a second and no more.
+    /// here yet; but unknown keys have the log read once a second and no more.
     func verify(
         _ text: String, of realm: RealmID, at now: Timestamp?
     ) async throws(LogFailure) -> AccessToken? {

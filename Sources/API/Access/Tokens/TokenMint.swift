@@ -20,7 +20,7 @@ public struct TokenMint: Sendable {
         self.derivation = derivation
     }
 
-    /// 192 bits: more than anybody can guess at.
+    /// 192 bits: cannot be guessed.
     private static let tagLength = 24
 
     // MARK: - Tokens
@@ -125,7 +125,7 @@ public struct TokenMint: Sendable {
         bytes.reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    /// The same for the same network, and to nobody without the key a way back to it.
+    /// The same for the same network, and not reversible without the key.
     func pseudonym(ofNetwork network: String) -> String {
         Base64URL.encode(Array(derive(.network, Array(network.utf8)).prefix(9)))
     }
@@ -153,7 +153,8 @@ public struct TokenMint: Sendable {
         }
     }
 
-    /// What the log keeps of a code: nobody without the realm's key can try all million of them.
+    /// What the log keeps of a code: without the realm's key no attacker can try all million of
+    /// them.
     func digest(ofCode code: String, for mailbox: UUID) -> SecretDigest? {
         SecretDigest(derive(.oneTimeCodeDigest, mailbox.bytes + Array(code.utf8)))
     }

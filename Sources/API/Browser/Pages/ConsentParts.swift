@@ -1,8 +1,8 @@
 internal import HTML
 internal import Identity
 
-/// What every page says that asks somebody to let an application or a device in: as whom he answers, and
-/// what nobody has checked.
+/// What every page says that asks the user to let an application or a device in: as which account
+/// they answer, and what is unverified.
 enum AskingParts {
     /// - Parameter place: where the application leads people to, if it leads them anywhere.
     static func unchecked(leadingTo place: String?, _ say: Words) -> HTML {
@@ -54,7 +54,7 @@ enum AskingParts {
         }
     }
 
-    /// To the login, and from there back to this page as somebody else.
+    /// To the login, and from there back to this page with another account.
     static func notYou(_ returnTarget: ReturnTarget, _ say: Words) -> HTML {
         var asOther = returnTarget
         asOther.asOther = true

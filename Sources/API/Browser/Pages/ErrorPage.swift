@@ -11,11 +11,11 @@ extension Problem {
             content: Page.card {
                 HTML.element(.h1) { title }
                 HTML.element(.p) { advice }
-                // In words of ours alone: they are for whoever wrote the application.
+                // In words of ours alone: they are for the application's developer.
                 if kind == .invalidRequest, !detail.isEmpty {
                     HTML.element(.p, .class("note bad small"), .fixed("lang", "en")) { detail }
                 }
-                // It names the hosts that lead somewhere, where anybody may know them.
+                // It names the hosts that lead somewhere, where they are public.
                 if kind == .unknownHost, !detail.isEmpty {
                     HTML.element(.p, .class("soft small break"), .fixed("lang", "en")) { detail }
                 }
@@ -44,7 +44,7 @@ extension Problem {
             : say("Back to your account", "Zurück zu Ihrem Konto")
     }
 
-    /// As somebody typed it, without what no name of a host has.
+    /// The host as the user typed it, no longer than a host name can be.
     private func host(of request: Request) -> String {
         String((request.headers["Host"] ?? "").prefix(255))
     }

@@ -1,8 +1,8 @@
 internal import HTML
 internal import Identity
 
-/// One input with its label, a hint, and what is wrong with it: each is tied to it for whoever
-/// listens to the page.
+/// One input with its label, a hint, and what is wrong with it: each is tied to it for users of
+/// screen readers.
 struct Field: Sendable {
     var name: String
     /// What tells it from others of its name on the page.
@@ -20,8 +20,9 @@ struct Field: Sendable {
     var hint: String?
     var wrong: String?
 
-    /// Browsers cut off without a word what is longer, in units of UTF-16. So it is far beyond what is
-    /// taken: what was cut is still refused as too long, and nobody has a passphrase that he did not type.
+    /// Browsers silently cut off longer input, in units of UTF-16. So the limit is far beyond what
+    /// is taken: what was cut is still refused as too long, and no user has a passphrase that they
+    /// did not type.
     static let passphraseLimit = 1024
 
     var html: HTML {

@@ -1,7 +1,7 @@
 internal import HTML
 internal import HTTP
 
-/// Where an owner types the code that was mailed beside what he has shown.
+/// Where an owner types the code that was mailed, beside the other factor.
 struct OwnerCodePage {
     let visit: Visit
     let action: String

@@ -2,14 +2,14 @@ internal import HTML
 internal import Identity
 internal import Values
 
-/// Times as people read them. Where the reader is nobody knows, so the time of day says of where it is.
+/// Times as people read them. The reader's time zone is unknown, so the time of day names its own.
 extension Words {
     func moment(_ time: Timestamp) -> HTML {
         let text = time.description
         return HTML.element(.time, .moment(text), .class("nowrap")) { read(text) }
     }
 
-    /// How long something takes, in a few words. Nobody is told of less than it is.
+    /// A duration in a few words, never shorter than it is.
     func span(_ seconds: Int64) -> String {
         guard seconds > 90 else {
             return seconds == 1

@@ -2,8 +2,8 @@ internal import HTTP
 internal import Identity
 internal import Mail
 
-/// What a page says, in the language of whoever reads it. Both languages stand side by side where they
-/// are said, so that none is forgotten.
+/// What a page says, in the reader's language. Both languages stand side by side where they are
+/// said, so that none is forgotten.
 struct Words: Sendable {
     let language: Language
 

@@ -42,7 +42,7 @@ public struct MailComposer: Sendable {
             read: { () throws(LogFailure) in try await settings(realm, app) })
     }
 
-    /// Nil where there is nobody to write to any more, or nothing to say.
+    /// Nil where the recipient is gone, or there is nothing to say.
     public func letter(for event: Recorded) async throws(LogFailure) -> Letter? {
         let realm = event.realm
         let mint = try await mint(realm)
@@ -100,7 +100,7 @@ public struct MailComposer: Sendable {
 }
 
 extension Person {
-    /// As somebody was whom this event gave another mail address: what he is since then stands right
+    /// The person before this event changed their mail address: their data since then stands right
     /// before it.
     static func before(
         _ event: Recorded, from events: any EventLog

@@ -32,7 +32,7 @@ enum MailWords {
         return overrides
     }
 
-    /// Finds what could not be filled in later, while somebody is there to hear of it.
+    /// Finds what could not be filled in later, while the caller is there to hear of it.
     static func check(_ words: JSON?) throws(Problem) {
         var fault: String?
         each(words?.object ?? [:]) { kind, language, parts in

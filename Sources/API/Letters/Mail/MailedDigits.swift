@@ -1,11 +1,12 @@
 internal import Identity
 internal import Values
 
-/// The digits of a code as they are mailed, and mailed again: those whose digest was kept when somebody
-/// asked for them. Nil where the key that they follow from is retired: nobody could use them any more.
+/// The digits of a code as they are mailed, and mailed again: those whose digest was kept when the
+/// code was asked for. Nil where the key that they follow from is retired: the code could not be
+/// used any more.
 extension TokenMint {
     func digits(of code: IssuedMailedCode) -> String? {
-        // What is typed is digested for the holder of the purpose, whatever the stream of the event.
+        // A typed code is digested for the holder of the purpose, not for the stream of the event.
         let stream = MailedCode.stream(of: code.installation ?? code.account, code.purpose)
         return version { $0.digest(ofMailedCode: $0.code(code.id), in: stream) == code.digest }?
             .code(code.id)

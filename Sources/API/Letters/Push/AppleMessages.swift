@@ -20,7 +20,7 @@ struct AppleMessages: Sendable {
         return try? JWS.sign(claims.canonical(), by: key, type: "JWT")
     }
 
-    /// Nil where a device cannot have such a token: it would lead to another place of the provider.
+    /// Nil for a token that no device can have: it would lead to another place of the provider.
     func call(_ message: PushMessage, to device: PushDevice, token: String) -> PushCall? {
         guard (2...200).contains(device.token.utf8.count),
             device.token.utf8.allSatisfy({

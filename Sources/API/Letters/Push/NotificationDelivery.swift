@@ -27,7 +27,7 @@ public struct NotificationDelivery: Sendable {
     /// What is to be put on record.
     public struct Attempt: Sendable {
         public let outcome: RecordNotification.Outcome
-        /// Those whose provider says that there is no such device.
+        /// Devices that are unknown to their provider.
         public let gone: [DropDeviceToken]
     }
 

@@ -23,7 +23,7 @@ public final class PushCourier: Sendable {
         self.now = now
     }
 
-    /// No provider is a failure, so that somebody is told in another way.
+    /// A missing provider is a failure, so that the user is told in another way.
     func push(
         _ message: PushMessage, to device: PushDevice, by providers: PushProviders,
         in realm: RealmID

@@ -11,10 +11,10 @@ public struct PushMessage: Sendable, Equatable {
     public var isUrgent: Bool
     /// A later message with the same takes the place of this one, also before it reached the device.
     public var collapse: String?
-    /// What a device shows by this name it shows once: where nobody knows whether a provider took it, it goes
-    /// out again.
+    /// A device shows messages of the same name once: where it is unknown whether a provider took a
+    /// message, it is sent again.
     public var shownAs: String { collapse ?? id.description }
-    /// Nobody wants to be shown it later.
+    /// After this the message is of no use to the user.
     public var expiresAt: Timestamp
     public var id: UUID
 
@@ -89,7 +89,7 @@ struct PushDevice: Sendable, Equatable {
     let token: String
     let kind: PushProvider.Kind
 
-    /// Nil where there is nobody who could reach it.
+    /// Nil where no provider could reach the device.
     init?(_ id: UUID, _ metadata: ClientMetadata) {
         guard let token = metadata.notificationToken, !token.isEmpty else { return nil }
         switch metadata.notificationPlatform {
@@ -106,7 +106,7 @@ struct PushDevice: Sendable, Equatable {
 /// What a provider's answer means for a device.
 enum PushVerdict: Sendable, Equatable {
     case taken
-    /// There is no such device any more.
+    /// The device does not exist any more.
     case gone(code: Int)
     /// Trying again would not help.
     case refused(code: Int)
@@ -114,7 +114,7 @@ enum PushVerdict: Sendable, Equatable {
     case later(code: Int, after: Int64?)
 }
 
-/// A request to a provider, whoever carries it.
+/// A request to a provider, over any transport.
 public struct PushCall: Sendable, Equatable {
     public var address: String
     public var headers: [(name: String, value: String)]
@@ -129,7 +129,7 @@ public struct PushCall: Sendable, Equatable {
 public enum PushAnswer: Sendable {
     case answered(status: Int, body: [UInt8], retryAfter: Int64?)
     case unreachable
-    /// The address leads where nobody may be led, or is none.
+    /// The address is in a forbidden network, or is none.
     case forbidden
 }
 

@@ -4,7 +4,7 @@ internal import JSON
 public import Telemetry
 
 /// What the private listener tells: whether the process lives, whether it can serve, and its
-/// metrics. Nobody is asked who he is; the listener is not reachable from outside.
+/// metrics. There is no authentication; the listener is not reachable from outside.
 public struct HealthContext: RouteContext {
     public let components: @Sendable () async -> [ComponentState]
     public let metrics: Metrics

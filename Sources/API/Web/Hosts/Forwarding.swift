@@ -15,8 +15,8 @@ public enum Scheme: String, Sendable {
 
 /// Whom requests come from and which host they are for, in front of proxies or behind them.
 ///
-/// What proxies add to a request is believed only where the connection comes from one of those
-/// that are trusted: anybody can send such headers.
+/// Forwarding headers are believed only where the connection comes from a trusted proxy: any client
+/// can send them.
 public struct Forwarding: Sendable {
     /// The proxies that may speak for others. Each of them must set or remove these headers
     /// itself, as it does with `Host`.
@@ -26,7 +26,7 @@ public struct Forwarding: Sendable {
     /// The ports under which this server is known: they may stand in links.
     public let ports: Set<UInt16>
     /// The header in which a trusted proxy tells the certificate that a client has shown to it (RFC
-    /// 9440). It must set or remove it itself. Nil: nobody tells any.
+    /// 9440). It must set or remove it itself. Nil where no proxy does.
     public let certificateHeader: String?
     private let known = KnownHosts()
 
@@ -83,8 +83,8 @@ public struct Forwarding: Sendable {
     }
 
     /// The standard's header goes before the others, which are as old as they are different. A
-    /// proxy that knows only one kind lets the other one through, whoever wrote it: where both are
-    /// there and say different things, nobody can know which one to believe.
+    /// proxy that knows only one kind passes the other on, even if the client wrote it: where both
+    /// are there and differ, it is unknown which one is right.
     private func told(_ headers: Headers, by peer: IPAddress) throws(Problem) -> Told {
         let standard = try forwarded(headers, by: peer)
         let old = try xForwarded(headers, by: peer)
@@ -155,7 +155,7 @@ extension Forwarding {
         if lines.isEmpty && told.host == nil && told.scheme == nil { return nil }
         let hops = lines.flatMap { parts($0) }
         for hop in hops.reversed() {
-            // What can't be read ends the walk at whoever passed it on: never before him.
+            // An unreadable hop ends the walk at the proxy that passed it on: never before it.
             guard let address = NodeAddress.read(hop) else { break }
             told.address = address
             if !isTrusted(address) { break }
@@ -182,7 +182,7 @@ extension Forwarding {
 struct Arrival: Sendable, Equatable {
     let host: RequestHost
     let scheme: Scheme
-    /// Of whoever sent it, as far as that can be known.
+    /// The sender's address, as far as that can be known.
     let address: String
     /// What the client has shown in TLS.
     var certificate: CertificateThumbprint?

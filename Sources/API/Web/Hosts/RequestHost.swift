@@ -1,8 +1,7 @@
 internal import HTTP
 internal import Identity
 
-/// A host as a request names it, told apart into name and port. Nobody knows yet whether there is
-/// such a host.
+/// A host as a request names it, split into name and port. It is not yet known to exist.
 struct RequestHost: Sendable, Hashable {
     /// In lower case, without a port.
     let name: String

@@ -44,8 +44,8 @@ public final class RateLimits: Sendable {
 
     /// Counts a request; throws 429 where that is one too many.
     ///
-    /// What is closest to the sender is asked first, and the first refusal ends it: whoever is
-    /// refused as a source can't use up what others share, a client's or an app's rate.
+    /// What is closest to the sender is asked first, and the first refusal ends it: a client that
+    /// is refused as a source can't use up what others share, a client's or an app's rate.
     public func count(
         _ policy: RatePolicy, _ subjects: Subjects, in realm: RealmID,
         rates: RateTable = .standard, at now: Duration
@@ -69,7 +69,7 @@ public final class RateLimits: Sendable {
         buckets[policy]?[.target]?.giveBack(rate, target, realm)
     }
 
-    /// Counts a registration. Whoever has too many of them is told nothing: it just isn't made.
+    /// Counts a registration. A source beyond the rate limit is told nothing: no account is made.
     public func allowsSignUp(
         _ policy: RatePolicy = .nativeOTP, from source: Source, in realm: RealmID,
         rates: RateTable = .standard, at now: Duration
@@ -95,12 +95,12 @@ public final class RateLimits: Sendable {
     }
 }
 
-/// The network that a request comes from. Whoever has an IPv6 address has 2⁶⁴ of them: all of
-/// those are one. An IPv4 address that is written as an IPv6 one is the same address.
+/// The network that a request comes from. An IPv6 host has 2⁶⁴ addresses: all of those are one. An
+/// IPv4 address that is written as an IPv6 one is the same address.
 public struct Source: Sendable, Hashable {
     public let network: String
 
-    /// What is no address is one source: nobody gets past a limit by having none.
+    /// All malformed addresses are one source: no client bypasses a rate limit by having none.
     public init(_ address: String) {
         guard let read = IPAddress(address) else {
             network = "unknown"
@@ -119,8 +119,8 @@ public struct Source: Sendable, Hashable {
 
 /// The buckets of one policy and dimension.
 private final class Buckets: Sendable {
-    /// Two hashes with keys that are this process's own: so much is never equal by chance, nobody
-    /// can look for what is, and a bucket has one size however long a name is.
+    /// Two hashes with keys that are this process's own: they never collide by chance, an attacker
+    /// can't search for collisions, and a bucket has one size however long a name is.
     private struct Key: Hashable {
         let first: Int
         let second: Int

@@ -7,8 +7,8 @@ public enum RatePolicy: String, CaseIterable, Sendable {
     case emailVerification = "email-verification"
     /// Proving a mailed code outside of the token endpoint.
     case emailOTPVerify = "email-otp-verify"
-    /// Typing a passphrase: apart from codes, so that nobody who guesses the one keeps its owner from the
-    /// other.
+    /// Typing a passphrase: apart from codes, so that an attacker who guesses the one doesn't lock
+    /// the owner out of the other.
     case passphrase
     /// Beginning to sign in with a passkey, or to enrol one.
     case passkeyBegin = "passkey-begin"
@@ -30,14 +30,14 @@ public enum RatePolicy: String, CaseIterable, Sendable {
     case certification
     /// Links to sign in by that are mailed to an owner.
     case ownerLink = "owner-link"
-    /// Links of an owner that are none: apart from the mails, so that whoever guesses keeps nobody from
-    /// having one.
+    /// Invalid links of an owner: apart from the mails, so that an attacker who guesses doesn't
+    /// keep an owner from having one.
     case ownerLinkCheck = "owner-link-check"
     /// Going to an OpenID provider, and coming back from it.
     case provider
     /// Hints that are mailed to an owner.
     case ownerHint = "owner-hint"
-    /// Mails by which an owner takes his realm over.
+    /// Mails by which an owner takes their realm over.
     case ownerInvitation = "owner-invitation"
     /// What apps want an owner's devices to show.
     case notification
@@ -51,7 +51,7 @@ public enum RateDimension: String, CaseIterable, Sendable {
     case target
     case client
     case app
-    /// Registrations from one network: whoever passes it is not told.
+    /// Registrations from one network: a source beyond the limit is not told.
     case signUps = "sign-ups"
 }
 
