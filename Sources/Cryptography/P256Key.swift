@@ -40,7 +40,7 @@ final class P256Key: @unchecked Sendable {
         return signature
     }
 
-    /// False for signatures of any other message than the one with this digest.
+    /// False for values that are not a signature of the message with this digest.
     func isValid(_ signature: ECDSASignature, digest: [UInt8]) -> Bool {
         let joined = signature.joined
         guard joined.count == ES256.signatureLength else { return false }

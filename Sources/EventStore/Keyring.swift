@@ -217,9 +217,8 @@ public final class Keyring: Sendable {
         forget(realm)
     }
 
-    /// Uses no more what is in memory of a realm. Invalidates the cached keys of a realm. Called
-    /// whenever they may differ from the database's: another epoch, a key that append misses, a
-    /// rotation on another node.
+    /// Invalidates the cached keys of a realm. Called whenever they may differ from the database's:
+    /// another epoch, a key that append misses, a rotation on another node.
     func forget(_ realm: RealmID) {
         cache.withLock { $0.forget(realm) }
         // Who asks from now on is not given what was asked for before.

@@ -33,8 +33,8 @@ final class Transfer {
         self.cancellation = cancellation
     }
 
-    /// Cancelled: no caller wants more of it. libcurl has clocks of its own, but they stand still
-    /// while it says goodbye to a server that no longer answers.
+    /// Cancelled, or past its deadline. libcurl has clocks of its own, but they stand still while
+    /// it says goodbye to a server that no longer answers.
     var isOver: Bool { cancellation.isAsked || ContinuousClock.now > deadline }
 
     var isCancelled: Bool { cancellation.isAsked }

@@ -26,8 +26,8 @@ struct ApplicationRequest: Sendable, Equatable {
     var mayStepUp = false
 }
 
-/// The application's requests that pages stand in the middle of. Only their issuer, which sealed
-/// them, reads them.
+/// The application's requests that pages stand in the middle of. Only the implementation that
+/// sealed them reads them.
 protocol ApplicationRequests: Sendable {
     /// Nil where there is no request like that, or no longer.
     func request(

@@ -140,7 +140,7 @@ public enum Admin: Sendable {
     case key(AdminKeyView)
     case `operator`(String)
 
-    /// The operator as the log names them.
+    /// The caller as the log names them.
     var actor: String {
         switch self {
         case .nobody: "system"

@@ -160,7 +160,8 @@ extension Call<RealmContext> {
         return try await folded(Passphrase.self, Passphrase.stream(of: account))
     }
 
-    /// Whether there was no passphrase any more to be known, so that this one is accepted.
+    /// Whether the owner had no passphrase any more: there was none to prove, so this one is
+    /// accepted.
     fileprivate func restored(_ passphrase: DerivedPassphrase) async throws(Problem) -> Bool {
         let client = try await everything().session.terms.client
         let refusal = try await dispatch(

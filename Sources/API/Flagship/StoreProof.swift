@@ -69,7 +69,7 @@ extension Call<RealmContext> {
         }
     }
 
-    /// Google no longer issues SafetyNet verdicts: they are ignored unless the realm accepts them.
+    /// Google no longer issues SafetyNet verdicts: they are rejected unless the realm accepts them.
     private func safetyNet(_ text: String, _ challenge: String) -> StoreProof {
         let settings = context.place.settings
         guard settings[SettingCatalogue.safetyNet] else {

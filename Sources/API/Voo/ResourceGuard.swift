@@ -88,7 +88,7 @@ extension Call<RealmContext> {
         var response = Response.json(.ok, .object(members))
         response.headers["Urd-Subject"] = members["sub"]?.string
         response.headers["Urd-Subject-Profile"] = members["sub_profile"]?.string
-        // The operator's text is validated before it is sent as a header.
+        // The partner is free text: it is validated before it is sent as a header.
         if let partner, partner.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) {
             response.headers["Urd-Business-Partner"] = partner
         }

@@ -40,7 +40,7 @@ final class PassphraseCost: Sendable {
         }
     }
 
-    /// The work for an unknown account: as much as for the dearest hash, against account
+    /// The work where no passphrase is stored: as much as for the dearest hash, against account
     /// enumeration.
     func forNobody() -> Scrypt.Parameters { state.withLock { $0.dearest } }
 

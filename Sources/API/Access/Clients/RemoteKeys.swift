@@ -2,7 +2,7 @@ internal import JOSE
 internal import JSON
 internal import Synchronization
 
-/// Where a client's or provider's public keys come from.
+/// Where a client's or trusted issuer's public keys come from.
 enum KeySource: Sendable, Equatable {
     case document(JSON)
     case address(String)

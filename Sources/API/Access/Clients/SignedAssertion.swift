@@ -46,8 +46,8 @@ struct SignedAssertion: ClientWay {
 
 /// What a client assertion has to be, and what is said of one that isn't.
 extension RealmContext {
-    /// The audience is the issuer alone: an assertion that names an address could have been asked
-    /// for by another server that gave out that address as its own.
+    /// By default the audience is the issuer alone: an assertion that names an address could have
+    /// been asked for by another server that gave out that address as its own.
     fileprivate func assertionRules(for client: ClientMetadata) -> ClientAssertion.Rules {
         var audiences: Set<String> = [place.issuer]
         if client.assertsForTokenURL || place.settings[SettingCatalogue.assertionForTokenURL] {

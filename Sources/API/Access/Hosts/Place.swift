@@ -30,7 +30,7 @@ public final class HostConfiguration: Sendable {
     public let settings: Settings
     /// How often what may be asked there.
     public let rates: RateTable
-    /// The realm's issuer in tokens. Made of what is set, or of a host that an operator assigned.
+    /// The realm's issuer in tokens. Made of what is set, or of an assigned host.
     public let issuer: String
     /// What links in mails begin with: without a slash at the end.
     public let links: String

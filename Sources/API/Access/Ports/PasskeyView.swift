@@ -13,7 +13,7 @@ public struct PasskeyView: Sendable, Equatable {
     public var transports: [String]
     public var enrolledAt: Timestamp
     public var usedAt: Timestamp?
-    /// The version of its stream that has its name. Nil where the user gave it none.
+    /// The version of its stream that has its name. Nil where it was given none.
     public var named: Int?
 
     public init(

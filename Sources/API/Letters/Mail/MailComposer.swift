@@ -100,8 +100,8 @@ public struct MailComposer: Sendable {
 }
 
 extension Person {
-    /// The person before this event changed their mail address: their data since then stands right
-    /// before it.
+    /// The person as they were before this event changed their mail address: their new version
+    /// stands right before it.
     static func before(
         _ event: Recorded, from events: any EventLog
     ) async throws(LogFailure) -> Person? {

@@ -129,7 +129,7 @@ public struct PushCall: Sendable, Equatable {
 public enum PushAnswer: Sendable {
     case answered(status: Int, body: [UInt8], retryAfter: Int64?)
     case unreachable
-    /// The address is in a forbidden network, or is none.
+    /// No request may go to the address, or it is none.
     case forbidden
 }
 
