@@ -51,7 +51,7 @@ final class AssertingReader<Log: EventLog>: StreamReader {
         if let first = events.first, let last = events.last,
             !State.Event.catalogue.contains(where: { $0.name == first.name })
         {
-            // A name that somebody gave: of this kind there is nothing under it.
+            // The caller gave this name: there is no stream of this kind under it.
             foreign.withLock { _ = $0.insert(stream) }
             note(stream, last.version, latest, cached: false)
             return Versioned(stream: stream, version: 0, state: state)

@@ -23,8 +23,8 @@ public struct Versioned<State: StreamState>: Sendable {
     public var exists: Bool { version > 0 }
 }
 
-/// Reads streams for a command. Whatever is read is asserted when the command's events are
-/// appended, so a decision holds without a lock.
+/// Reads streams for a command. Every stream read is asserted when the command's events are
+/// appended (optimistic concurrency), so a decision holds without a lock.
 public protocol StreamReader: Sendable {
     func read<State: StreamState>(
         _ type: State.Type, _ stream: UUID

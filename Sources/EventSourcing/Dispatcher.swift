@@ -1,6 +1,6 @@
 public import Values
 
-/// Runs commands: gather, decide, append; again when somebody was faster.
+/// Runs commands: gather, decide, append; retries on a conflict.
 public struct Dispatcher<Log: EventLog>: Sendable {
     public let log: Log
     private let cache: StateCache
@@ -108,7 +108,7 @@ public struct Dispatcher<Log: EventLog>: Sendable {
         _ attempt: Attempt<C, Outcome>, isFirst: Bool
     ) async throws -> Ending<Outcome> {
         let realm = attempt.realm
-        // First of all: whatever is read from now on is of this epoch or a later one.
+        // First of all: every later read is of this epoch or a later one.
         var epoch = log.knownEpoch(of: realm)
         if epoch == 0 { epoch = try await log.head(of: realm).epoch }
         let (command, facts, reader, time) = try await gather(

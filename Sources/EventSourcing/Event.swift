@@ -15,8 +15,8 @@ public protocol Event: Sendable, Equatable {
     /// The same, where it is the stream itself that the personal fields belong to.
     func subject(in stream: UUID) -> UUID?
 
-    /// Whether it says where it came from. Where it is nobody's and yet of somebody, it must not: what
-    /// nobody's key seals outlives whoever is erased.
+    /// Whether the event holds the origin of its request. An event without a subject that is about
+    /// a person must not: what the shared key seals outlives an erased person.
     var tellsOrigin: Bool { get }
 
     /// All fields, personal ones included; the shape says which of them are sealed.

@@ -56,15 +56,16 @@ public struct NewEvent: Sendable, Equatable {
             && left.personal == right.personal && left.tellsOrigin == right.tellsOrigin
     }
 
-    /// What it says of where its request came from. Of a command that is about somebody those events say
-    /// it that are his, so that it is gone when he is erased; what is nobody's is kept for good.
+    /// The origin of the request that an event holds. In a command about a person only the events
+    /// with that subject hold it, so that it is gone when they are erased; events without a subject
+    /// are kept for good.
     public func origin(_ origin: JSONObject, besideSomebodys: Bool) -> JSONObject {
         tellsOrigin && (subject != nil || !besideSomebodys) ? origin : [:]
     }
 }
 
 extension Commit {
-    /// Whether any of its events is about somebody.
+    /// Whether any of its events is about a person.
     public var isSomebodys: Bool { events.contains { $0.subject != nil } }
 }
 

@@ -73,7 +73,7 @@ public enum LogFailure: Error, Equatable, Sendable, CustomStringConvertible {
     /// It is no better in a second.
     public var isLasting: Bool { self == .damaged || self == .otherMasterKey }
 
-    /// For whoever runs Urd.
+    /// For the operator.
     public var description: String {
         switch self {
         case .busy: "too much is being asked at once"

@@ -1,9 +1,9 @@
 public import Values
 
 extension Claim {
-    /// A claim that nobody needs after a while, such as that a message was used which is good for some
-    /// minutes only. Its kind bears the hour in which it can be forgotten, in digits that sort by time:
-    /// so all that is over can be found and removed without a look at the rest.
+    /// A claim that expires, such as that a message was used which is good for some minutes only.
+    /// Its kind bears the hour in which it can be forgotten, in digits that sort by time: so all
+    /// expired claims can be found and removed without a look at the rest.
     public init(_ kind: String, _ value: String, until: Timestamp) {
         // Clocks of nodes and of the database differ: an hour more does no harm.
         let hour = max(0, until.seconds / 3600) + 2

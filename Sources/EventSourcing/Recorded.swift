@@ -12,8 +12,8 @@ public struct Recorded: Sendable, Equatable {
         case sealed
         /// Their subject was erased: the key is gone for good.
         case erased
-        /// Nobody erased it, and yet their key is not there or does not open them: `urd verify` counts
-        /// these. To those who read, nothing is known any more, as where it was erased.
+        /// The subject was not erased, and yet their key is missing or does not open the fields:
+        /// `urd verify` counts these. Readers see nothing, as if the subject was erased.
         case unreadable
 
         public var isGone: Bool { self == .erased || self == .unreadable }

@@ -33,7 +33,7 @@ public final class RequestScope: Sendable {
     /// Whether something was put on record for the request.
     public var hasAppended: Bool { state.withLock { $0.hasAppended } }
 
-    /// Whether what waits for its turn is to be taken out of the line: nobody is there any more, and
+    /// Whether a request that waits for its turn is to leave the queue: its caller is gone, and
     /// nothing was begun.
     public var isWithdrawn: Bool { state.withLock { $0.isGone && !$0.hasAppended } }
 

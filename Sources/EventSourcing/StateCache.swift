@@ -19,8 +19,8 @@ extension StreamState {
     }
 }
 
-/// Folded streams of this node. A stale entry costs its command one retry and never a wrong
-/// decision: whatever was read is asserted at append.
+/// Cache of this node's folded streams. A stale entry costs its command one retry and never a wrong
+/// decision: every read is asserted at append.
 final class StateCache: Sendable {
     private struct Key: Hashable {
         let realm: RealmID
@@ -30,7 +30,7 @@ final class StateCache: Sendable {
         func hash(into hasher: inout Hasher) { hasher.combine(stream) }
     }
 
-    /// A state at a version, whatever it is a state of.
+    /// A state at a version, of any type.
     struct Entry {
         let version: Int
         let epoch: Int
@@ -82,8 +82,8 @@ final class StateCache: Sendable {
         }
     }
 
-    /// Events were appended to streams at the versions that were read: the states move with them, so
-    /// that whoever comes next need not ask the log.
+    /// Events were appended to streams at the versions that were read: the states move with them,
+    /// so that the next reader need not ask the log.
     func move(
         by events: [NewEvent], at time: Timestamp, from reads: [UUID: Int], in realm: RealmID,
         epoch: Int

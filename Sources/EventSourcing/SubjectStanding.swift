@@ -2,7 +2,7 @@
 public enum SubjectStanding: Sendable, Equatable {
     /// Nothing was ever sealed under it.
     case unknown
-    /// Where all came from that is nobody's, of a whole month.
+    /// The shared key for origins of events without a subject, one for each month.
     case shared
     /// The subject's own, also where the key is destroyed by now.
     case own

@@ -6,8 +6,8 @@ import Values
 ///
 /// The log decides who wins; this only keeps commands of one node from losing to each other for ever.
 final class Turnstile: Sendable {
-    /// What a command stands in line for. Whoever reads a stream and does not write it keeps no other
-    /// reader waiting.
+    /// The streams for which a command queues. A reader of a stream that does not write it keeps no
+    /// other reader waiting.
     struct Line: Equatable {
         var writes: Set<UUID> = []
         var reads: Set<UUID> = []
@@ -33,7 +33,8 @@ final class Turnstile: Sendable {
         let continuation: CheckedContinuation<Void, Never>
     }
 
-    /// Who is inside and who waits, for one stream. There is one only while somebody is inside.
+    /// The commands inside and waiting, for one stream. A gate exists only while a command is
+    /// inside.
     private struct Gate {
         var hasWriter = false
         var readers = 0
@@ -76,7 +77,7 @@ final class Turnstile: Sendable {
         return try await body()
     }
 
-    /// Whether nobody at all is on their way through, which is nearly always.
+    /// Whether no command is on its way through, which is nearly always.
     var isIdle: Bool { gates.withLock(\.isEmpty) }
 
     /// The part of a line where others are on their way through: better to stand behind them.

@@ -1,4 +1,4 @@
-/// Parts in one piece: whoever takes all of them along counts one reference, and not one for each part.
+/// Parts in one piece: to copy all of them counts one reference, and not one for each part.
 public final class Piece<Parts: Sendable>: Sendable {
     public let parts: Parts
 

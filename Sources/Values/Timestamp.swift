@@ -21,7 +21,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
         left.microseconds < right.microseconds
     }
 
-    /// Saturates, so that a lifetime that somebody sent can't end the process.
+    /// Saturates, so that a lifetime from a request can't end the process.
     public func adding(seconds: Int64) -> Timestamp {
         let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
         return adding(microseconds: overflow ? (seconds < 0 ? .min : .max) : product)

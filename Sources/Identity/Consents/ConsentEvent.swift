@@ -31,8 +31,8 @@ public struct GivenConsent: Sendable, Equatable {
     }
 
     /// What counts; nil: nothing was agreed to.
-    /// - Parameter place: where an unverified client leads people to: its person was shown the place,
-    ///   and agreed to that one.
+    /// - Parameter place: where an unverified client leads people to: its person was shown the
+    ///   place, and agreed to that one.
     public func agreed(leadingTo place: String?) -> Agreement? {
         guard let place else { return agreed }
         return places.first { $0.place == place }?.agreed

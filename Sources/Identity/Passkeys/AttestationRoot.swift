@@ -1,7 +1,7 @@
 /// A certificate authority that is believed about passkeys, and in which statements: an authority that
 /// vouches in one format has no say in another (WebAuthn Level 3, section 7.1, step 24).
 public struct AttestationRoot: Sendable, Equatable {
-    /// The formats that name somebody who vouches.
+    /// The attestation formats with a certificate chain.
     public static let formats = ["packed", "tpm", "android-key", "apple", "fido-u2f"]
     /// Of makers of authenticators, who have one root for both.
     private static let ofMakers = ["packed", "fido-u2f"]

@@ -1,7 +1,7 @@
 public import EventSourcing
 public import Values
 
-/// Lets nobody sign in with a passkey any more. Its owner is told by mail.
+/// Disables sign-in with a passkey for good. Its owner is told by mail.
 public struct DeletePasskey: TimedCommand {
     public var passkey: UUID
     public var account: UUID
@@ -20,7 +20,7 @@ public struct DeletePasskey: TimedCommand {
     public enum Rejection: Error, Equatable, Sendable {
         case realmNotFound
         case realmDisabled
-        /// There is none, or it is somebody else's.
+        /// There is none, or it is another account's.
         case notFound
         case signInTooOld(limit: Int64)
     }

@@ -40,7 +40,7 @@ public struct CredentialRecord: Sendable, Equatable {
     /// The authenticator's model (AAGUID).
     public var model: UUID
     public var transports: [String]
-    /// How the authenticator vouched for it, and whether that ends at somebody whom we trust.
+    /// How the authenticator attested it, and whether the chain ends at a trusted root.
     public var format: String
     public var attestation: String
     public var isTrusted: Bool

@@ -1,7 +1,7 @@
 public import EventSourcing
 internal import Values
 
-/// A key that somebody signs in with instead of a mailed code.
+/// A key that a person signs in with instead of a mailed code.
 public struct Passkey: StreamState {
     /// Nil until it was enrolled.
     public private(set) var enrolled: EnrolledPasskey?
@@ -45,7 +45,7 @@ extension Versioned<Passkey> {
     /// It was enrolled and not removed since.
     var alive: EnrolledPasskey? { state.isRemoved ? nil : state.enrolled }
 
-    /// The same, where it belongs to this account. Of those of others nobody hears.
+    /// The same, if it belongs to this account. Other accounts' passkeys are not revealed.
     func alive(of account: UUID) -> EnrolledPasskey? {
         alive.flatMap { $0.account == account ? $0 : nil }
     }

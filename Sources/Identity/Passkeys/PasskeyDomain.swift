@@ -1,5 +1,5 @@
-/// Which domain passkeys belong to (RP ID): browsers let it be used by the domain itself and by what
-/// is below it, so that whoever holds a domain above ours could use our passkeys.
+/// Which domain passkeys belong to (RP ID): browsers let it be used by the domain itself and its
+/// sub-domains, so that the holder of a parent domain of ours could use our passkeys.
 public enum PasskeyDomain {
     /// What the app or the realm says, else the realm's primary domain. A client may choose one
     /// below either, and none beside: what it chooses besides counts as nothing at all, for another

@@ -8,7 +8,7 @@ public enum PasskeyEvent: Event {
     case enrolled(EnrolledPasskey)
     /// What was presented made no passkey, and the ceremony is used up.
     case enrollmentRefused(account: UUID, reason: String)
-    /// Somebody signed in with it.
+    /// A sign-in with the passkey.
     case used(counter: Int64, isBackedUp: Bool, at: Timestamp)
     /// What its owner calls it. Nil where the owner is erased.
     case renamed(String?, account: UUID)

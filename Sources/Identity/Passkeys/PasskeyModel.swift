@@ -1,7 +1,7 @@
 public import Values
 
-/// What people call the makers of passkeys, by the model (AAGUID) that those say they are. Nobody has
-/// proved it: it is a name to find a passkey by, and nothing is decided by it.
+/// The common names of passkey providers, by the model (AAGUID) that an authenticator claims. The
+/// claim is not proved: the name is for recognizing a passkey, and no decision depends on it.
 public enum PasskeyModel {
     public static func name(of model: UUID) -> String? { names[model] }
 

@@ -1,7 +1,7 @@
 public import EventSourcing
 public import Values
 
-/// Gives up a passkey whose account is deleted: whoever has its authenticator may enrol it anew.
+/// Releases a passkey whose account is deleted: its authenticator may be enrolled anew.
 public struct ReleasePasskey: Command {
     public var passkey: UUID
     public var account: UUID
@@ -30,7 +30,7 @@ public struct ReleasePasskey: Command {
     public func decide(_ facts: Facts) throws(Rejection) -> Decision {
         guard facts.account.state.isDeleted else { throw .notDeleted }
         guard let enrolled = facts.passkey.alive(of: account) else { return Decision() }
-        // There is nobody left to tell.
+        // The account is deleted, so no notice is mailed.
         var decision = Decision(PasskeyEvent.removed(account: account, mail: nil), in: passkey)
         decision.release(Passkey.claim(enrolled.key.id), by: passkey)
         return decision

@@ -16,7 +16,7 @@ public struct RenamePasskey: Command {
     public enum Rejection: Error, Equatable, Sendable {
         case realmNotFound
         case realmDisabled
-        /// There is none, or it is somebody else's.
+        /// There is none, or it is another account's.
         case notFound
         case invalid(FieldFault)
     }

@@ -1,6 +1,6 @@
 public import Values
 
-/// Through what somebody asks to change how they sign in.
+/// The session in which a person asks to change how they sign in.
 public struct SignedIn: Sendable, Equatable {
     /// Nil: a page.
     public var client: UUID?
@@ -14,8 +14,8 @@ public struct SignedIn: Sendable, Equatable {
         self.at = at
     }
 
-    /// Whoever finds a session that was opened long ago shall not stay in for ever, nor lock its
-    /// owner out. Returns the limit in seconds where it is passed; zero is no limit.
+    /// A stranger who finds a session that was opened long ago must not stay in for ever, nor lock
+    /// its owner out. Returns the limit in seconds where it is passed; zero is no limit.
     public func isTooOld(at now: Timestamp, _ settings: Settings) -> Int64? {
         let limit = settings[SettingCatalogue.recentSignIn]
         return limit > 0 && now >= at.adding(seconds: limit) ? limit : nil

@@ -1,7 +1,7 @@
 internal import EventSourcing
 internal import Values
 
-/// What a change of somebody's own passphrase looks at.
+/// What a change of a person's own passphrase looks at.
 public struct OwnPassphrase: Sendable {
     let realm: Versioned<Realm>
     let settings: Settings
@@ -31,7 +31,7 @@ public enum PassphraseRejection: Error, Equatable, Sendable {
     case realmNotFound
     case realmDisabled
     case accountBlocked
-    /// Nobody signs in by a passphrase here.
+    /// Sign-in by passphrase is not offered here.
     case notOffered
     /// There is none.
     case notSet

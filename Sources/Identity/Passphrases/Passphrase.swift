@@ -7,7 +7,7 @@ public struct Passphrase: StreamState {
     /// Nil: there is none, or its person was erased.
     public private(set) var hash: String?
     public private(set) var setAt: Timestamp?
-    /// How a device makes a hash of it before anybody else sees it; nil where it is typed as it is.
+    /// How a device hashes it before it is sent; nil where it is typed as it is.
     public private(set) var derived: DerivedPassphrase?
     private var wrongGuesses = 0
     private var lastGuess: Timestamp?
@@ -47,13 +47,14 @@ public struct Passphrase: StreamState {
 }
 
 extension Passphrase {
-    /// Apps of an owner send again by themselves what they have, and there is no name to guess beside: whoever
-    /// knows the address alone is not to keep him out by a handful. What a device sends took work to make.
+    /// An owner's apps resend their credentials by themselves, and there is no name to guess
+    /// beside: a stranger who knows only the address must not lock the owner out by a handful of
+    /// guesses. A guess that a device sends took work to make.
     private var guessesBeforeRest: Int { derived == nil ? 5 : 20 }
     private static let longestRest: Int64 = 900
 
-    /// Who keeps guessing waits twice as long each time; but nobody is locked out for long by
-    /// somebody else's guesses, and never from the other ways to sign in.
+    /// Back-off: the wait doubles with each wrong guess; but a stranger's guesses lock no owner out
+    /// for long, and never from the other ways to sign in.
     func isResting(at now: Timestamp) -> Bool {
         guard wrongGuesses >= guessesBeforeRest, let lastGuess else { return false }
         let doublings = min(wrongGuesses - guessesBeforeRest, 16)

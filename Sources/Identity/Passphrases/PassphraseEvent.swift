@@ -8,7 +8,7 @@ public enum PassphraseEvent: Event {
     case set(hash: String?, account: UUID, mail: UUID, at: Timestamp)
     /// The same, where a device hashes it first: see `DerivedPassphrase`.
     case derived(DerivedPassphrase, account: UUID, mail: UUID, at: Timestamp)
-    /// Somebody guessed wrong. Its owner is told by the mail, where guesses begin to rest.
+    /// A wrong passphrase was typed. Its owner is told by the mail, where guesses begin to rest.
     case refused(at: Timestamp, account: UUID? = nil, mail: UUID? = nil)
     /// It was right, after guesses that were not.
     case used

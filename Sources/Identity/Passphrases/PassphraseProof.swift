@@ -1,8 +1,8 @@
 public import EventSourcing
 public import Values
 
-/// A passphrase that somebody typed. The adapter has compared it with what the log keeps, because that
-/// takes a while; the decision sees to it that this is still what the log keeps.
+/// A passphrase that a person typed. The adapter has compared it with what the log keeps, because
+/// that takes a while; the decision sees to it that this is still what the log keeps.
 public struct PassphraseProof: SignInProof {
     /// How the comparison went, and with what.
     public enum Comparison: Equatable, Sendable {
@@ -59,10 +59,11 @@ public struct PassphraseProof: SignInProof {
     ) throws(GrantRefusal) -> Settled<GrantOutcome> {
         let now = desk.request.now
         guard let holder = facts.holder, let kept = holder.passphrase.state.hash,
-            // The mailbox of who was only registered by somebody may be a stranger's.
+            // The unproved mailbox of an account that an administrator registered may be a
+            // stranger's.
             holder.account.state.isConfirmed
         else { throw .invalidPassphrase }
-        // Whether it would have been right nobody learns meanwhile.
+        // While guesses rest, the answer does not tell whether the passphrase is right.
         guard !holder.passphrase.state.isResting(at: now) else { throw .invalidPassphrase }
         switch comparison {
         case .right(let hash) where hash == kept:

@@ -1,7 +1,7 @@
 public import EventSourcing
 public import Values
 
-/// Lets nobody sign in to an account by its passphrase any more. Its owner is told by mail.
+/// Disables sign-in to an account by its passphrase. Its owner is told by mail.
 public struct RemovePassphrase: TimedCommand {
     public var account: UUID
     public var session: SignedIn

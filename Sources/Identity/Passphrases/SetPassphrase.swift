@@ -1,8 +1,8 @@
 public import EventSourcing
 public import Values
 
-/// Gives an account a passphrase, or another one, on the word of whoever signed in a short while ago.
-/// Its owner is told by mail.
+/// Gives an account a passphrase, or another one, if its person signed in a short while ago. Its
+/// owner is told by mail.
 public struct SetPassphrase: TimedCommand {
     public var account: UUID
     /// What takes its place in the log.

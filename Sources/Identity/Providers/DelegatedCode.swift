@@ -2,9 +2,9 @@ public import EventSourcing
 public import JSON
 public import Values
 
-/// What an app shows in the place of signing in: it stands for somebody whom a provider knows, and is
-/// good for one sign-in. What a provider signed for the app itself has a stream of this kind as well,
-/// from when it was used.
+/// A code that an app shows in the place of signing in: it stands for a person whom a provider
+/// knows, and is single-use. A token that a provider signed for the app itself has a stream of this
+/// kind as well, from when it was used.
 public struct DelegatedCode: StreamState {
     public static let lifetime: Int64 = 3 * 3_600
 
@@ -62,7 +62,8 @@ public enum DelegatedCodeEvent: Event {
         }
     }
 
-    /// Sealed with the providers' secrets, because a provider may let whoever knows it end the session.
+    /// Sealed with the providers' secrets, because a provider may let anyone who knows it end the
+    /// session.
     public var subject: UUID? { Providers.stream }
 
     public var fields: JSONObject {

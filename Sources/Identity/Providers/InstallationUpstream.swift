@@ -34,7 +34,8 @@ public enum InstallationUpstreamEvent: Event {
 
     public var name: String { "installation_upstream.bound" }
 
-    /// Sealed with the providers' secrets, because a provider may let whoever knows it end the session.
+    /// Sealed with the providers' secrets, because a provider may let anyone who knows it end the
+    /// session.
     public var subject: UUID? { Providers.stream }
 
     public var fields: JSONObject {

@@ -1,7 +1,7 @@
 public import EventSourcing
 public import Values
 
-/// Gives somebody who was found at a provider a code that signs an app in.
+/// Issues a code that signs an app in for a person whom a provider identified.
 public struct IssueDelegatedCode: Command {
     public var code: UUID
     public var terms: DelegatedCodeTerms

@@ -1,14 +1,14 @@
 public import EventSourcing
 public import Values
 
-/// Ends here what is over at a provider, as it says itself: what one of its sessions opened, or all that
-/// somebody has. Its word is used up by that, and a word that comes to nothing is as well.
+/// Back-channel logout: ends the sessions here that one session at the provider opened, or all of a
+/// person's. The logout token is used up by that, also where it ends no session.
 public struct LogOutByProvider: Command {
     public enum Whom: Equatable, Sendable {
         /// What follows from the provider's name for the session.
         case session(UUID)
         case account(UUID)
-        /// Somebody whom nobody here is known by.
+        /// An identity that is linked to no account.
         case nobody
     }
 

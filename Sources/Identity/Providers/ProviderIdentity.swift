@@ -2,8 +2,8 @@ public import EventSourcing
 public import JSON
 public import Values
 
-/// Somebody as a provider knows him. The stream follows from issuer and subject under the realm's key,
-/// so that it is found without a look-up, and nobody can read from it who it is.
+/// A person as a provider knows them. The stream follows from issuer and subject under the realm's
+/// key, so that it is found without a look-up, and the person cannot be read from it.
 public struct ProviderIdentity: StreamState {
     /// Whom it signs in.
     public private(set) var account: UUID?
@@ -71,7 +71,7 @@ public enum ProviderIdentityEvent: Event {
     }
 }
 
-/// Who somebody is at one provider: one of them for each account. The stream follows from both.
+/// A person's identity at one provider: one for each account. The stream follows from both.
 public struct AccountIdentity: StreamState {
     public private(set) var identity: UUID?
 

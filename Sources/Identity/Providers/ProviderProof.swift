@@ -1,7 +1,7 @@
 public import EventSourcing
 public import Values
 
-/// What a provider said of somebody who came back from it, and that was found to be good.
+/// A provider's verified claims about a person who came back from it.
 public struct ProviderProof: SignInProof {
     /// What follows from the provider's name for him, and for his session there.
     public var identity: UUID

@@ -40,8 +40,8 @@ public struct Provider: Sendable, Equatable {
     public var secret: String?
     /// Beside `openid`.
     public var scope: [String]
-    /// Whether apps may show its access tokens in the place of a code. Nobody can tell for whom those
-    /// were made out.
+    /// Whether apps may show its access tokens in the place of a code. An access token does not
+    /// tell which client it was issued to.
     public var takesAccessTokens: Bool
 
     public init(
@@ -79,7 +79,7 @@ public enum ProviderEvent: Event {
 
     public var subject: UUID? { nil }
 
-    /// Nobody's data, but sealed like somebody's: such secrets stand nowhere readable.
+    /// Not personal data, but sealed like it: such secrets are stored nowhere in plain text.
     public func subject(in stream: UUID) -> UUID? { stream }
 
     public var fields: JSONObject {

@@ -1,11 +1,11 @@
 public import EventSourcing
 public import Values
 
-/// Signs a realm's owner in with an app, by what a provider says of him.
+/// Signs a realm's owner in with an app, by a provider's claims about them.
 ///
-/// The order of what is looked at is part of the profile: what is shown, then who asks, then the mailed
-/// code, and last what is asked for. What is shown is used up once somebody is in, and not before: apps
-/// come back with it and the code.
+/// The order of the checks is part of the profile: the proof, then the client, then the mailed
+/// code, and last what is asked for. The proof is used up by a successful sign-in, and not before:
+/// apps come back with it and the code.
 public struct SignInOwnerByProvider: AnsweringCommand {
     public enum Shown: Equatable, Sendable {
         /// One of ours: nil where there is no such code.
@@ -96,7 +96,7 @@ public struct SignInOwnerByProvider: AnsweringCommand {
         guard let account = desk.account, account.isWelcome, desk.owner.state.isOnboarded,
             let shown = facts.shown, !shown.state.isUsed, let terms = facts.terms,
             now < terms.expiresAt, facts.providers.state[terms.provider] != nil,
-            // Nobody but the owner, however good a provider's word is.
+            // Only the owner's identity signs in, however trusted the provider is.
             facts.identity?.state.account == account.stream, let code = facts.code
         else { return desk.refused(wrongProof) }
         let installation: Versioned<Client>

@@ -1,7 +1,7 @@
 public import EventSourcing
 public import Values
 
-/// Lets nobody sign in to an account any more by what a provider says.
+/// Unlinks a provider's identity from an account: it no longer signs in there.
 public struct UnlinkIdentity: Command {
     /// What follows from account and provider.
     public var place: UUID

@@ -1,9 +1,9 @@
 internal import EventSourcing
 public import Values
 
-/// A provider's word that somebody is logged out there, which was found to be good and is taken once
-/// (OpenID Connect Back-Channel Logout 1.0 section 2.6): else whoever saw it would log people out with it
-/// again and again.
+/// A verified logout token of a provider, which is single-use (OpenID Connect Back-Channel Logout
+/// 1.0 section 2.6): otherwise a person who saw it could replay it to log people out again and
+/// again.
 public struct UsedLogoutToken: Equatable, Sendable {
     public let issuer: String
     /// Its `jti`.

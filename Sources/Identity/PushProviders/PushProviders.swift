@@ -106,7 +106,7 @@ public enum PushProviderEvent: Event {
 
     public var subject: UUID? { nil }
 
-    /// Nobody's data, but sealed like somebody's: such keys stand nowhere readable.
+    /// Not personal data, but sealed like it: such keys are stored nowhere in plain text.
     public func subject(in stream: UUID) -> UUID? {
         switch self {
         case .set: stream

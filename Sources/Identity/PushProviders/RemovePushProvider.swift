@@ -1,7 +1,7 @@
 public import EventSourcing
 internal import Values
 
-/// Has nobody bring a realm's notifications to devices of one kind any more.
+/// Removes the push provider for devices of one kind from a realm.
 public struct RemovePushProvider: Command {
     public var kind: PushProvider.Kind
 

@@ -73,7 +73,7 @@ private enum PushProviderRule {
         else { throw FieldFault(field, .malformed) }
     }
 
-    /// Whether it is a key knows whoever made it ready.
+    /// Whether it is a valid key is checked where the key is prepared.
     static func key(_ text: String?) throws(FieldFault) {
         guard let text, !text.isEmpty else { throw FieldFault("private_key", .missing) }
         guard let bytes = Base64URL.decode(text), bytes.count <= 8_192 else {

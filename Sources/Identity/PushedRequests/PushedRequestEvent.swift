@@ -4,7 +4,7 @@ public import Values
 
 /// What happens to a request that was pushed.
 public enum PushedRequestEvent: Event {
-    /// Somebody was given a code for it.
+    /// A code was issued for it.
     case used(account: UUID, client: UUID)
 
     public static let catalogue = [

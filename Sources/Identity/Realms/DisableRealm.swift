@@ -1,6 +1,6 @@
 public import EventSourcing
 
-/// Closes a realm: nobody signs in and nothing changes until it is enabled again.
+/// Closes a realm: all sign-ins and changes are refused until it is enabled again.
 public struct DisableRealm: Command {
     public init() {}
 

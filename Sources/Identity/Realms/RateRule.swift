@@ -1,7 +1,7 @@
 internal import JSON
 
-/// How often something may happen, as a realm sets it: by policy and by what is counted. Which of both
-/// there are is known to whoever counts.
+/// A rate limit as a realm sets it: by policy and by what is counted. The code that counts knows
+/// the policies and the keys.
 public enum RateRule {
     public static let amounts: ClosedRange<Int64> = 0...1_000_000
     public static let bursts: ClosedRange<Int64> = 1...1_000_000

@@ -1,7 +1,7 @@
 internal import JSON
 
-/// The roles that a realm knows, and what each permits: by audience, which is a resource or a scope that
-/// stands for one. They are names to Urd: what they mean is known to whoever is the audience.
+/// The roles that a realm knows, and what each permits: by audience, which is a resource or a scope
+/// that stands for one. They are names to Urd: their meaning is up to the audience.
 public struct RealmRoles: Sendable {
     static let mostAudiences = 100
     public static let mostRoles = 100
@@ -18,7 +18,7 @@ public struct RealmRoles: Sendable {
         byAudience[audience]?[role] != nil
     }
 
-    /// What somebody with these roles may do there, in order and each once.
+    /// What a person with these roles may do there, in order and each once.
     public func permissions(of roles: [String], at audience: String) -> [String] {
         Set(
             roles.flatMap {

@@ -29,7 +29,7 @@ public struct Setting: Sendable {
         case attestationRoots(limit: Int)
         /// `#rrggbb`.
         case colour
-        /// By kind of mail, language and part; what they may be is known to whoever writes mails.
+        /// By kind of mail, language and part; the mail writer knows the valid ones.
         case mailWords
         /// By name: see `TrustedIssuer`.
         case issuers(limit: Int)

@@ -2,9 +2,9 @@ public import JSON
 
 /// Who may join a realm, and how.
 public enum RegistrationPosture: String, CaseIterable, Sendable {
-    /// Nobody registers by themselves.
+    /// Self-registration is off.
     case off
-    /// Whoever proves a new mail address gets an account.
+    /// A person who proves a new mail address gets an account.
     case jitOnOTP = "jit_on_otp"
     /// Only through the registration endpoint.
     case explicitEndpoint = "explicit_endpoint"

@@ -2,12 +2,12 @@ public import JSON
 
 /// What was set for a realm or an app; all else is as the catalogue says.
 public struct Settings: Sendable, Equatable {
-    /// Only what differs from the defaults by somebody's will.
+    /// Only values that an administrator set to differ from the defaults.
     public private(set) var overrides: JSONObject = [:]
 
     public init() {}
 
-    /// As somebody has kept them; names that there no longer are mean nothing.
+    /// As stored; names of removed settings are ignored.
     public init(overrides: JSONObject) {
         self.overrides = overrides
     }
@@ -18,9 +18,9 @@ public struct Settings: Sendable, Equatable {
         overrides[setting.name].flatMap(setting.read) ?? setting.fallback
     }
 
-    /// What holds for an app: its own values where it has some, else these. Where neither says who may
-    /// join, whoever proves a mail address may, if the app signs people in without a browser: that is
-    /// what it does so for.
+    /// The effective settings of an app: its own values where it has some, else these. Where
+    /// neither sets who may join, a person who proves a mail address may, if the app signs people
+    /// in without a browser: that is what it does so for.
     public func overlaid(by app: Settings) -> Settings {
         var settings = self
         settings.overrides.merge(app.overrides) { _, own in own }

@@ -1,7 +1,7 @@
 public import JSON
 
-/// Somebody whose signed statements a realm believes, and the keys that he signs with: written into the
-/// setting, or at an address of his.
+/// An issuer whose signed assertions a realm trusts, and its signing keys: written into the
+/// setting, or at an address of the issuer's.
 public struct TrustedIssuer: Sendable, Equatable {
     public static let mostIssuers = 20
 

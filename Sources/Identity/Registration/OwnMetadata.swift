@@ -1,9 +1,9 @@
 internal import JSON
 
-/// What a client may say of itself where no administrator looks at it. It is a list of what is allowed:
-/// a member that comes to the catalogue later is an administrator's until somebody puts it here.
+/// What a client may say of itself without an administrator's review. It is an allowlist: a member
+/// that comes to the catalogue later is an administrator's until it is added here.
 enum OwnMetadata {
-    /// Those of RFC 7591, OpenID Connect and their kin that give nobody a right.
+    /// Those of RFC 7591, OpenID Connect and their kin that grant no right.
     static let names: Set<String> = [
         "redirect_uris", "token_endpoint_auth_method", "grant_types", "response_types",
         "application_type", "client_name", "client_uri", "logo_uri", "scope", "contacts",
@@ -21,14 +21,14 @@ enum OwnMetadata {
     /// It is looked at by itself, before anything that is said beside it.
     private static let statement = "software_statement"
 
-    /// How far somebody speaks for the client.
+    /// How far a token or a software statement vouches for the client.
     struct Allowance: Sendable {
         var grants: Set<GrantType> = [.authorizationCode, .refreshToken, .deviceCode]
         var scope: Set<String> = Set(Scope.standard)
     }
 
-    /// The members that count. Names that nobody knows fall out (RFC 7591 section 2); what only an
-    /// administrator may give is refused by name, so that nobody believes to have it.
+    /// The members that count. Unknown names are ignored (RFC 7591 section 2); what only an
+    /// administrator may give is refused by name, so that no client believes to have it.
     static func read(
         _ members: JSONObject, _ allowance: Allowance, keeping current: ClientMetadata? = nil
     ) throws(FieldFault) -> JSONObject {
@@ -37,7 +37,7 @@ enum OwnMetadata {
         where !value.isNull && name != statement {
             guard let field = MetadataField.find(name) else { continue }
             guard names.contains(name) else {
-                // Whoever sends back what it was told asks for nothing.
+                // Sending back a current value asks for nothing.
                 if let current, current.value(of: field) == value { continue }
                 throw FieldFault(name, .reserved)
             }
@@ -63,8 +63,9 @@ enum OwnMetadata {
         return read
     }
 
-    /// What OpenID Connect Core section 5.4 knows and is not offered here falls out as well: libraries
-    /// name all of it. Whatever else may open something at a resource server, and is refused.
+    /// What OpenID Connect Core section 5.4 knows and is not offered here is ignored as well:
+    /// libraries name all of it. Any other scope may open something at a resource server, and is
+    /// refused.
     private static func scope(
         _ text: String, _ allowed: Set<String>
     ) throws(FieldFault) -> String {

@@ -2,9 +2,9 @@ public import EventSourcing
 public import JSON
 public import Values
 
-/// Lets a client replace what it said of itself (RFC 7592 section 2.2). What an administrator has given
-/// it stays as it is; but its people are asked from now on where it leads them to places that nobody has
-/// looked at.
+/// Lets a client replace what it said of itself (RFC 7592 section 2.2). What an administrator has
+/// given it stays as it is; but its people are asked from now on where it leads them to places that
+/// no administrator has reviewed.
 public struct UpdateOwnClient: Command {
     public var id: UUID
     /// As the client sent it.

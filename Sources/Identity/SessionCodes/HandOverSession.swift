@@ -23,7 +23,7 @@ public struct HandOverSession: TimedCommand {
     public enum Rejection: Error, Equatable, Sendable {
         case realmNotFound
         case realmDisabled
-        /// Nobody is signed in there, or not the owner.
+        /// No session there, or not the owner's.
         case notSignedIn
         case noWebApp
     }
@@ -75,7 +75,7 @@ public struct OwnersBrowser: Sendable {
         return OwnersBrowser(realm: realm, owner: owner, session: session, account: account)
     }
 
-    /// Nil where it is over, or somebody else's.
+    /// Nil where the session is over, or another person's.
     func standing(at now: Timestamp) -> BrowserTerms? {
         guard let terms = session.state.terms, session.state.end == nil, now < terms.expiresAt,
             let account, account.isWelcome, account.state.stamp == terms.stamp,

@@ -1,7 +1,7 @@
 public import EventSourcing
 public import Values
 
-/// Gives a certified installation a code that opens a web view as somebody who is signed in.
+/// Gives a certified installation a code that opens a web view signed in as its person.
 public struct IssueSessionCode: TimedCommand {
     /// The stream of the code.
     public var code: UUID

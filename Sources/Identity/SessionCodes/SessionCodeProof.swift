@@ -41,7 +41,7 @@ public struct SessionCodeProof: SignInProof {
         guard let account = facts.account, account.isWelcome,
             account.state.stamp == terms.stamp
         else { throw .accountBlocked }
-        // Whoever was sent away opens no web view with what he had got before.
+        // A removed installation opens no web view with a code it got before.
         if let installation = facts.installation,
             installation.aliveMetadata == nil || installation.state.isDisabled
         {

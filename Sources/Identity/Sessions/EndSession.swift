@@ -5,7 +5,7 @@ public import Values
 public struct EndSession: Command {
     public var session: UUID
     public var reason: SessionEnd
-    /// Only if it is this account's: of others' sessions nobody learns anything.
+    /// Only if it is this account's: the caller learns nothing of other accounts' sessions.
     public var account: UUID?
 
     /// How its client is told, where it wants to be.

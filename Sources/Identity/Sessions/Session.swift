@@ -7,8 +7,8 @@ public struct Session: StreamState {
     public private(set) var terms: SessionTerms?
     /// The number of the refresh token that is good now: the leaf.
     public private(set) var generation = 0
-    /// The token that made the leaf; nil for the first one. What lies between the two is void: it was
-    /// made by the same parent, and nobody used it.
+    /// The token that made the leaf; nil for the first one. What lies between the two is void: it
+    /// was made by the same parent, and was not used.
     public private(set) var parent: Int?
     /// When the parent was redeemed for the first time.
     public private(set) var parentUsedAt: Timestamp?

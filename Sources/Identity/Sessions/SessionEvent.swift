@@ -2,7 +2,7 @@ public import EventSourcing
 public import JSON
 public import Values
 
-/// How somebody showed who they are (RFC 8176 names).
+/// How a person authenticated (RFC 8176 names).
 public enum AuthenticationFactor: String, Sendable {
     case mailedCode = "otp"
     case mailedLink = "mail"
@@ -53,10 +53,12 @@ public struct SessionTerms: Sendable, Equatable {
         public var sector: String?
         /// What user info says beside what the scope allows.
         public var claims: [String] = []
-        /// What names the realm in its tokens, and to its client when it ends: whoever refreshes it at
-        /// another host, or ends it from elsewhere, does not know the host that it was opened at.
+        /// What names the realm in its tokens, and to its client when it ends: a request that
+        /// refreshes it at another host, or ends it from elsewhere, does not know the host that it
+        /// was opened at.
         public var issuer: String?
-        /// Whose word opened it, where nobody signed in (RFC 7523): it goes on while he is trusted.
+        /// The issuer whose assertion opened it, without a sign-in (RFC 7523): it goes on while the
+        /// issuer is trusted.
         public var assertionIssuer: String?
         /// The web app or konnector that its tokens are for, which an installation opened.
         public var webApp: UUID?
@@ -101,7 +103,7 @@ public struct SessionTerms: Sendable, Equatable {
     }
 }
 
-/// Somebody who could not sign in.
+/// A failed sign-in.
 public struct RefusedSignIn: Sendable, Equatable {
     public var method: GrantType
     /// For programs, in words of our own.
@@ -273,10 +275,10 @@ extension SessionTerms.Members {
 }
 
 extension SessionTerms {
-    /// When somebody signed in to it: before it was opened, where that was in a browser.
+    /// When its person signed in: before it was opened, where that was in a browser.
     public var signedInAt: Timestamp { self.authenticatedAt ?? self.openedAt }
 
-    /// The same as others are told: nothing where nobody signed in here, and somebody else's word was taken.
+    /// The same as clients are told: nil where an issuer's assertion replaced a sign-in here.
     public var toldSignIn: Timestamp? { self.method == .jwtBearer ? nil : signedInAt }
 
     /// Reads what the log or a read model holds.

@@ -1,8 +1,8 @@
 public import EventSourcing
 internal import Values
 
-/// Gives a realm a key to sign tokens with where it has none of that algorithm. Whoever comes second
-/// changes nothing, so that every server may try.
+/// Gives a realm a key to sign tokens with where it has none of that algorithm. It is idempotent: a
+/// second server changes nothing, so that every server may try.
 public struct AddFirstSigningKey: Command {
     public var first: NewSigningKey
 

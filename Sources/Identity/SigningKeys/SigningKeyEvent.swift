@@ -29,7 +29,7 @@ public enum SigningKeyEvent: Event {
     case activated(String)
     /// It signs nothing any more; what it signed is good while it lasts.
     case retired(String, at: Timestamp)
-    /// Nobody needs it any more.
+    /// The key is not needed any more.
     case removed(String)
 
     public static let catalogue = [
@@ -50,7 +50,7 @@ public enum SigningKeyEvent: Event {
 
     public var subject: UUID? { nil }
 
-    /// Nobody's data, but sealed like somebody's: private keys stand nowhere readable.
+    /// Not personal data, but sealed like it: private keys are stored nowhere in plain text.
     public func subject(in stream: UUID) -> UUID? { stream }
 
     public var fields: JSONObject {

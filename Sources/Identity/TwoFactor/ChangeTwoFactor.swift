@@ -1,8 +1,8 @@
 public import EventSourcing
 public import Values
 
-/// Has somebody who is signed in change his second factor by a code of it. A wrong code is put on record
-/// like one that is typed to sign in.
+/// Changes a signed-in person's second factor by a code of it. A wrong code is put on record like
+/// one that is typed to sign in.
 public struct ChangeTwoFactor<Change: AnsweringCommand>: AnsweringCommand
 where
     Change.Facts == OwnTwoFactor, Change.Outcome == TwoFactorOutcome,

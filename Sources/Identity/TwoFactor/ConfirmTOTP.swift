@@ -28,7 +28,7 @@ public struct ConfirmTOTP: TimedCommand {
         try await .read(account, from: streams)
     }
 
-    /// A wrong code is no guess here: the secret is with whoever types it.
+    /// A wrong code is no guess here: the person who types it has the secret.
     public func decide(_ facts: OwnTwoFactor) throws(Rejection) -> Decision {
         try facts.requireOpen()
         guard facts.factor.state.enrolled == nil else { throw .enrolledAlready }

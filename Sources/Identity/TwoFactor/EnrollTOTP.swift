@@ -1,8 +1,8 @@
 public import EventSourcing
 public import Values
 
-/// Gives somebody a secret for an authenticator app. Nothing is asked for before the app has proved
-/// that it has it.
+/// Gives a person a secret for an authenticator app. No code is asked for at sign-in before the app
+/// has proved that it has the secret.
 public struct EnrollTOTP: TimedCommand {
     public var account: UUID
     public var totp: UUID
@@ -28,7 +28,7 @@ public struct EnrollTOTP: TimedCommand {
 
     public func decide(_ facts: OwnTwoFactor) throws(Rejection) -> Decision {
         try facts.requireOpen()
-        // Who only found somebody signed in must not put his own app in the place of the other's.
+        // A stranger who finds an open session must not replace its person's authenticator app.
         guard facts.factor.state.enrolled == nil else { throw .enrolledAlready }
         let offer = OfferedTOTP(
             id: totp, account: account, secret: secret,

@@ -1,7 +1,7 @@
 internal import EventSourcing
 internal import Values
 
-/// What a change of somebody's own second factor looks at.
+/// What a change of a person's own second factor looks at.
 public struct OwnTwoFactor: Sendable {
     let realm: Versioned<Realm>
     let account: Versioned<Account>

@@ -1,7 +1,7 @@
 public import EventSourcing
 public import Values
 
-/// Takes an account's second factor away, for whoever has it or a recovery code of it.
+/// Removes an account's second factor, by a code of it or a recovery code.
 public struct RemoveTOTP: AnsweringCommand, TimedCommand {
     public var account: UUID
     public var typed: TypedFactor
@@ -33,8 +33,8 @@ public struct RemoveTOTP: AnsweringCommand, TimedCommand {
 }
 
 extension OwnTwoFactor {
-    /// What only the owner of the second factor may do, and not whoever got hold of a token: the code
-    /// is used up, and a wrong one is a guess like any other.
+    /// Requires what only the owner of the second factor has, and a thief of a token has not: the
+    /// code is used up, and a wrong one is a guess like any other.
     func proving(
         _ typed: TypedFactor, at now: Timestamp
     ) throws(TwoFactorRejection) -> Settled<TwoFactorOutcome> {

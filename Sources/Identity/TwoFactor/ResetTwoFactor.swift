@@ -1,7 +1,7 @@
 public import EventSourcing
 public import Values
 
-/// Takes an account's second factor away on an administrator's word, for somebody who has lost the app
+/// Removes an account's second factor on an administrator's word, for a person who has lost the app
 /// and the recovery codes.
 public struct ResetTwoFactor: Command {
     public var account: UUID

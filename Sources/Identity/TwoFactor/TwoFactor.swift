@@ -69,8 +69,8 @@ extension TwoFactor {
         return now < lastGuess.adding(seconds: min(60 << Int64(doublings), Self.longestRest))
     }
 
-    /// A recovery code is too long to be guessed: it is taken also while no other code is, so that
-    /// nobody can lock an account's owner out by guessing.
+    /// A recovery code is too long to be guessed: it is accepted also while no other code is, so
+    /// that a stranger cannot lock an account's owner out by guessing.
     func examine(_ typed: TypedFactor, of account: UUID, at now: Timestamp) -> Proof {
         if let digest = typed.recoveryDigest(account), recoveryCodes.contains(digest) {
             return .good(.recoveryCodeUsed(digest))
@@ -84,8 +84,8 @@ extension TwoFactor {
     }
 }
 
-/// What somebody typed as a second factor. Whose it is and which secret it belongs to is known only
-/// where it is decided on: what takes cryptography comes along as functions without effects.
+/// A second factor as a person typed it. Whose it is and which secret it belongs to is known only
+/// where it is decided on: cryptography comes along as functions without effects.
 public struct TypedFactor: Sendable {
     /// The latest period around now whose code this is.
     let step: @Sendable (_ secret: String) -> Int64?

@@ -47,7 +47,7 @@ public enum TwoFactorEvent: Event {
     case confirmed(ConfirmedTOTP)
     /// The code of this period was taken.
     case used(step: Int64)
-    /// Somebody guessed wrong. Its owner is told by the mail, where guesses begin to rest.
+    /// A wrong code was typed. Its owner is told by the mail, where guesses begin to rest.
     case refused(at: Timestamp, account: UUID? = nil, mail: UUID? = nil)
     case recoveryCodeUsed(SecretDigest)
     /// Those that were there before are worth nothing.

@@ -5,7 +5,7 @@ public import Values
 /// Makes a web app or a konnector known to a realm.
 public struct RegisterWebApp: Command {
     public var id: UUID
-    /// By name, as somebody says it.
+    /// By name, as the caller sent it.
     public var members: JSONObject
 
     public init(id: UUID, members: JSONObject) {

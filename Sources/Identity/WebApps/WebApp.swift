@@ -1,7 +1,7 @@
 public import EventSourcing
 
-/// Something that runs on somebody's data in a realm of the flagship profile: an app with pages, or a
-/// konnector, which fetches from elsewhere.
+/// Software that runs on a person's data in a realm of the flagship profile: an app with pages, or
+/// a konnector, which fetches from elsewhere.
 public struct WebApp: StreamState {
     /// Nil until it was registered.
     public private(set) var card: WebAppCard?
@@ -23,8 +23,8 @@ extension Versioned<WebApp> {
 }
 
 extension WebAppCard {
-    /// Whoever has a sub-domain has it alone, a face of the realm as well as an app; and nobody is where
-    /// another one is.
+    /// A sub-domain is claimed exclusively, by a face of the realm as well as by an app: two never
+    /// share one.
     var claims: [Claim] {
         var claims = [Claim(kind == .app ? "app" : "konnector", slug)]
         if let origin { claims.append(WebAppCard.originClaim(origin)) }

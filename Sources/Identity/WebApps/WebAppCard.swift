@@ -32,7 +32,7 @@ public struct WebAppCard: Sendable, Equatable {
     public static let mostPermissions = 50
     public static let mostFlags = 50
 
-    /// Checks what somebody says of it.
+    /// Validates the members of a request.
     public init(_ members: JSONObject) throws(FieldFault) {
         for name in members.keys.sorted() where !Self.names.contains(name) {
             throw FieldFault(name, .unknown)
