@@ -103,7 +103,7 @@ public final class CommitHub: Sendable {
         state.withLock { $0.listeners.append(listener) }
     }
 
-    /// Notes how far a log is. In one epoch heads only grow, in whatever order the reports arrive.
+    /// Notes how far a log is. In one epoch heads only grow, also when reports arrive out of order.
     /// - Returns: false where the log is in another epoch than the one known so far.
     @discardableResult
     public func publish(_ head: Head, of realm: RealmID) -> Bool {

@@ -21,7 +21,7 @@ public enum UrdError: Error, Sendable, Equatable {
 }
 
 extension UrdError {
-    /// Reads a refusal, in whichever of the server's dialects it is.
+    /// Reads a refusal, in any of the server's formats.
     init(status: Int, retryAfter: String?, body: Data) {
         struct Refusal: Decodable {
             let error: String?

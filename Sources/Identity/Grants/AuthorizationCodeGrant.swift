@@ -1,7 +1,7 @@
 public import EventSourcing
 public import Values
 
-/// A code that the authorization endpoint gave out. It is single-use, whatever the outcome; a
+/// A code that the authorization endpoint gave out. It is single-use, also where it is rejected; a
 /// replay ends the session it opened, for then two clients have it.
 public struct AuthorizationCodeGrant: Grant {
     public var code: AuthorizationCode

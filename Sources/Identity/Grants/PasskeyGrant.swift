@@ -28,7 +28,7 @@ public struct PasskeyGrant: Grant {
         let account: Versioned<Account>?
     }
 
-    /// The ceremony is single-use, whatever credential was presented in it, and the session has its
+    /// The ceremony is single-use, with any credential that is presented, and the session has its
     /// name.
     public var sessionName: UUID? { ceremony }
 

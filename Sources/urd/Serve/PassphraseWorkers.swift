@@ -108,7 +108,7 @@ extension PassphraseWork {
 }
 
 extension PassphraseCost {
-    /// It takes as long whether there is a text or not, and at whatever cost its hash was made.
+    /// Takes the same time with and without a text, and for a hash of any cost.
     fileprivate func verify(_ secret: SecretBytes, against text: String?) throws -> Bool {
         let salt = [UInt8](repeating: 0, count: 16)
         guard let text else {

@@ -51,7 +51,7 @@ public struct Characters: Sendable {
     }
 }
 
-/// A character that means itself, within a set or outside of one, in every dialect.
+/// A character that means itself, within a set or outside of one, in every regular expression syntax.
 func escaped(_ scalar: UInt32) -> String {
     switch scalar {
     case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x20, 0x3A, 0x40, 0x5F:
