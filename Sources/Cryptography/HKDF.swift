@@ -21,9 +21,13 @@ public enum HKDF {
         }
     }
 
+    /// The second half alone, for a secret that is uniformly random already (RFC 5869 section 3.3).
+    ///
     /// T(n) = HMAC(T(n - 1) ‖ info ‖ n). Every T is key material, so they succeed one another in
     /// one piece of memory that is wiped, and no array ever holds one.
-    static func expand(_ pseudorandomKey: SecretBytes, info: [UInt8], length: Int) -> SecretBytes {
+    public static func expand(
+        _ pseudorandomKey: SecretBytes, info: [UInt8], length: Int
+    ) -> SecretBytes {
         let key = HMACKey(pseudorandomKey)
         let size = HMACKey.tagLength
         return unsafe SecretBytes(count: length) { room in

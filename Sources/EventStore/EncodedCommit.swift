@@ -154,11 +154,10 @@ struct CommitEncoder: Sendable {
         _ personal: JSONObject, under key: SubjectKey, _ event: NewEvent, _ version: Int32,
         in realm: RealmID
     ) throws(LogFailure) -> [UInt8] {
-        let context = sealContext(
-            realm: realm.name, stream: event.stream, version: Int(version), type: event.name)
+        let seal = EventSeal(
+            realm: realm, stream: event.stream, version: Int(version), type: event.name)
         guard
-            let sealed = try? AESGCM.seal(
-                JSON.object(personal).canonical(), key: key.secret, authenticating: context)
+            let sealed = try? seal.seal(JSON.object(personal).canonical(), under: key.secret)
         else { throw .damaged }
         return sealed
     }
@@ -168,21 +167,6 @@ struct CommitEncoder: Sendable {
 /// not the stream's version.
 private func column(_ version: Int) -> Int32 {
     Int32(max(-1, min(version, Int(Int32.max / 2))))
-}
-
-/// What sealed bytes are bound to: they open in the place where they were sealed only.
-func sealContext(realm: String, stream: UUID, version: Int, type: String) -> [UInt8] {
-    var context: [UInt8] = []
-    context.reserveCapacity(120)
-    context.append(text: "urd sealed/")
-    context.append(contentsOf: realm.utf8)
-    context.append(text: "/")
-    context.append(uuid: stream)
-    context.append(text: "/")
-    JSON.integer(Int64(version)).write(into: &context)
-    context.append(text: "/")
-    context.append(contentsOf: type.utf8)
-    return context
 }
 
 private func metaFields(_ origin: Origin) -> JSON {

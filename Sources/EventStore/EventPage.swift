@@ -97,11 +97,11 @@ struct EventPage: Sendable {
         if case .erased = row.key { return .erased }
         guard let subject = row.subject, case .held(let version, let wrapped) = row.key, let keys
         else { return .unreadable }
-        let context = sealContext(
-            realm: realm.name, stream: row.stream, version: row.version, type: row.type)
+        let seal = EventSeal(
+            realm: realm, stream: row.stream, version: row.version, type: row.type)
         guard
             let key = keyring.open(wrapped, by: version, of: subject, in: realm, keys),
-            let bytes = try? AESGCM.open(sealed, key: key, authenticating: context),
+            let bytes = try? seal.open(sealed, under: key),
             let fields = (try? JSON.parse(bytes))?.object
         else { return .unreadable }
         return .opened(fields)

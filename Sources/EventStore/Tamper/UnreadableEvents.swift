@@ -76,11 +76,11 @@ struct SealedEventScan {
     }
 
     private mutating func opens(_ rows: Rows, _ row: Int) -> Bool {
-        let context = sealContext(
-            realm: realm.name, stream: rows.identifier(row, 1), version: Int(rows.int32(row, 2)),
+        let seal = EventSeal(
+            realm: realm, stream: rows.identifier(row, 1), version: Int(rows.int32(row, 2)),
             type: rows.text(row, 3))
         guard let secret = secret(rows, row) else { return false }
-        return (try? AESGCM.open(rows.bytes(row, 5), key: secret, authenticating: context)) != nil
+        return (try? seal.open(rows.bytes(row, 5), under: secret)) != nil
     }
 
     private mutating func secret(_ rows: Rows, _ row: Int) -> SecretBytes? {

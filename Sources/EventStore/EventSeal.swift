@@ -1,0 +1,65 @@
+import Cryptography
+import EventSourcing
+import JSON
+import Values
+
+/// Seals the personal fields of one event and opens them.
+///
+/// Each event has a key of its own, derived from its subject's key and the event's place in the log.
+/// So one event can be shown to a third party by handing out its key, and no other event of the same
+/// person opens with it. Destroying the subject's key still ends them all.
+///
+/// AES-GCM alone commits to no key: with some effort bytes can be made that open to different texts
+/// under different keys. The key commitment in front rules that out.
+struct EventSeal {
+    static let commitmentLength = 16
+
+    /// Realm, stream, version and type: sealed bytes open in the place where they were sealed only.
+    private let place: [UInt8]
+
+    init(realm: RealmID, stream: UUID, version: Int, type: String) {
+        var place: [UInt8] = []
+        place.reserveCapacity(120)
+        place.append(text: "urd sealed/")
+        place.append(contentsOf: realm.name.utf8)
+        place.append(text: "/")
+        place.append(uuid: stream)
+        place.append(text: "/")
+        JSON.integer(Int64(version)).write(into: &place)
+        place.append(text: "/")
+        place.append(contentsOf: type.utf8)
+        self.place = place
+    }
+
+    /// What a third party is given to open this one event.
+    func key(under subject: SecretBytes) -> SecretBytes {
+        HKDF.derive(from: subject, info: place)
+    }
+
+    /// Key commitment ‖ what AES-GCM gives.
+    func seal(_ plain: [UInt8], under subject: SecretBytes) throws(Failure) -> [UInt8] {
+        let key = key(under: subject)
+        let sealed = try AESGCM.seal(plain, key: Self.cipherKey(key), authenticating: place)
+        return Self.commitment(key) + sealed
+    }
+
+    func open(_ sealed: [UInt8], under subject: SecretBytes) throws(Failure) -> [UInt8] {
+        let key = key(under: subject)
+        guard sealed.starts(with: Self.commitment(key)) else {
+            // Events of before decision 0110 are sealed under the subject's key itself.
+            return try AESGCM.open(sealed, key: subject, authenticating: place)
+        }
+        return try AESGCM.open(
+            Array(sealed.dropFirst(Self.commitmentLength)), key: Self.cipherKey(key),
+            authenticating: place)
+    }
+
+    private static func cipherKey(_ key: SecretBytes) -> SecretBytes {
+        HKDF.expand(key, info: Array("urd event encryption".utf8), length: AESGCM.keyLength)
+    }
+
+    private static func commitment(_ key: SecretBytes) -> [UInt8] {
+        let info = Array("urd event commitment".utf8)
+        return HKDF.expand(key, info: info, length: commitmentLength).exposedCopy()
+    }
+}
