@@ -9,7 +9,8 @@ private let withBody = API.table.filter { $0.body != nil }
 
 @Suite struct `A body` {
     @Test(arguments: withBody.map(\.id))
-    func `that breaks its schema is refused with the field's name`(_ id: String) async throws {
+    func `a body that breaks its schema is refused with the field's name`(_ id: String) async throws
+    {
         let route = try #require(withBody.first { $0.id == id })
         let body = try #require(route.body)
         guard case .object(let rule) = body.schema.resolved else { return }
@@ -35,7 +36,7 @@ private let withBody = API.table.filter { $0.body != nil }
     }
 
     @Test(arguments: withBody.map(\.id))
-    func `of another type is refused as a whole`(_ id: String) async throws {
+    func `a body of another media type is refused as a whole`(_ id: String) async throws {
         let route = try #require(withBody.first { $0.id == id })
         let world = try await World()
         for wrong: JSON in [.null, [], "text", 1, true, [[:]]] {
@@ -49,7 +50,7 @@ private let withBody = API.table.filter { $0.body != nil }
     }
 
     @Test(arguments: withBody.map(\.id))
-    func `that keeps to its schema is never a failure`(_ id: String) async throws {
+    func `a valid body is never answered with a 500`(_ id: String) async throws {
         let route = try #require(withBody.first { $0.id == id })
         let body = try #require(route.body)
         var random = SeededRandom(seed: 4711)
@@ -70,7 +71,7 @@ private let withBody = API.table.filter { $0.body != nil }
             ),
             ("clients", ["client_id": "a", "jwks": ["a\u{0}": 1]], "jwks"),
         ] as [(String, JSON, String)])
-    func `has no null character where its schema is open either`(
+    func `a null character is refused also in open members of a body`(
         _ list: String, _ body: JSON, _ field: String
     ) async throws {
         let world = try await World()
@@ -79,7 +80,7 @@ private let withBody = API.table.filter { $0.body != nil }
         #expect(answer.field == field)
     }
 
-    @Test func `of settings has no null character either`() async throws {
+    @Test func `a null character is refused in a body of settings`() async throws {
         let world = try await World()
         let words: JSON = ["EmailOtp": ["de": ["subject": "a\u{0}b"]]]
         let answer = try await world.send(
@@ -92,7 +93,9 @@ private let withBody = API.table.filter { $0.body != nil }
         ("{\"realm\":}", 9), ("", 0), ("{}x", 2), ("{\"realm\":1.5}", 10), ("{\"a\":1,\"a\":2}", 7),
         ("\u{FEFF}{}", 0),
     ])
-    func `that is no JSON is refused with the place`(_ text: String, _ offset: Int) async throws {
+    func `a body that is not JSON is refused with the position of the fault`(
+        _ text: String, _ offset: Int
+    ) async throws {
         let world = try await World()
         let answer = try await world.send(
             Request(
@@ -111,7 +114,9 @@ private let withBody = API.table.filter { $0.body != nil }
             ("application/json; charset=utf-16", false), ("application/jsonp", false), ("", false),
             ("application/x-www-form-urlencoded", false), ("application/problem+json", false),
         ] as [(String?, Bool)])
-    func `must say that it is JSON`(_ type: String?, _ isAccepted: Bool) async throws {
+    func `a body without the media type of JSON is refused`(_ type: String?, _ isAccepted: Bool)
+        async throws
+    {
         let world = try await World()
         var headers: Headers = ["Authorization": "Bearer \(world.key.text)"]
         headers["Content-Type"] = type
@@ -123,7 +128,7 @@ private let withBody = API.table.filter { $0.body != nil }
         #expect(answer.problem == (isAccepted ? nil : refused))
     }
 
-    @Test func `is refused where none is read`() async throws {
+    @Test func `a body is refused by a route that takes none`() async throws {
         let world = try await World()
         let answer = try await world.send(
             .post, "/api/admin/realms/acme/disable", body: ["reason": "none"])

@@ -27,7 +27,7 @@ import Values
         }
     }
 
-    @Test func `stand in the header as forms' text`() throws {
+    @Test func `a client's credentials in the header are form-decoded`() throws {
         #expect(
             try read([basic("demo:s3cret")])
                 == ClientCredentials(clientID: "demo", proof: .basic(secret: "s3cret")))
@@ -39,7 +39,7 @@ import Values
         #expect(try read([basic("demo:x")], ["client_id": "demo"]).clientID == "demo")
     }
 
-    @Test func `stand in the body`() throws {
+    @Test func `a client's credentials may stand in the body`() throws {
         #expect(try read([], ["client_id": "demo"]).proof == .none)
         #expect(
             try read([], ["client_id": "demo", "client_secret": "x"]).proof == .post(secret: "x"))
@@ -49,7 +49,7 @@ import Values
         #expect(assertion.proof == .assertion(type: "jwt", text: "e.y.J"))
     }
 
-    @Test func `come in one way only`() {
+    @Test func `a client's credentials in both header and body are refused`() {
         let header = basic("demo:x")
         #expect(refusal([header], ["client_secret": "x"]) == .invalidRequest)
         #expect(refusal([header], ["client_id": "other"]) == .invalidRequest)
@@ -74,7 +74,7 @@ import Values
         "Bearer ZGVtbzp4", "ZGVtbzp4", "", "Basic OnNlY3JldA==", "Basic JTAwOng=",
         "Basic JXp6Ong=", "Basic wzp4",
     ])
-    func `that can't be read are refused with a challenge`(_ line: String) async {
+    func `unreadable client credentials are refused with a challenge`(_ line: String) async {
         #expect(refusal([line]) == .invalidClient)
         let answer = await door.post(
             "grant_type=x&client_id=demo", authorization: [line])
@@ -84,14 +84,14 @@ import Values
         #expect(answer.response.headers["Cache-Control"] == "no-store")
     }
 
-    @Test func `that are missing are asked for`() async {
+    @Test func `a request without client credentials is answered with a challenge`() async {
         let answer = await door.post("grant_type=x")
         #expect(answer.status == .unauthorized)
         #expect(answer.json["error"] == "invalid_client")
         #expect(answer.json["error_description"] == "client_id is required.")
     }
 
-    @Test func `let a client in`() async {
+    @Test func `a client's right credentials authenticate it`() async {
         let right = await door.post(
             "grant_type=x", authorization: [basic("demo:\(door.secret)")])
         #expect(right.json["caller"] == "demo")
@@ -101,7 +101,7 @@ import Values
         #expect(wrong.json["error"] == "invalid_client")
     }
 
-    @Test func `have a description that tells no secret`() {
+    @Test func `a client's credentials have a description without the secret`() {
         let credentials = ClientCredentials(clientID: "demo", proof: .post(secret: "hush"))
         #expect("\(credentials)" == "client (post)")
     }

@@ -12,7 +12,7 @@ import Values
     private let path = "/api/admin/realms/acme/clients"
     private let web: JSON = ["client_name": "A", "redirect_uris": ["https://a.example/back"]]
 
-    @Test func `is registered with a secret that is shown once`() async throws {
+    @Test func `a client registered over HTTP gets a secret that is shown once`() async throws {
         let world = try await World()
         let made = try await world.make(path, web)
         let id = try #require(made.json["client_id"]?.string)
@@ -35,7 +35,9 @@ import Values
     }
 
     @Test(arguments: ["none", "private_key_jwt"])
-    func `that uses no secret gets none`(_ method: String) async throws {
+    func `a client registered over HTTP without secret authentication gets no secret`(
+        _ method: String
+    ) async throws {
         let world = try await World()
         var body = web.object ?? [:]
         body["token_endpoint_auth_method"] = .string(method)
@@ -48,7 +50,7 @@ import Values
     }
 
     /// Its own tokens would name that person. The name that Urd makes for it is no account's.
-    @Test func `cannot be registered under the id of an account`() async throws {
+    @Test func `a client over HTTP cannot be registered under an account's id`() async throws {
         let world = try await World()
         let person = try await world.make(
             "/api/admin/realms/acme/accounts", ["email": "ann@example.org"])
@@ -63,7 +65,7 @@ import Values
         #expect(made.json["client_id"]?.string.flatMap { UUID($0) } != nil)
     }
 
-    @Test func `is replaced as a whole`() async throws {
+    @Test func `a client over HTTP is replaced as a whole by PUT`() async throws {
         let world = try await World()
         var body = web.object ?? [:]
         body["contacts"] = ["ops@a.example"]
@@ -82,7 +84,9 @@ import Values
         #expect(try await world.send(.get, "\(path)/\(id)").json == replaced.json)
     }
 
-    @Test func `is changed in what is named alone`() async throws {
+    @Test func `a client over HTTP is changed only in the members that the request names`()
+        async throws
+    {
         let world = try await World()
         var body = web.object ?? [:]
         body["contacts"] = ["ops@a.example"]
@@ -109,7 +113,9 @@ import Values
         #expect(wrong.problem == .missingField && wrong.field == "redirect_uris")
     }
 
-    @Test func `gets a secret when it begins to use one`() async throws {
+    @Test func `a client over HTTP gets a secret when its authentication begins to need it`()
+        async throws
+    {
         let world = try await World()
         var body = web.object ?? [:]
         body["token_endpoint_auth_method"] = "none"
@@ -123,7 +129,7 @@ import Values
         #expect(other.json["client_secret"] == nil)
     }
 
-    @Test func `gets another secret each time that it is rotated`() async throws {
+    @Test func `a client's secret rotated over HTTP is another one each time`() async throws {
         let world = try await World()
         let made = try await world.make(path, web)
         let id = try #require(made.json["client_id"]?.string)
@@ -134,7 +140,7 @@ import Values
         #expect(!secrets.contains(nil))
     }
 
-    @Test func `is disabled, enabled and deleted`() async throws {
+    @Test func `a client can be disabled, enabled and deleted over HTTP`() async throws {
         let world = try await World()
         let made = try await world.make(path, web)
         let one = "\(path)/" + (try #require(made.json["client_id"]?.string))
@@ -150,7 +156,7 @@ import Values
         #expect(try await world.send(.put, one, body: web).problem == .noSuchClient)
     }
 
-    @Test func `may be given its name, once`() async throws {
+    @Test func `a client's registration may choose its client id, once`() async throws {
         let world = try await World()
         var body = web.object ?? [:]
         body["client_id"] = "web.shop~1"
@@ -164,7 +170,7 @@ import Values
         #expect(try await world.make(path, .object(body)).json["client_id"] == "web.shop~1")
     }
 
-    @Test func `takes nothing but metadata when it is replaced`() async throws {
+    @Test func `replacing a client over HTTP takes nothing but metadata`() async throws {
         let world = try await World()
         let id = try #require(world.names["client_id"])
         for name in [
@@ -194,7 +200,9 @@ import Values
             (["app_id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a99"], "app_id"),
             (["access_token_lifetime": 1], "access_token_lifetime"),
         ] as [(JSON, String)])
-    func `says what is wrong with its metadata`(_ members: JSON, _ field: String) async throws {
+    func `invalid client metadata are refused with the member at fault`(
+        _ members: JSON, _ field: String
+    ) async throws {
         let world = try await World()
         let body = JSON.object((web.object ?? [:]).merging(members.object ?? [:]) { $1 })
         for answer in [
@@ -206,7 +214,7 @@ import Values
         }
     }
 
-    @Test func `needs a realm that is there and open`() async throws {
+    @Test func `a client over HTTP needs an existing, enabled realm`() async throws {
         let world = try await World()
         let id = try #require(world.names["client_id"])
         let routes: [(Method, String, JSON?)] = [
@@ -228,7 +236,7 @@ import Values
         #expect(try await world.send(.get, "\(path)/\(id)").status == .ok)
     }
 
-    @Test func `has a schema for every field that the domain knows`() {
+    @Test func `the client schema has every field that the domain knows`() {
         for field in MetadataField.all {
             #expect(ClientSchema.members.contains { $0.name == field.name })
         }

@@ -15,7 +15,9 @@ import Values
         "/api/admin/realms/acme/subjects/\(subject)/erase"
     }
 
-    @Test func `destroys its key and says where the log tells of it`() async throws {
+    @Test func `erasing a subject destroys its key and answers with the event's position`()
+        async throws
+    {
         let world = try await World()
         try await world.somethingSealed(under: first)
         let answer = try await world.send(.post, path(first))
@@ -33,7 +35,9 @@ import Values
         #expect(records.count == 2)
     }
 
-    @Test func `is refused where no event of the realm is sealed under it`() async throws {
+    @Test func `erasing a subject is refused where no event of the realm is sealed under it`()
+        async throws
+    {
         let world = try await World()
         let refused = try await world.send(.post, path(first))
         #expect(refused.status == .notFound && refused.problem == .noSuchSubject)
@@ -41,7 +45,9 @@ import Values
         #expect(try await world.events().last?.name != "realm.subject_erased")
     }
 
-    @Test func `is refused where events share it that are nobody's`() async throws {
+    @Test func `erasing a subject is refused where its events belong to a shared subject`()
+        async throws
+    {
         let world = try await World()
         let refused = try await world.send(.post, path(World.shared))
         #expect(refused.status == .badRequest && refused.problem == .invalidParameter)
@@ -49,7 +55,7 @@ import Values
         #expect(world.destroyed.all.isEmpty)
     }
 
-    @Test func `leaves the keys alone that the realm signs with`() async throws {
+    @Test func `erasing a subject never destroys the realm's signing keys`() async throws {
         let world = try await World()
         for stream in [
             SigningKeys.stream, Providers.stream, PushProviders.stream, IntegrityKeys.stream,
@@ -59,7 +65,7 @@ import Values
         #expect(world.destroyed.all.isEmpty)
     }
 
-    @Test func `is refused where it is an account, which would live on without its key`()
+    @Test func `erasing a subject is refused for an account, which would live on without its key`()
         async throws
     {
         let world = try await World()
@@ -78,7 +84,7 @@ import Values
         #expect(try await !world.events().contains { $0.name == "realm.subject_erased" })
     }
 
-    @Test func `under a key that stood for another subject destroys nothing`() async throws {
+    @Test func `erasing a subject under a reused idempotency key destroys nothing`() async throws {
         let world = try await World()
         for subject in [first, second] { try await world.somethingSealed(under: subject) }
         let erased = try await world.send(.post, path(first), idempotencyKey: "k")
@@ -88,7 +94,7 @@ import Values
         #expect(world.destroyed.all == [first])
     }
 
-    @Test func `in a realm that is not there destroys nothing`() async throws {
+    @Test func `erasing a subject in an unknown realm destroys nothing`() async throws {
         let world = try await World()
         let refused = try await world.send(
             .post, "/api/admin/realms/nowhere/subjects/\(first)/erase")
@@ -96,7 +102,7 @@ import Values
         #expect(world.destroyed.all.isEmpty)
     }
 
-    @Test func `by an admin of another realm destroys nothing`() async throws {
+    @Test func `erasing a subject with another realm's admin key destroys nothing`() async throws {
         let world = try await World()
         try await world.make("/api/admin/realms", ["realm": "other", "display_name": "Other"])
         let refused = try await world.send(

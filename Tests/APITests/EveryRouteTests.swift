@@ -12,7 +12,7 @@ private let admin = API.table.filter { $0.right != .nothing }
 /// What holds for every route of the table, whatever it does.
 @Suite struct `Every route` {
     @Test(arguments: API.table.map(\.id))
-    func `answers its own example as documented`(_ id: String) async throws {
+    func `every route answers its own example as documented`(_ id: String) async throws {
         let route = try #require(API.table.first { $0.id == id })
         let world = try await World()
         let answer = try await world.send(
@@ -22,7 +22,7 @@ private let admin = API.table.filter { $0.right != .nothing }
     }
 
     @Test(arguments: API.table.map(\.id))
-    func `has examples that keep to its schemas`(_ id: String) throws {
+    func `every route's examples are valid against its schemas`(_ id: String) throws {
         let route = try #require(API.table.first { $0.id == id })
         if let body = route.body { try body.schema.check(body.example) }
         if case .json(let schema, let example) = route.answer.content { try schema.check(example) }
@@ -31,7 +31,7 @@ private let admin = API.table.filter { $0.right != .nothing }
         }
     }
 
-    @Test func `asks for a key, or is one that all may see`() {
+    @Test func `every route asks for a key or is declared public`() {
         let open = API.table.filter { $0.right == .nothing }.map(\.path.description)
         #expect(open.sorted() == ["/", "/openapi.json", "/problems/{problem}"])
         for route in API.table where route.path.description.hasPrefix("/api/") {
@@ -39,7 +39,7 @@ private let admin = API.table.filter { $0.right != .nothing }
         }
     }
 
-    @Test func `that writes takes an idempotency key and says where it stands`() {
+    @Test func `every route that writes takes an idempotency key and documents where it stands`() {
         for route in admin where route.method != .get {
             #expect(route.parameters.contains { $0.name == "Idempotency-Key" }, "\(route.id)")
             #expect(route.answer.headers.contains { $0.name == "Urd-Position" }, "\(route.id)")
@@ -51,7 +51,7 @@ private let admin = API.table.filter { $0.right != .nothing }
     }
 
     @Test(arguments: admin.map(\.id), Credentials.allCases)
-    func `turns away whoever shows no valid key`(
+    func `every route refuses requests without a valid key`(
         _ id: String, _ credentials: Credentials
     ) async throws {
         let route = try #require(admin.first { $0.id == id })
@@ -85,7 +85,7 @@ private let admin = API.table.filter { $0.right != .nothing }
     }
 
     @Test(arguments: admin.map(\.id))
-    func `turns away a key of another realm, whether the realm is there or not`(
+    func `every route refuses another realm's key, whether the realm exists or not`(
         _ id: String
     ) async throws {
         let route = try #require(admin.first { $0.id == id })
@@ -102,7 +102,9 @@ private let admin = API.table.filter { $0.right != .nothing }
     }
 
     @Test(arguments: admin.map(\.id))
-    func `knows nothing under the id of something else`(_ id: String) async throws {
+    func `every route answers 404 under the id of another kind of resource`(_ id: String)
+        async throws
+    {
         let route = try #require(admin.first { $0.id == id })
         let named = try await World().names.filter {
             route.path.description.contains("{\($0.key)}") && UUID($0.value) != nil
@@ -119,7 +121,7 @@ private let admin = API.table.filter { $0.right != .nothing }
     }
 
     @Test(arguments: admin.map(\.id))
-    func `lets a narrow key in exactly where a realm's right is enough`(
+    func `every route accepts a realm's key exactly where the right for that realm is enough`(
         _ id: String
     ) async throws {
         let route = try #require(admin.first { $0.id == id })
@@ -136,7 +138,7 @@ private let admin = API.table.filter { $0.right != .nothing }
         (.fenced, .unavailable), (.contended, .contended), (.damaged, .logDamaged),
         (.refused, .internalError),
     ])
-    func `answers 5xx and never 4xx when the log fails`(
+    func `every route answers 5xx and never 4xx when the log fails`(
         _ failure: LogFailure, _ kind: ProblemKind
     ) async throws {
         for route in admin {
@@ -150,7 +152,7 @@ private let admin = API.table.filter { $0.right != .nothing }
     }
 
     @Test(arguments: API.table.map(\.id))
-    func `knows its methods and no others`(_ id: String) async throws {
+    func `every route answers 405 to methods that it does not have`(_ id: String) async throws {
         let route = try #require(API.table.first { $0.id == id })
         let world = try await World()
         let path = world.path(route)
@@ -170,7 +172,7 @@ private let admin = API.table.filter { $0.right != .nothing }
     }
 
     @Test(arguments: API.table.map(\.id))
-    func `refuses parameters that it does not know, has twice or cannot read`(
+    func `every route refuses unknown, repeated and unreadable parameters`(
         _ id: String
     ) async throws {
         let route = try #require(API.table.first { $0.id == id })
@@ -203,7 +205,7 @@ private let admin = API.table.filter { $0.right != .nothing }
     }
 
     @Test(arguments: API.table.filter { !$0.path.parameters.isEmpty }.map(\.id))
-    func `refuses names in its path that there cannot be`(_ id: String) async throws {
+    func `every route refuses names in its path that cannot exist`(_ id: String) async throws {
         let route = try #require(API.table.first { $0.id == id })
         let world = try await World()
         for hole in route.path.parameters {

@@ -14,7 +14,7 @@ import Testing
         ("::/0", "1.2.3.4", false), ("2001:db8::/33", "2001:db8:7fff::1", true),
         ("2001:db8::/33", "2001:db8:8000::1", false), ("::1", "::1", true),
     ])
-    func `holds the addresses of its prefix`(
+    func `a network contains the addresses of its prefix`(
         _ text: String, _ address: String, _ holds: Bool
     ) throws {
         let network = try #require(Network(text))
@@ -26,14 +26,14 @@ import Testing
         "10.0.0.1/8", "10.0.0/8", "::/129", "::1/64", "::ffff:10.0.0.0/104", "example.com",
         "10.0.0.0/8/8", "10.0.0.0/999999999999999999999", " 10.0.0.0/8", "[::1]",
     ])
-    func `that can't be is none`(_ text: String) {
+    func `a malformed network is refused`(_ text: String) {
         #expect(Network(text) == nil)
         if !text.isEmpty && !text.hasPrefix(" ") {
             #expect(Network.list("10.0.0.1,\(text)") == nil)
         }
     }
 
-    @Test func `may stand in a list`() {
+    @Test func `networks are read from a list`() {
         #expect(Network.list("")?.isEmpty == true)
         #expect(Network.list("10.0.0.0/8, ::1")?.map(\.description) == ["10.0.0.0/8", "::1/128"])
     }
@@ -47,7 +47,7 @@ import Testing
             ("[::1]:8080", "[::1]", 8080), ("[0:0::1]", "[::1]", nil),
             ("xn--bcher-kva.example:443", "xn--bcher-kva.example", 443),
         ] as [(String, String, UInt16?)])
-    func `is a name in lower case and a port`(
+    func `a request's host is read as a lower-case name and a port`(
         _ text: String, _ name: String, _ port: UInt16?
     ) throws {
         let host = try #require(RequestHost(text))
@@ -63,7 +63,7 @@ import Testing
         "[::1", "::1", "[::1]x", "[::1]:", "[127.0.0.1]", "[]", "]", ":80", "a:b",
         String(repeating: "a", count: 64) + ".example", String(repeating: "a.", count: 140) + "b",
     ])
-    func `that is none is refused`(_ text: String) {
+    func `a malformed host is refused`(_ text: String) {
         #expect(RequestHost(text) == nil)
     }
 }
@@ -75,7 +75,7 @@ import Testing
         proxied = Forwarding(trusted: try #require(Network.list("10.0.0.0/8, ::1")))
     }
 
-    @Test func `that looks like one that is known is refused all the same`() throws {
+    @Test func `a forwarding header that only resembles a known one is refused`() throws {
         let forwarding = Forwarding()
         func ask(_ host: String) throws(Problem) -> Arrival {
             let request = Request(
@@ -114,7 +114,9 @@ import Testing
     ]
 
     @Test(arguments: ["192.0.2.1", "11.0.0.1", "", "unix", "::2"])
-    func `believes nobody who isn't trusted`(_ source: String) throws {
+    func `a forwarding header is ignored from an address that is not trusted`(_ source: String)
+        throws
+    {
         let arrival = try arrival(
             claims + [("Forwarded", "for=198.51.100.1;host=evil.example")], from: source)
         #expect(arrival.host.name == "in.example")
@@ -122,14 +124,14 @@ import Testing
         #expect(arrival.address == source)
     }
 
-    @Test func `trusts nobody unless told`() throws {
+    @Test func `no proxy is trusted by default`() throws {
         let arrival = try arrival(claims, from: "127.0.0.1", Forwarding(scheme: .https))
         #expect(arrival.host.name == "in.example")
         #expect(arrival.scheme == .https)
         #expect(arrival.address == "127.0.0.1")
     }
 
-    @Test func `believes a trusted proxy`() throws {
+    @Test func `a forwarding header of a trusted proxy is believed`() throws {
         for source in ["10.0.0.1", "::ffff:10.0.0.1", "::1"] {
             let arrival = try arrival(claims, from: source)
             #expect(arrival.host.name == "evil.example")
@@ -150,20 +152,20 @@ import Testing
         ("198.51.100.1, ::ffff:10.0.0.2", "198.51.100.1"), ("198.51.100.1:x", "10.0.0.1"),
         ("[198.51.100.1]", "10.0.0.1"), ("[2001:db8::1", "10.0.0.1"), ("0198.51.100.1", "10.0.0.1"),
     ])
-    func `walks from the right to the first that isn't trusted`(
+    func `forwarded addresses are read from the right to the first untrusted one`(
         _ line: String, _ address: String
     ) throws {
         #expect(try arrival([("X-Forwarded-For", line)]).address == address)
     }
 
-    @Test func `reads several lines as one`() throws {
+    @Test func `several lines of a forwarding header are read as one`() throws {
         let arrival = try arrival([
             ("X-Forwarded-For", "1.1.1.1"), ("X-Forwarded-For", "198.51.100.1, 10.0.0.9"),
         ])
         #expect(arrival.address == "198.51.100.1")
     }
 
-    @Test func `reads the standard's header`() throws {
+    @Test func `the Forwarded header of RFC 7239 is read`() throws {
         let arrival = try arrival([
             (
                 "Forwarded",
@@ -185,11 +187,11 @@ import Testing
         "for = 1.1.1.1", "for=1.1.1.1 for=2.2.2.2", "for=\"1.1.1.1", "for=\"1.1.1.1\\",
         "for=2001:db8::1", "for=\"[::1\"", "for=1.1.1", "=1.1.1.1", "for=\"\"", "proto=gopher",
     ])
-    func `refuses the standard's header where it doesn't keep to it`(_ line: String) {
+    func `a malformed Forwarded header is refused`(_ line: String) {
         #expect(refusal([("Forwarded", line)]) == .malformedForwarding, "\(line)")
     }
 
-    @Test func `takes an empty header for none`() throws {
+    @Test func `an empty forwarding header counts as absent`() throws {
         let arrival = try arrival([
             ("Forwarded", ""), ("X-Forwarded-Host", ""), ("X-Forwarded-Proto", ""),
             ("X-Forwarded-For", "198.51.100.1"),
@@ -199,7 +201,7 @@ import Testing
         #expect(arrival.address == "198.51.100.1")
     }
 
-    @Test func `refuses two stories`() throws {
+    @Test func `contradicting forwarding headers are refused`() throws {
         #expect(
             refusal([("X-Forwarded-For", "1.1.1.1"), ("Forwarded", "for=2.2.2.2")])
                 == .malformedForwarding)
@@ -216,7 +218,7 @@ import Testing
         #expect(refusal([("X-Forwarded-Proto", "ftp")]) == .malformedForwarding)
     }
 
-    @Test func `refuses a host that is none, whoever says it`() {
+    @Test func `a malformed forwarded host is refused, also from a trusted proxy`() {
         #expect(refusal([], host: nil) == .malformedHost)
         #expect(refusal([], host: "a_b") == .malformedHost)
         #expect(refusal([("Host", "second.example")]) == .malformedHost)
@@ -225,7 +227,7 @@ import Testing
     }
 
     @Test(arguments: [UInt64](1...20))
-    func `survives anything`(_ seed: UInt64) {
+    func `any bytes in a forwarding header are refused or read without harm`(_ seed: UInt64) {
         var random = SeededRandom(seed: seed)
         let pieces = [
             "for", "=", "\"", "\\", ",", ";", "[", "]", ":", "1.1.1.1", "::1", "10.0.0.2", "host",

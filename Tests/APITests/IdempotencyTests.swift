@@ -9,7 +9,9 @@ import Testing
     private let clients = "/api/admin/realms/acme/clients"
     private let body: JSON = ["client_name": "A", "redirect_uris": ["https://a.example/"]]
 
-    @Test func `gets the same answer with the same secret and does nothing twice`() async throws {
+    @Test func `a repeated write gets the first answer with the first secret and has one effect`()
+        async throws
+    {
         let world = try await World()
         let first = try await world.send(.post, clients, body: body, idempotencyKey: "k")
         let secret = try #require(first.json["client_secret"]?.string)
@@ -20,7 +22,7 @@ import Testing
         #expect(try await world.log.head(of: try #require(.init("acme"))) == head)
     }
 
-    @Test func `gets the first answer also after things have changed`() async throws {
+    @Test func `a repeated write gets the first answer also after later changes`() async throws {
         let world = try await World()
         let first = try await world.send(.post, clients, body: body, idempotencyKey: "k")
         let path = clients + "/" + (first.json["client_id"]?.string ?? "")
@@ -49,7 +51,7 @@ import Testing
     }
 
     @Test(arguments: API.table.filter { $0.method != .get }.map(\.id))
-    func `of any route gets the same answer`(_ id: String) async throws {
+    func `a repeated write gets the first answer at every route`(_ id: String) async throws {
         let route = try #require(API.table.first { $0.id == id })
         let world = try await World()
         let path = world.path(route)
@@ -61,7 +63,9 @@ import Testing
     }
 
     @Test(arguments: API.table.filter { $0.method != .get }.map(\.id))
-    func `under a key that stood for something else is refused`(_ id: String) async throws {
+    func `a write whose idempotency key stood for another request is refused`(_ id: String)
+        async throws
+    {
         let route = try #require(API.table.first { $0.id == id })
         let world = try await World()
         // Whichever realm the route writes in, the key has been used there.
@@ -81,7 +85,7 @@ import Testing
         #expect(answer.status.code < 300)
     }
 
-    @Test func `under a key of another admin is another write`() async throws {
+    @Test func `a write under another admin's idempotency key is a new write`() async throws {
         let world = try await World()
         let first = try await world.send(.post, clients, body: body, idempotencyKey: "k")
         let second = try await world.send(
@@ -90,7 +94,7 @@ import Testing
         #expect(first.json["client_secret"] != second.json["client_secret"])
     }
 
-    @Test func `at the same time still happens once`() async throws {
+    @Test func `simultaneous repeats of a write have one effect`() async throws {
         let world = try await World()
         let answers = try await withThrowingTaskGroup(of: Response.self) { group in
             for _ in 0..<16 {
@@ -107,7 +111,7 @@ import Testing
         #expect(all.json["items"]?.array?.count == 3)
     }
 
-    @Test func `without a key happens again`() async throws {
+    @Test func `a write without an idempotency key takes effect each time`() async throws {
         let world = try await World()
         let first = try await world.send(.post, clients, body: body)
         let second = try await world.send(.post, clients, body: body)
@@ -115,14 +119,16 @@ import Testing
     }
 
     @Test(arguments: ["", "a b", "é", String(repeating: "k", count: 256)])
-    func `under a key that cannot be is refused`(_ key: String) async throws {
+    func `a malformed idempotency key is refused`(_ key: String) async throws {
         let world = try await World()
         let answer = try await world.send(.post, clients, body: body, idempotencyKey: key)
         #expect(answer.problem == .invalidParameter)
         #expect(answer.field == "Idempotency-Key")
     }
 
-    @Test func `is told by its members and not by their order or spacing`() async throws {
+    @Test func `a repeated write is recognised by its members, not by their order or spacing`()
+        async throws
+    {
         let world = try await World()
         func send(_ text: String) async throws -> Answered {
             try await world.send(

@@ -5,7 +5,7 @@ import Testing
 @testable import API
 
 @Suite struct `MOD-17: Invites, for who manages the realm` {
-    @Test func `are made, listed and taken back`() async throws {
+    @Test func `MOD-17: an administrator makes, lists and revokes invites`() async throws {
         let world = try await World()
         let path = "/api/admin/realms/acme/invites"
         let before = try await world.send(.get, path).json["items"]?.array?.count ?? 0
@@ -24,7 +24,9 @@ import Testing
         #expect(try await world.send(.get, path).json["items"]?.array?.count == before + 1)
     }
 
-    @Test func `have the same codes when the same is asked again`() async throws {
+    @Test func `MOD-17: a repeated request for invites returns the codes of the first`()
+        async throws
+    {
         let world = try await World()
         func make(_ body: JSON) async throws -> Answered {
             try await world.send(
@@ -36,7 +38,7 @@ import Testing
         #expect(try await make(["count": 3]).problem == .idempotencyKeyReused)
     }
 
-    @Test func `are refused where something about them makes no sense`() async throws {
+    @Test func `MOD-17: invalid requests for invites are refused`() async throws {
         let world = try await World()
         func make(_ body: JSON) async throws -> ProblemKind? {
             try await world.send(.post, "/api/admin/realms/acme/invites", body: body).problem

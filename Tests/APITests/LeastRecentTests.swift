@@ -4,7 +4,9 @@ import Testing
 @testable import API
 
 @Suite struct `The least recent` {
-    @Test func `makes room, whatever is asked and set`() throws {
+    @Test func `a least-recently-used cache stays within its bound for any sequence of calls`()
+        throws
+    {
         var random = SeededRandom(seed: 7)
         var kept = LeastRecent<Int, Int>(capacity: 8)
         var model: [(key: Int, value: Int)] = []

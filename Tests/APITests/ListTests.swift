@@ -38,7 +38,7 @@ import Values
     }
 
     @Test(arguments: lists.map(\.path), [1, 2, 3, 5, 200])
-    func `comes whole and in order, whatever the size of its pages`(
+    func `a list is complete and ordered for every page size`(
         _ path: String, _ limit: Int
     ) async throws {
         let world = try await World()
@@ -64,7 +64,7 @@ import Values
         #expect(pages == expected)
     }
 
-    @Test func `that ends with its page has no next`() async throws {
+    @Test func `a list's last page has no next cursor`() async throws {
         let world = try await World()
         try await fill(world, "/api/admin/realms/acme/apps", 3)
         let page = try await world.send(.get, "/api/admin/realms/acme/apps", query: "limit=4")
@@ -72,7 +72,9 @@ import Values
         #expect(page.json["next"] == .null)
     }
 
-    @Test func `goes on where it was although things were added or removed`() async throws {
+    @Test func `a list continues at its cursor although entries were added or removed`()
+        async throws
+    {
         let world = try await World()
         let path = "/api/admin/realms/acme/apps"
         try await fill(world, path, 4)
@@ -85,7 +87,7 @@ import Values
     }
 
     @Test(arguments: ["0", "201", "-1", "1.0", "01", "", "ten", "9223372036854775808"])
-    func `has bounds for its limit`(_ limit: String) async throws {
+    func `a list refuses limits out of bounds`(_ limit: String) async throws {
         let world = try await World()
         let answer = try await world.send(
             .get, "/api/admin/realms/acme/clients", query: "limit=\(limit)")
@@ -95,7 +97,7 @@ import Values
         #expect(detail.contains("from 1 to 200"), "\(detail)")
     }
 
-    @Test func `shows fifty where nothing is said`() async throws {
+    @Test func `a list shows fifty entries by default`() async throws {
         let world = try await World()
         try await fill(world, "/api/admin/realms/acme/apps", 51)
         let page = try await world.send(.get, "/api/admin/realms/acme/apps")
@@ -103,7 +105,7 @@ import Values
         #expect(page.json["next"] != .null)
     }
 
-    @Test func `of a realm that is not there is not found`() async throws {
+    @Test func `a list of an unknown realm is not found`() async throws {
         let world = try await World()
         for list in [
             "hosts", "apps", "clients", "accounts", "events", "audit-trail", "login-history",
@@ -114,7 +116,7 @@ import Values
         }
     }
 
-    @Test func `of the system's own log is there for keys of all realms`() async throws {
+    @Test func `a list of the system's own log is open to keys of all realms`() async throws {
         let world = try await World()
         for list in ["events", "audit-trail"] {
             let answer = try await world.send(.get, "/api/admin/realms/system/\(list)")
@@ -127,7 +129,7 @@ import Values
 @Suite struct `The audit trail` {
     private let path = "/api/admin/realms/acme/audit-trail"
 
-    @Test func `holds what a write says it must`() async throws {
+    @Test func `the audit trail holds the events that a write's answer names`() async throws {
         let world = try await World()
         let write = try await world.send(
             .patch, "/api/admin/realms/acme/settings", body: ["otp_attempts": 5])
@@ -138,7 +140,7 @@ import Values
             answer.json["items"]?.array?.last?["actor"] == .string("admin:\(world.key.id)"))
     }
 
-    @Test func `is told by who, to what, what, when and in which order`() async throws {
+    @Test func `the audit trail filters by actor, subject, type, time and order`() async throws {
         let world = try await World()
         let made = try await world.send(
             .post, "/api/admin/realms/acme/clients",
@@ -180,7 +182,7 @@ import Values
         "actor=nobody", "since=yesterday", "until=2026-13-01",
         "actor=",
     ])
-    func `refuses a question that it does not understand`(_ query: String) async throws {
+    func `the audit trail refuses an unknown filter`(_ query: String) async throws {
         let world = try await World()
         #expect(
             try await world.send(.get, path, query: query).problem == .invalidParameter)
@@ -193,7 +195,7 @@ import Values
         ("acme:9999999999:1", .invalidParameter), ("", .invalidParameter),
         ("acme:1:9999999999999999999", .invalidParameter),
     ])
-    func `does not wait for what does not come`(
+    func `the audit trail answers at once where no event can come`(
         _ position: String, _ kind: ProblemKind
     ) async throws {
         let world = try await World()
@@ -204,7 +206,7 @@ import Values
 }
 
 @Suite struct `A cursor` {
-    @Test func `is read as it was written`() throws {
+    @Test func `a cursor is read as it was written`() throws {
         let id = try #require(UUID("0193a0e7-5e0c-8000-9000-2f6b1c1d9a10"))
         #expect(Cursor.uuid(Cursor.encode(id)) == id)
         #expect(Cursor.name(Cursor.encode(name: "acme-1")) == "acme-1")
@@ -218,7 +220,7 @@ import Values
 
     /// So that no cursor passes the schema and is refused after it.
     @Test(arguments: [UInt64](1...20))
-    func `can be anything that its schema lets in`(_ seed: UInt64) {
+    func `a cursor survives any text that its schema allows`(_ seed: UInt64) {
         var random = SeededRandom(seed: seed)
         #expect(Cursor.uuid.sample(&random).string.flatMap(Cursor.uuid) != nil)
         #expect(Cursor.name.sample(&random).string.flatMap(Cursor.name) != nil)

@@ -11,7 +11,9 @@ import Testing
         let name = Mutex("Lost")
     }
 
-    @Test func `are read anew when the log is another one, at whatever position`() async throws {
+    @Test func `mail names are read anew after the log changed its epoch, at any position`()
+        async throws
+    {
         let world = try await SignInWorld()
         _ = try await world.requestCode(["Email": "ann@example.org"])
         let event = try #require(

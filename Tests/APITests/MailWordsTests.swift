@@ -8,7 +8,7 @@ import Values
 @testable import API
 
 @Suite struct `A realm's own words in mails` {
-    @Test func `are checked when they are set`() async throws {
+    @Test func `a realm's own mail words are checked when they are set`() async throws {
         let world = try await World()
         _ = try await world.send(
             .post, "/api/admin/realms", body: ["realm": "acme", "display_name": "Acme"])

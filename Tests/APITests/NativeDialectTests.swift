@@ -12,13 +12,15 @@ import Testing
         #"{"EMAIL":"a@b.c","FIRSTNAME":"Ann","LastName":"x","more":{"deep":1}}"#,
         #"{"eMail":"a@b.c","firstname":"Ann","response":null}"#,
     ])
-    func `matches members without case and ignores others`(_ body: String) async {
+    func `a native route matches members without case and ignores unknown ones`(_ body: String)
+        async
+    {
         let answer = await door.ask(body)
         #expect(answer.json == ["Email": "a@b.c", "FirstName": "Ann"])
         #expect(answer.response.headers["Cache-Control"] == "no-store")
     }
 
-    @Test func `matches deep members as well`() async {
+    @Test func `a native route matches nested members without case`() async {
         let answer = await door.ask(
             #"{"Email":"a","RESPONSE":{"ClientDataJson":"x","y":1}}"#)
         #expect(answer.json == ["Email": "a", "Response": ["clientDataJSON": "x"]])
@@ -30,19 +32,19 @@ import Testing
         #"{"\u212Aey":1}"#, "[]", "null", "", "{", #"{"Email":null}"#,
         #"{"Email":"a","Response":[]}"#,
     ])
-    func `refuses what is no such body with one sentence`(_ body: String) async throws {
+    func `a native route refuses a malformed body with one sentence`(_ body: String) async throws {
         let answer = await door.ask(body)
         #expect(answer.status == .badRequest, "\(body)")
         #expect(answer.json["error"]?.string?.isEmpty == false, "\(body)")
         try Problem.nativeSmallSchema.check(answer.json)
     }
 
-    @Test func `names a missing member as the app knows it`() async {
+    @Test func `a native route names a missing member in the app's spelling`() async {
         let answer = await door.ask("{}")
         #expect(answer.json == ["error": "Email is required."])
     }
 
-    @Test func `refuses with a code in the title`() async throws {
+    @Test func `a native route's refusal has its code in the title`() async throws {
         let answer = await door.ask(#"{"Email":"a","FirstName":"off"}"#)
         #expect(answer.status == .badRequest)
         #expect(answer.response.headers["Content-Type"] == "application/problem+json")
@@ -56,7 +58,7 @@ import Testing
         #expect(stale.json == ["Message": "Enrollment session expired."])
     }
 
-    @Test func `says which limit was passed`() async {
+    @Test func `a native route's 429 names the limit that was passed`() async {
         let answer = await door.ask(#"{"Email":"a","FirstName":"much"}"#)
         #expect(answer.status == .tooManyRequests)
         #expect(answer.response.headers["Retry-After"] == "1")
@@ -68,13 +70,13 @@ import Testing
         #expect(answer.json == expected)
     }
 
-    @Test func `leaves out what is null`() throws {
+    @Test func `a native route leaves null members out of its answers`() throws {
         let response = Response.native(
             .ok, ["Id": "x", "LastUsedAt": .null, "List": [["A": .null, "B": 1], .null]])
         #expect(response.body == Array(#"{"Id":"x","List":[{"B":1},null]}"#.utf8))
     }
 
-    @Test func `has a body for every kind of problem`() throws {
+    @Test func `a native route words every kind of problem`() throws {
         for kind in ProblemKind.allCases where kind != .rateLimited {
             let response = Problem(kind).response(
                 to: Request(method: .post, path: "/x"), in: .native)
@@ -92,7 +94,8 @@ import Testing
     private let document = OpenAPI.document(
         of: Door.table.map(\.outline) + API.outlines, title: "T", version: "1", description: "D")
 
-    @Test func `shows forms as forms, with the same members`() {
+    @Test
+    func `the OpenAPI document of several dialects shows forms with the same members as JSON`() {
         let token = document["paths"]?["/connect/token"]?["post"]
         let content = token?["requestBody"]?["content"]
         let form = content?["application/x-www-form-urlencoded"]
@@ -103,7 +106,7 @@ import Testing
         #expect(token?["security"] == [["client": []], [:]])
     }
 
-    @Test func `says what may be left out, and what pages refuse`() {
+    @Test func `the OpenAPI document marks optional members and the refusals of pages`() {
         let link = document["paths"]?["/api/account/magic-link/request"]?["post"]?["requestBody"]
         let schema = link?["content"]?["application/json"]?["schema"]
         #expect(schema?["properties"]?["ReturnUrl"]?["type"] == ["string", "null"])
@@ -117,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func `shows how each dialect refuses`() {
+    @Test func `the OpenAPI document shows each dialect's refusals`() {
         let token = document["paths"]?["/connect/token"]?["post"]?["responses"]
         let refused = token?["400"]?["content"]?["application/json"]?["schema"]
         #expect(refused == ["$ref": "#/components/schemas/OAuthError"])

@@ -9,7 +9,7 @@ import Values
 @Suite struct `A form` {
     private let door = Door()
 
-    @Test func `is read as its schema describes it`() async {
+    @Test func `a form is read as its schema describes it`() async {
         let answer = await door.post(
             "grant_type=x&client_id=demo&count=7&flag=true&scope=a+b%26c&resource=one&resource=two")
         #expect(answer.status == .ok)
@@ -22,14 +22,14 @@ import Values
         #expect(answer.json["at"] == "a.example")
     }
 
-    @Test func `may hold more than is described, and that isn't read`() async {
+    @Test func `a form's undescribed fields are ignored`() async {
         let answer = await door.post(
             "grant_type=x&client_id=demo&more=1&more=2&__proto__=1",
             query: "x=1&x=2&%zz&client_secret=hush")
         #expect(answer.json["body"] == ["grant_type": "x", "client_id": "demo"])
     }
 
-    @Test func `has nothing where a value is empty`() async {
+    @Test func `a form's empty value counts as absent`() async {
         let answer = await door.post(
             "grant_type=x&client_id=demo&scope=&client_secret&resource=&count=")
         #expect(answer.json["body"] == ["grant_type": "x", "client_id": "demo"])
@@ -48,7 +48,7 @@ import Values
         "grant_type=x&client_id=demo&resource=1&resource=2&resource=3&resource=4",
         "client_id=demo", "", "{\"grant_type\":\"x\"}",
     ])
-    func `that can be read in two ways or in none is refused`(_ body: String) async {
+    func `a form with a repeated or unreadable field is refused`(_ body: String) async {
         let answer = await door.post(body)
         #expect(answer.status == .badRequest, "\(body)")
         #expect(answer.json["error"] == "invalid_request", "\(body)")
@@ -60,7 +60,7 @@ import Values
             "application/x-www-form-urlencoded; charset=utf-16",
             "application/x-www-form-urlencoded, application/json",
         ] as [String?])
-    func `of another type is refused`(_ type: String?) async {
+    func `a form of another media type is refused`(_ type: String?) async {
         let answer = await door.post("grant_type=x&client_id=demo", type: type)
         #expect(answer.status == .unsupportedMediaType)
         #expect(answer.json["error"] == "invalid_request")
@@ -70,11 +70,11 @@ import Values
         "application/x-www-form-urlencoded;charset=UTF-8", "Application/X-WWW-Form-URLencoded",
         "application/x-www-form-urlencoded; charset=\"utf-8\"",
     ])
-    func `may name its characters`(_ type: String) async {
+    func `a form's media type may name its character set`(_ type: String) async {
         #expect(await door.post("grant_type=x&client_id=demo", type: type).status == .ok)
     }
 
-    @Test func `that is too long is not looked at`() async {
+    @Test func `a form over the size limit is not parsed`() async {
         let filler = String(repeating: "a", count: 2000)
         let answer = await door.post("grant_type=x&client_id=demo&x=\(filler)")
         #expect(answer.status == .contentTooLarge)
@@ -84,7 +84,7 @@ import Values
     }
 
     @Test(arguments: [UInt64](1...20))
-    func `survives any bytes`(_ seed: UInt64) async {
+    func `any bytes in a form are refused or read without harm`(_ seed: UInt64) async {
         var random = SeededRandom(seed: seed)
         let pieces = [
             "grant_type", "client_id", "=", "&", "%", "+", "%00", "%C3%A4", "resource", "count",
@@ -105,7 +105,7 @@ import Values
 @Suite struct `An OAuth refusal` {
     private let door = Door()
 
-    @Test func `is a code and a sentence in plain ASCII`() async throws {
+    @Test func `an OAuth error is a code and a sentence in plain ASCII`() async throws {
         let answer = await door.post("grant_type=bad&client_id=demo")
         #expect(answer.status == .badRequest)
         #expect(answer.response.headers["Content-Type"] == "application/json")
@@ -116,7 +116,7 @@ import Values
         try Problem.oauthSchema.check(answer.json)
     }
 
-    @Test func `comes for every kind of problem with a code and a sentence`() throws {
+    @Test func `an OAuth error exists for every kind of problem`() throws {
         for kind in ProblemKind.allCases {
             let request = Request(method: .post, path: "/x")
             let response = Problem(kind).response(to: request, in: .oauth)
@@ -130,14 +130,14 @@ import Values
         }
     }
 
-    @Test func `tells that it is our fault as such`() async {
+    @Test func `an OAuth error tells a fault of the server as server_error`() async {
         let answer = await door.post("grant_type=busy&client_id=demo")
         #expect(answer.status == .serviceUnavailable)
         #expect(answer.json["error"] == "temporarily_unavailable")
         #expect(answer.response.headers["Retry-After"] == "1")
     }
 
-    @Test func `is the word of the HTTP server too, which has no answer in time`() throws {
+    @Test func `an OAuth error is also the answer to a request that timed out`() throws {
         let late = "The request took too long."
         func said(_ path: String) -> Answered? {
             door.router.unanswered(Request(method: .post, path: path), because: late)
@@ -153,14 +153,14 @@ import Values
         #expect(said("/nothing") == nil)
     }
 
-    @Test func `may say more to programs`() async throws {
+    @Test func `an OAuth error may carry details for programs`() async throws {
         let answer = await door.post("grant_type=mfa&client_id=demo")
         #expect(answer.json["error"] == "mfa_required")
         #expect(answer.json["methods"] == ["totp"])
         try Problem.oauthSchema.check(answer.json)
     }
 
-    @Test func `says which limit was passed`() async throws {
+    @Test func `an OAuth 429 names the limit that was passed`() async throws {
         let answer = await door.post("grant_type=much&client_id=demo")
         #expect(answer.status == .tooManyRequests)
         #expect(answer.response.headers["Retry-After"] == "2")
@@ -172,7 +172,9 @@ import Values
         try RateLimitRefusal.schema.check(answer.json)
     }
 
-    @Test func `of an access token says so in a challenge, and to nobody without one`() async {
+    @Test func `an OAuth error about an access token stands in a challenge, unless none was sent`()
+        async
+    {
         let none = await door.send(.get, "/connect/userinfo")
         #expect(none.status == .unauthorized)
         #expect(none.response.headers["WWW-Authenticate"] == #"Bearer realm="urd""#)
@@ -188,7 +190,7 @@ import Values
         #expect(far.response.headers["WWW-Authenticate"]?.contains("insufficient_scope") == true)
     }
 
-    @Test func `answers methods that a path doesn't know`() async {
+    @Test func `an OAuth error answers methods that a path does not have`() async {
         for method in [Method.get, .head, .put, .patch, .delete] {
             let answer = await door.send(method)
             #expect(answer.status == .methodNotAllowed)
@@ -202,20 +204,21 @@ import Values
 @Suite struct `An OAuth answer` {
     private let door = Door()
 
-    @Test func `is kept by nobody and sets no cookie`() async {
+    @Test func `an OAuth answer is not cacheable and sets no cookie`() async {
         let answer = await door.post("grant_type=x&client_id=demo")
         #expect(answer.response.headers["Cache-Control"] == "no-store")
         #expect(answer.response.headers["Pragma"] == "no-cache")
         #expect(answer.response.headers["Set-Cookie"] == nil)
     }
 
-    @Test func `may be kept where the route says so`() async {
+    @Test func `an OAuth answer is cacheable where its route allows it`() async {
         let answer = await door.send(.get, "/.well-known/jwks")
         #expect(answer.response.headers["Cache-Control"] == "public, max-age=60")
         #expect(answer.response.headers["Pragma"] == nil)
     }
 
-    @Test func `comes from the context of its request, beside other tables`() async {
+    @Test func `an OAuth answer is made by its request's own context, not by another table`() async
+    {
         let first = await door.post("grant_type=x&client_id=demo", host: "one.example")
         let second = await door.post("grant_type=x&client_id=demo", host: "two.example")
         #expect(first.json["at"] == "one.example")

@@ -11,7 +11,7 @@ import Testing
         document = try JSON.parse(API.document)
     }
 
-    @Test func `has every route of the table and nothing else`() throws {
+    @Test func `the OpenAPI document has exactly the routes of the table`() throws {
         #expect(document["openapi"] == "3.1.0")
         var operations: Set<String> = []
         for (_, methods) in try #require(document["paths"]?.object) {
@@ -24,7 +24,7 @@ import Testing
                 == Set((API.table.map(\.id)) + (API.realmTable + API.flagshipTable).map(\.id)))
     }
 
-    @Test func `refers only to components that are there`() throws {
+    @Test func `the OpenAPI document's references all lead to components of it`() throws {
         let known = try #require(document["components"]?["schemas"]?.object)
         var used: Set<String> = []
         visit(document) { value in
@@ -44,7 +44,7 @@ import Testing
         #expect(used == Set(known.keys), "a component that nothing refers to")
     }
 
-    @Test func `leaves no object open by accident and no text without an end`() throws {
+    @Test func `the OpenAPI document closes its objects and bounds its texts`() throws {
         for route in API.table {
             guard let body = route.body else { continue }
             visitSchemas(body.schema) { schema in
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func `asks for the admin key where the table does`() throws {
+    @Test func `the OpenAPI document asks for the admin key where the route table does`() throws {
         for route in API.table {
             let method = route.method.rawValue.lowercased()
             let operation = document["paths"]?[route.path.description]?[method]
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func `is the same each time`() {
+    @Test func `the OpenAPI document is byte for byte the same each time`() {
         let again = OpenAPI.document(
             of: API.outlines, title: "Urd", version: "0.1.0",
             description: document["info"]?["description"]?.string ?? "")

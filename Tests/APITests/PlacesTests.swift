@@ -38,7 +38,7 @@ import Values
         }
     }
 
-    @Test func `is the realm that the host was assigned to`() async throws {
+    @Test func `a request's realm is that of its assigned host`() async throws {
         directory.add(acme, hosts: ["id.acme.example"])
         directory.add(other, hosts: ["other.example", "acme.example:9000"])
         let place = try await place("ID.acme.example")
@@ -55,7 +55,7 @@ import Values
         #expect(await refusal("[::1]:8080") == .unknownHost)
     }
 
-    @Test func `is nowhere at another host, whose refusal names the issuers if it may`()
+    @Test func `a request at an unassigned host is refused, naming the issuers only where allowed`()
         async throws
     {
         directory.add(acme, hosts: ["id.acme.example"])
@@ -79,7 +79,8 @@ import Values
         #expect(try await place("id.acme.example", [], telling).realm == acme)
     }
 
-    @Test func `is an app under the realm's primary domain`() async throws {
+    @Test func `a request at a sub-domain of the realm's primary domain is the app's`() async throws
+    {
         directory.add(
             acme, hosts: ["acme.example"],
             ["primary_domain": "acme.example", "otp_attempts": 2, "code_lifetime": 30])
@@ -98,7 +99,7 @@ import Values
         #expect(await refusal("x.desk.acme.example") == .unknownHost)
     }
 
-    @Test func `is an app also where its host was assigned itself`() async throws {
+    @Test func `a request at an app's own assigned host is the app's`() async throws {
         directory.add(
             acme, hosts: ["desk.acme.example", "plain.acme.example"],
             ["primary_domain": "acme.example"])
@@ -107,7 +108,7 @@ import Values
         #expect(try await place("plain.acme.example").app == nil)
     }
 
-    @Test func `is never what a realm merely says of itself`() async throws {
+    @Test func `a primary domain that a realm only claims assigns no host`() async throws {
         directory.add(acme, hosts: ["acme.example"], ["primary_domain": "acme.example"])
         directory.add(other, hosts: ["other.example"], ["primary_domain": "acme.example"])
         directory.add(app: "desk", to: other)
@@ -115,7 +116,8 @@ import Values
         #expect(await refusal("desk.other.example") == .unknownHost)
     }
 
-    @Test func `is closed where the realm is, and nowhere where it isn't there`() async throws {
+    @Test func `a request's realm is closed while disabled and unknown while missing`() async throws
+    {
         directory.add(acme, hosts: ["acme.example"], isDisabled: true)
         #expect(await refusal("acme.example") == .realmClosed)
         directory.change(.system) { [other] in
@@ -126,7 +128,7 @@ import Values
         #expect(await refusal("system.example") == .unknownHost)
     }
 
-    @Test func `has an issuer from what is set before what is asked`() async throws {
+    @Test func `a realm's configured issuer comes before the requested host`() async throws {
         directory.add(
             acme, hosts: ["acme.example", "old.example"],
             ["primary_domain": "acme.example", "links_base_url": "https://id.acme.example/x//"])
@@ -141,7 +143,7 @@ import Values
         #expect(desk.links == "https://desk.example")
     }
 
-    @Test func `has no port in its issuer that nobody knows of`() async throws {
+    @Test func `a realm's issuer has no port that no trusted proxy names`() async throws {
         directory.add(acme, hosts: ["acme.example", "acme.example:9000"])
         #expect(try await place("acme.example:8080").issuer == "http://acme.example:8080")
         #expect(try await place("acme.example:9000").issuer == "http://acme.example:9000")
@@ -150,7 +152,7 @@ import Values
         #expect(try await place("acme.example:666").links == "http://acme.example")
     }
 
-    @Test func `believes headers of trusted proxies alone`() async throws {
+    @Test func `a request's host is read from headers of trusted proxies alone`() async throws {
         directory.add(acme, hosts: ["acme.example"])
         directory.add(other, hosts: ["other.example"])
         let claims = [
@@ -169,7 +171,7 @@ import Values
         #expect(proxied.address == "203.0.113.9")
     }
 
-    @Test func `is kept until something moves, and not a moment longer`() async throws {
+    @Test func `a cached realm is kept exactly until its configuration changes`() async throws {
         directory.add(acme, hosts: ["acme.example"], ["primary_domain": "acme.example"])
         directory.add(other, hosts: [])
         _ = try await place("acme.example")
@@ -190,7 +192,9 @@ import Values
         #expect(await refusal("acme.example") == .unknownHost)
     }
 
-    @Test func `is not known while the log can't be read, and afterwards at once`() async throws {
+    @Test func `a realm is unknown while the log cannot be read, and known again at once`()
+        async throws
+    {
         directory.add(acme, hosts: ["acme.example"])
         directory.change(.system) { $0.failure = .unavailable }
         #expect(await refusal("acme.example") == .unavailable)
@@ -198,7 +202,7 @@ import Values
         #expect(try await place("acme.example").realm == acme)
     }
 
-    @Test func `is looked for once by many`() async throws {
+    @Test func `a realm asked for by many requests at once is read once`() async throws {
         directory.add(acme, hosts: ["acme.example"])
         directory.hold()
         let finding = Task { [places] in
@@ -221,7 +225,7 @@ import Values
         #expect(directory.asked == 2)
     }
 
-    @Test func `is never older than what had moved when it was asked for`() async throws {
+    @Test func `a cached realm is never older than the changes before the request`() async throws {
         directory.add(acme, hosts: ["acme.example"])
         directory.hold()
         let early = Task { try await place("acme.example").realm }

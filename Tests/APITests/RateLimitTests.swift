@@ -8,7 +8,7 @@ import Testing
 @testable import API
 
 @Suite struct `A token bucket` {
-    @Test func `gives its burst at once and then one an interval`() throws {
+    @Test func `a token bucket gives its burst at once and then one token per interval`() throws {
         let rate = try #require(Rate(60, per: .seconds(60), burst: 3))
         var bucket = Bucket()
         let start: Int64 = 1_000_000_000_000
@@ -19,7 +19,7 @@ import Testing
         #expect(bucket.take(rate, at: start + 1_000_000_000) == 1_000_000_000)
     }
 
-    @Test func `is full again after a while and never fuller`() throws {
+    @Test func `a token bucket refills in time and never beyond its burst`() throws {
         let rate = try #require(Rate(5, per: .seconds(3_600)))
         var bucket = Bucket()
         for turn in 0..<3 as Range<Int64> {
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func `costs nothing where it refuses`() throws {
+    @Test func `a refused request takes nothing from a token bucket`() throws {
         let rate = try #require(Rate(1, per: .seconds(10)))
         var bucket = Bucket()
         #expect(bucket.take(rate, at: 0) == nil)
@@ -39,7 +39,9 @@ import Testing
         #expect(bucket.take(rate, at: 10_000_000_000) == nil)
     }
 
-    @Test func `holds an old debt to a new rate, and bears a clock that goes back`() throws {
+    @Test func `a token bucket applies a new rate to an old debt and survives a clock set back`()
+        throws
+    {
         let slow = try #require(Rate(1, per: .seconds(86_400)))
         let fast = try #require(Rate(10, per: .seconds(10)))
         var bucket = Bucket()
@@ -52,7 +54,7 @@ import Testing
     }
 
     @Test(arguments: [UInt64](1...10))
-    func `never gives more than its rate over any time`(_ seed: UInt64) throws {
+    func `a token bucket never gives more than its rate over any time`(_ seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         let amount = Int.random(in: 1...100, using: &random)
         let burst = Int.random(in: 1...100, using: &random)
@@ -70,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func `has a rate that can be counted, or none`() {
+    @Test func `a token bucket refuses rates that cannot be counted`() {
         #expect(Rate(0, per: .seconds(1)) == nil)
         #expect(Rate(-1, per: .seconds(1)) == nil)
         #expect(Rate(1, per: .zero) == nil)
@@ -105,7 +107,7 @@ import Testing
         }
     }
 
-    @Test func `are those of the table`() {
+    @Test func `rate limits equal the documented table`() {
         let expected: [(RatePolicy, [RateDimension: Int])] = [
             (.nativeOTP, [.source: 300, .signUps: 10, .target: 5, .client: 600, .app: 3000]),
             (.magicLink, [.source: 300, .target: 5, .client: 600, .app: 3000]),
@@ -133,7 +135,7 @@ import Testing
         }
     }
 
-    @Test func `refuse by mailbox, whoever asks, and say when to come back`() throws {
+    @Test func `rate limits count by mailbox across sources and answer with Retry-After`() throws {
         let limits = RateLimits()
         for turn in 0..<5 {
             let subjects = RateLimits.Subjects(
@@ -154,7 +156,7 @@ import Testing
         #expect(count(limits, .nativeOTP, neighbour) == nil)
     }
 
-    @Test func `let nobody who is refused use up what others share`() {
+    @Test func `rate limits take nothing of a shared budget for a refused request`() {
         let limits = RateLimits()
         let flood = RateLimits.Subjects(
             source: source, target: "a@example.com", client: "app", app: "desk")
@@ -171,7 +173,7 @@ import Testing
         #expect(count(limits, .nativeOTP, last)?.members["dimension"] == "client")
     }
 
-    @Test func `take a network for one source`() {
+    @Test func `rate limits count an IPv6 network as one source`() {
         #expect(Source("2001:db8:1:2::1") == Source("2001:0DB8:1:2:ffff::9"))
         #expect(Source("2001:db8:1:2::1") != Source("2001:db8:1:3::1"))
         #expect(Source("::ffff:192.0.2.1") == Source("192.0.2.1"))
@@ -180,7 +182,7 @@ import Testing
         #expect(Source("::1") != Source("::ffff:0.0.0.1"))
     }
 
-    @Test func `count sign-ups without a word`() {
+    @Test func `rate limits on sign-ups answer without telling so`() {
         let limits = RateLimits()
         for _ in 0..<10 {
             #expect(limits.allowsSignUp(from: source, in: realm, at: .seconds(1)))
@@ -190,7 +192,7 @@ import Testing
         #expect(limits.allowsSignUp(from: source, in: realm, at: .seconds(361)))
     }
 
-    @Test func `may be others in a realm, or none`() {
+    @Test func `rate limits may be changed or lifted by a realm`() {
         let limits = RateLimits()
         var rates = RateTable.standard
         rates[.oauthToken, .client] = nil
@@ -201,7 +203,7 @@ import Testing
         #expect(count(limits, .oauthToken, subjects, in: other) == nil)
     }
 
-    @Test func `are the same for many at once`() async {
+    @Test func `rate limits hold for simultaneous requests`() async {
         let limits = RateLimits()
         let passed = await withTaskGroup(of: Int.self) { group in
             for _ in 0..<8 {
@@ -220,7 +222,7 @@ import Testing
         #expect(passed == 60)
     }
 
-    @Test func `have a bounded memory, from which the oldest falls first`() {
+    @Test func `rate limits use bounded memory and forget the oldest entries first`() {
         let limits = RateLimits(capacity: 100)
         func ask(_ name: Int) -> Bool {
             let subjects = RateLimits.Subjects(
@@ -236,7 +238,7 @@ import Testing
         #expect(limits.count == 101)
     }
 
-    @Test func `bear any time`() {
+    @Test func `rate limits survive any time of the clock`() {
         let subjects = RateLimits.Subjects(source: source)
         for time in [
             Duration.zero, .seconds(-5), .seconds(Int64.max), .seconds(Int64.min),

@@ -15,7 +15,7 @@ import Values
             .map { ($0.open["reason"]?.string ?? "", $0.actor) }
     }
 
-    @Test func `is on record where it is an admin key`() async throws {
+    @Test func `a refused admin key is recorded`() async throws {
         let world = try await World()
         let known = world.narrowKey
         let unknown = BearerKey(id: UUID(high: 1, low: 1), secret: Random.bytes(32))
@@ -34,7 +34,7 @@ import Values
         #expect(refusals.allSatisfy { $0.actor == "anonymous" })
     }
 
-    @Test func `fills no log, however often it is tried`() async throws {
+    @Test func `a refused credential tried again and again does not fill the log`() async throws {
         let world = try await World()
         let wrong = BearerKey(id: world.narrowKey.id, secret: Random.bytes(32))
         for _ in 0..<20 {
@@ -47,7 +47,7 @@ import Values
         #expect(reasons.count { $0 == "unknown_key" } == 60)
     }
 
-    @Test func `is on record where it refreshes a session that is over, once an hour`() async throws
+    @Test func `a refused refresh token of an ended session is recorded once an hour`() async throws
     {
         let world = try await SignInWorld()
         let tokens = try await world.join()

@@ -8,7 +8,7 @@ import Values
 @testable import API
 
 @Suite struct `A realm over HTTP` {
-    @Test func `is created, disabled and enabled`() async throws {
+    @Test func `a realm can be created, disabled and enabled over HTTP`() async throws {
         let world = try await World()
         let made = try await world.make(
             "/api/admin/realms", ["realm": "demo", "display_name": "Demo"])
@@ -24,7 +24,8 @@ import Values
         #expect(try await world.send(.post, path + "/enable").json["enabled"] == true)
     }
 
-    @Test func `exists once, and never under the system's name`() async throws {
+    @Test func `a realm over HTTP is created once, and never under the system's name`() async throws
+    {
         let world = try await World()
         let again = try await world.send(
             .post, "/api/admin/realms", body: ["realm": "acme", "display_name": "A"])
@@ -38,7 +39,9 @@ import Values
         }
     }
 
-    @Test func `says what a setting must be whose schema does not say it`() async throws {
+    @Test func `a realm's setting without a full schema is refused with the values it takes`()
+        async throws
+    {
         let world = try await World()
         for (name, expected) in [
             ("native_apps", "native_apps must list apps as ios:TEAMID.bundle or android:"),
@@ -53,7 +56,9 @@ import Values
         }
     }
 
-    @Test func `takes settings by name and gives defaults back for null`() async throws {
+    @Test func `a realm's settings are set by name and returned to their defaults by null`()
+        async throws
+    {
         let world = try await World()
         let path = "/api/admin/realms/acme/settings"
         let before = try await world.send(.get, path)
@@ -70,7 +75,7 @@ import Values
         #expect(nothing.json == before.json)
     }
 
-    @Test func `says which setting it will not take`() async throws {
+    @Test func `a realm's refused setting is named in the problem`() async throws {
         let world = try await World()
         let path = "/api/admin/realms/acme/settings"
         for (body, field) in [
@@ -88,7 +93,7 @@ import Values
 @Suite struct `A host over HTTP` {
     private let path = "/api/admin/realms/acme/hosts"
 
-    @Test func `leads to one realm until it is released`() async throws {
+    @Test func `a host assigned over HTTP leads to one realm until it is released`() async throws {
         let world = try await World()
         try await world.make("/api/admin/realms", ["realm": "demo", "display_name": "D"])
         let made = try await world.make(path, ["host": "login.example:8443"])
@@ -106,7 +111,7 @@ import Values
         try await world.make("/api/admin/realms/demo/hosts", ["host": "login.example:8443"])
     }
 
-    @Test func `needs a realm, and a name that a host can have`() async throws {
+    @Test func `assigning a host over HTTP needs a realm and a valid name`() async throws {
         let world = try await World()
         let nowhere = try await world.send(
             .post, "/api/admin/realms/nowhere/hosts", body: ["host": "a.example"])
@@ -122,7 +127,7 @@ import Values
 @Suite struct `An app over HTTP` {
     private let path = "/api/admin/realms/acme/apps"
 
-    @Test func `is created, changed and deleted`() async throws {
+    @Test func `an app can be created, changed and deleted over HTTP`() async throws {
         let world = try await World()
         let made = try await world.make(path, ["slug": "shop", "name": "Shop"])
         let location = try #require(made.response.headers["Location"])
@@ -146,7 +151,7 @@ import Values
     }
 
     /// Its clients would follow the realm, and so get more than was meant for them.
-    @Test func `is not deleted while clients belong to it, and says which`() async throws {
+    @Test func `an app with clients is not deleted, and the problem names them`() async throws {
         let world = try await World()
         let made = try await world.make(path, ["slug": "till", "name": "Till"])
         let location = "\(path)/\(try #require(made.json["id"]?.string))"
@@ -179,7 +184,9 @@ import Values
         #expect(try await world.send(.delete, location).status == .noContent)
     }
 
-    @Test func `takes no setting that is the realm's alone`() async throws {
+    @Test func `an app over HTTP takes none of the settings that are the realm's alone`()
+        async throws
+    {
         let world = try await World()
         let id = try #require(world.names["app_id"])
         let answer = try await world.send(
@@ -188,7 +195,7 @@ import Values
         #expect(answer.field == "settings/code_lifetime")
     }
 
-    @Test func `needs a realm that is there and open`() async throws {
+    @Test func `an app over HTTP needs an existing, enabled realm`() async throws {
         let world = try await World()
         let id = try #require(world.names["app_id"])
         let other = "/api/admin/realms/nowhere/apps"
@@ -205,7 +212,7 @@ import Values
 }
 
 @Suite struct `An admin key over HTTP` {
-    @Test func `opens the realms that it names until it is revoked`() async throws {
+    @Test func `an admin key opens the realms that it names until it is revoked`() async throws {
         let world = try await World()
         let made = try await world.make("/api/admin/keys", ["name": "ops", "realms": ["acme"]])
         let key = try #require(made.json["key"]?.string.flatMap { BearerKey($0) })
@@ -224,7 +231,8 @@ import Values
         #expect(after.problem == .unauthenticated)
     }
 
-    @Test func `opens all realms only if no list is given`() async throws {
+    @Test func `an admin key opens all realms only where no list of realms is given`() async throws
+    {
         let world = try await World()
         let nowhere = try await world.send(
             .post, "/api/admin/keys", body: ["name": "ops", "realms": ["acme", "nowhere"]])
@@ -239,14 +247,14 @@ import Values
         #expect(none.problem == .invalidField)
     }
 
-    @Test func `that is not there is not found`() async throws {
+    @Test func `an unknown admin key is not found`() async throws {
         let world = try await World()
         let path = "/api/admin/keys/\(UUID.zero)"
         #expect(try await world.send(.get, path).problem == .noSuchKey)
         #expect(try await world.send(.post, path + "/revoke").problem == .noSuchKey)
     }
 
-    @Test func `is read by its form alone`() {
+    @Test func `an admin key is recognised by its exact form`() {
         let key = BearerKey(id: .zero, secret: Random.bytes(32))
         #expect(BearerKey(key.text)?.digest == key.digest)
         for wrong in [
@@ -257,7 +265,7 @@ import Values
         }
     }
 
-    @Test func `takes the scheme in any case`() async throws {
+    @Test func `an admin key's Bearer scheme may stand in any case`() async throws {
         let world = try await World()
         for scheme in ["bearer", "BEARER"] {
             let answer = try await world.send(

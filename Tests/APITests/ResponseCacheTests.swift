@@ -30,7 +30,7 @@ import Values
         return await ask(world, path)
     }
 
-    @Test func `are made once, and name nobody's request`() async throws {
+    @Test func `a prepared answer is made once and contains nothing of a request`() async throws {
         let world = try await SignInWorld()
         let first = await ask(world, configuration)
         let asked = world.directory.asked
@@ -40,7 +40,7 @@ import Values
         #expect(first.response.headers["X-Request-Id"] == nil)
     }
 
-    @Test func `go with what changes`() async throws {
+    @Test func `a prepared answer is discarded when its configuration changes`() async throws {
         let world = try await SignInWorld()
         func grants() async -> [JSON] {
             await askAgain(world, configuration).json["grant_types_supported"]?.array ?? []
@@ -57,7 +57,7 @@ import Values
         #expect(await askAgain(world, configuration).status == .notFound)
     }
 
-    @Test func `show a key as soon as it is there`() async throws {
+    @Test func `a prepared key set shows a new key at once`() async throws {
         let world = try await SignInWorld()
         func keys() async -> Int {
             await askAgain(world, "/.well-known/jwks").json["keys"]?.array?.count ?? 0
@@ -68,7 +68,7 @@ import Values
         #expect(await keys() == before + 1)
     }
 
-    @Test func `are told where they belong alone`() async throws {
+    @Test func `a prepared answer is served at its own issuer alone`() async throws {
         let world = try await SignInWorld(
             forwarding: Forwarding(trusted: [try #require(Network("203.0.113.0/24"))]))
         world.directory.change(.system) { $0.hosts["other.example"] = world.realm }

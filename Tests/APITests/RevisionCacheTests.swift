@@ -53,7 +53,7 @@ import Testing
             read: { () throws(LogFailure) in try await origin.read() })
     }
 
-    @Test func `reads once for each revision`() async throws {
+    @Test func `a cache by revision reads once per revision`() async throws {
         let cache = RevisionCache<Int, Int64>(capacity: 4)
         for turn in 0..<5 as Range<Int64> {
             for _ in 0..<10 { #expect(try await ask(cache) == turn) }
@@ -62,7 +62,9 @@ import Testing
         }
     }
 
-    @Test func `keeps no failure, and nothing from before one`() async throws {
+    @Test func `a cache by revision keeps no failure, and no value from before a failure`()
+        async throws
+    {
         let cache = RevisionCache<Int, Int64>(capacity: 4)
         _ = try await ask(cache)
         origin.move()
@@ -72,7 +74,7 @@ import Testing
         #expect(try await ask(cache) == 1)
     }
 
-    @Test func `keeps so many and no more`() async throws {
+    @Test func `a cache by revision keeps a bounded number of entries`() async throws {
         let cache = RevisionCache<Int, Int64>(capacity: 16)
         for key in 0..<1000 { _ = try await ask(cache, key) }
         #expect(cache.count == 16)
@@ -80,7 +82,7 @@ import Testing
     }
 
     @Test(arguments: [1, 2, 64])
-    func `is never older than the question, with one reading at a time for each key`(
+    func `a cache by revision is never older than the request, and reads once per key at a time`(
         _ capacity: Int
     ) async throws {
         let cache = RevisionCache<Int, Int64>(capacity: capacity)

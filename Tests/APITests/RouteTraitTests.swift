@@ -15,7 +15,7 @@ import Testing
         Set(Self.all.filter { $0.traits.contains(trait) }.map(\.id))
     }
 
-    @Test func `scripts of other origins may read what clients ask by themselves`() {
+    @Test func `scripts of other origins may read the routes that clients call by themselves`() {
         #expect(
             routes(.forScripts) == [
                 "getToken", "revokeToken", "getUserInfo", "getUserInfoByForm",
@@ -25,7 +25,7 @@ import Testing
             ])
     }
 
-    @Test func `only metadata and keys are the same for everyone`() {
+    @Test func `only metadata and key sets are the same for everyone`() {
         #expect(
             routes(.sameForEveryone) == [
                 "getOpenIDConfiguration", "getServerMetadata", "getKeySet",
@@ -33,35 +33,35 @@ import Testing
             ])
     }
 
-    @Test func `a cached client is enough for tokens and introspection alone`() {
+    @Test func `a cached client is accepted at the token and introspection routes alone`() {
         #expect(routes(.acceptsCachedClient) == ["getToken", "introspectToken"])
     }
 
-    @Test func `an assertion is used up by grants and device requests in their own append`() {
+    @Test func `a client assertion is used up in the append of a grant or device request`() {
         #expect(
             routes(.consumesAssertion) == [
                 "getToken", "requestDevice", "requestDeviceByLongName",
             ])
     }
 
-    @Test func `user info alone takes a token in a form`() {
+    @Test func `user info is the only route that takes a token in a form`() {
         #expect(routes(.takesTokenInForm) == ["getUserInfo", "getUserInfoByForm"])
     }
 
-    @Test func `a client that forwards addresses must send one where a sign-in begins`() {
+    @Test func `a forwarding client must send an address where a sign-in begins`() {
         #expect(
             routes(.needsForwardedAddress) == [
                 "requestOTP", "registerNatively", "requestMagicLink", "beginPasskeySignIn",
             ])
     }
 
-    @Test func `one route of the clients without a browser sets cookies`() {
+    @Test func `one route for clients without a browser sets cookies`() {
         let setting = Self.all.filter { $0.traits.contains(.setsCookies) }
         #expect(setting.map(\.id) == ["loginByMagicLink"])
         #expect(setting.allSatisfy { $0.voice.caution.contains(.setsNoCookies) })
     }
 
-    @Test func `assets alone are served at web apps`() {
+    @Test func `assets are the only routes served at web apps`() {
         let served = Self.all.filter { $0.traits.contains(.servedAtWebApps) }
         #expect(!served.isEmpty)
         for route in served {
@@ -74,7 +74,7 @@ import Testing
 
     @Test
     func
-        `a sign-in leads back to every page that says so, and the list names no page that is gone`()
+        `a sign-in leads back to exactly the pages that are marked as return targets`()
     {
         for route in Self.all where route.method == .get {
             let path = route.path.description.replacing("{", with: "").replacing("}", with: "")

@@ -13,7 +13,7 @@ import Testing
         "/api/admin/realms/acme/clients/", "/api/%61dmin/realms", "/openapi.json/", "/%2e%2e/",
         "/api/admin/realms/acme/../../keys", "/\u{0}", "/ä", "*",
     ])
-    func `finds nothing where nothing is`(_ path: String) async throws {
+    func `the router answers 404 where there is no route`(_ path: String) async throws {
         let world = try await World()
         for method in Method.allCases {
             let answer = try await world.send(method, path)
@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func `shows a page to whoever reads, where nothing is`() async throws {
+    @Test func `the router answers browsers with a page where there is no route`() async throws {
         let world = try await World()
         for (method, accept, isPage) in [
             (Method.get, "text/html,application/xhtml+xml;q=0.9", true), (.get, "TEXT/HTML", true),
@@ -39,14 +39,14 @@ import Testing
         }
     }
 
-    @Test func `prefers what stands literally to what a name could be`() async throws {
+    @Test func `the router prefers a literal segment to a parameter`() async throws {
         let world = try await World()
         let answer = try await world.send(.get, "/api/admin/realms/acme/clients/clients")
         #expect(answer.problem == .noSuchClient)
     }
 
     @Test(arguments: [UInt64](1...20))
-    func `survives any path, query, header and body`(_ seed: UInt64) async throws {
+    func `the router survives any path, query, header and body`(_ seed: UInt64) async throws {
         var random = SeededRandom(seed: seed)
         let world = try await World()
         func noise(_ most: Int) -> [UInt8] {
@@ -74,14 +74,14 @@ import Testing
         }
     }
 
-    @Test func `answers HEAD as GET, and leaves the body to the server`() async throws {
+    @Test func `the router answers HEAD as GET and leaves the body to the server`() async throws {
         let world = try await World()
         let get = try await world.send(.get, "/api/admin/realms/acme")
         let head = try await world.send(.head, "/api/admin/realms/acme")
         #expect(head.response == get.response)
     }
 
-    @Test func `writes one line for each request, with nothing personal in it`() async throws {
+    @Test func `the router logs one line per request without personal data`() async throws {
         let world = try await World()
         let before = world.lines.all.count
         _ = try await world.send(.get, "/api/admin/realms/acme", query: "secret=hush")
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test func `counts requests by route and never by path`() async throws {
+    @Test func `the router counts requests by route, never by path`() async throws {
         let world = try await World()
         for name in 0..<300 {
             _ = try await world.send(.get, "/nothing/\(name)")
@@ -115,7 +115,7 @@ import Testing
         #expect(!text.contains("r299"))
     }
 
-    @Test func `tells what each kind of problem means`() async throws {
+    @Test func `the router describes every kind of problem`() async throws {
         let world = try await World()
         for kind in ProblemKind.allCases {
             let answer = try await world.send(.get, kind.type)
@@ -127,7 +127,7 @@ import Testing
         #expect(unknown.problem == .noSuchProblem)
     }
 
-    @Test func `knows every kind of problem from some route`() {
+    @Test func `every kind of problem is declared by a route`() {
         var used: Set<ProblemKind> = [.noSuchRoute, .methodNotAllowed]
         for outline in API.outlines { used.formUnion(outline.problems) }
         let missing = used.symmetricDifference(ProblemKind.allCases)
@@ -156,13 +156,13 @@ extension ProblemKind {
                 id: "r"))
     }
 
-    @Test func `says that it lives`() async {
+    @Test func `the private listener answers the liveness probe`() async {
         let response = await ask("/health/live", [])
         #expect(response.status == .ok)
         #expect(response.body == Array(#"{"status":"live"}"#.utf8))
     }
 
-    @Test func `is ready when all of its parts are`() async throws {
+    @Test func `the private listener is ready when all of its parts are ready`() async throws {
         let database = ComponentState(name: "database", isReady: true)
         let halted = ComponentState(
             name: "projection clients", isReady: false, detail: "halted at 7")
@@ -176,7 +176,7 @@ extension ProblemKind {
         #expect(body["components"]?["database"]?["ready"] == true)
     }
 
-    @Test func `stays ready with a part that an operator must look at`() async throws {
+    @Test func `the private listener stays ready with a part that needs attention`() async throws {
         let sealer = ComponentState(
             name: "sealer", isReady: true, detail: "halted", needsAttention: true)
         let answer = await ask("/health/ready", [sealer])
@@ -194,13 +194,13 @@ extension ProblemKind {
         #expect(broken["attention"] == true)
     }
 
-    @Test func `renders its metrics`() async {
+    @Test func `the private listener renders the metrics`() async {
         let response = await ask("/metrics", [])
         #expect(response.headers["Content-Type"] == Metrics.contentType)
         #expect(response.body.contains("urd_test_total 3"))
     }
 
-    @Test func `has nothing of the public one`() async {
+    @Test func `the private listener has no route of the public one`() async {
         #expect(await ask("/openapi.json", []).status == .notFound)
         #expect(await ask("/api/admin/realms", []).status == .notFound)
     }

@@ -10,7 +10,7 @@ import Testing
         .optional("count", .nullable(.integer(1...3)), "How many."),
         .optional("tags", .list(of: .oneOf(["a", "b"]), 0...2, unique: true), "Tags."))
 
-    @Test func `lets in what keeps to it`() throws {
+    @Test func `a schema accepts a value that meets it`() throws {
         try order.check(["name": "abc"])
         try order.check(["name": "abc", "count": .null, "tags": ["b", "a"]])
     }
@@ -23,12 +23,12 @@ import Testing
             (["name": "a", "tags": ["a", "b", "a"]], "tags"), (["name": "a", "more": 1], "more"),
             ([], ""), (.null, ""),
         ] as [(JSON, String)])
-    func `names the field that breaks it`(_ value: JSON, _ field: String) {
+    func `a schema's violation names the field`(_ value: JSON, _ field: String) {
         let error = #expect(throws: SchemaViolation.self) { try order.check(value) }
         #expect(error?.field == field)
     }
 
-    @Test func `prints itself with every constraint`() {
+    @Test func `a schema is printed with every constraint`() {
         #expect(
             order.document == [
                 "type": "object", "additionalProperties": false, "required": ["name"],
@@ -51,12 +51,12 @@ import Testing
             ])
     }
 
-    @Test func `counts scalars and not bytes`() throws {
+    @Test func `a schema counts Unicode scalars, not bytes`() throws {
         try Schema.text(1...2).check("éé")
         #expect(throws: SchemaViolation.self) { try Schema.text(1...2).check("ééé") }
     }
 
-    @Test func `shortens a long unknown name`() {
+    @Test func `a schema's violation shortens a long unknown name`() {
         let name = String(repeating: "x", count: 5000)
         let error = #expect(throws: SchemaViolation.self) { try order.check([name: 1]) }
         #expect((error?.field.utf8.count ?? 5000) < 200)
@@ -69,7 +69,7 @@ import Testing
         (String(repeating: "a", count: 63), true), (String(repeating: "a", count: 64), false),
         ("a\n", false), ("é", false),
     ])
-    func `of a label matches labels`(_ text: String, _ matches: Bool) {
+    func `the pattern of a label matches labels alone`(_ text: String, _ matches: Bool) {
         #expect(Names.label.matches(text) == matches)
     }
 
@@ -79,8 +79,7 @@ import Testing
         (.text(1...259, Names.host), "https://login.example.org/"),
         (.text(8...2000, Names.webAddress), "login.example.org"),
     ])
-    func `is told in words to whoever typed something else`(_ schema: Schema, _ text: String) throws
-    {
+    func `a pattern's violation is told in words`(_ schema: Schema, _ text: String) throws {
         let wrong = try #require(throws: SchemaViolation.self) {
             try schema.check(.string(text), field: "it")
         }
@@ -92,11 +91,11 @@ import Testing
         #expect(!said.contains("^"))
     }
 
-    @Test func `is written for every dialect`() {
+    @Test func `a pattern is printed for every dialect`() {
         #expect(Names.label.expression == #"^[a-z0-9](?:[\x2da-z0-9]{0,61}[a-z0-9])?$"#)
     }
 
-    @Test func `takes alternatives and repetitions`() {
+    @Test func `a pattern supports alternatives and repetitions`() {
         let pattern = Pattern.sequence([
             .either([.text("ab"), .text("a")]), .times(.either([.text("b"), .text("bb")]), 1...2),
         ])
@@ -105,7 +104,7 @@ import Testing
     }
 
     /// What a backtracking matcher would take years for.
-    @Test func `is not slow on a text that was made to make it slow`() {
+    @Test func `a pattern takes linear time on hostile texts`() {
         let pattern = Pattern.times(.times(.some(Characters("a"), 1...9), 1...9), 1...9)
         let text = String(repeating: "a", count: 50) + "!"
         let start = ContinuousClock.now

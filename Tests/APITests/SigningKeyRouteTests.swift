@@ -19,7 +19,7 @@ import Testing
         answer.json["items"]?.array?.map { $0["phase"]?.string } ?? []
     }
 
-    @Test func `are known before they sign, and after`() async throws {
+    @Test func `a realm's signing keys are published before they sign and after`() async throws {
         let world = try await World()
         #expect(try await world.send(.get, path).json == ["items": []])
         #expect(phases(try await rotate("ES256", world)) == ["active"])
@@ -32,7 +32,7 @@ import Testing
         for key in try #require(third.json["items"]?.array) { #expect(key["secret"] == nil) }
     }
 
-    @Test func `are of one algorithm each`() async throws {
+    @Test func `a realm's signing keys can be rotated for each algorithm by itself`() async throws {
         let world = try await World()
         _ = try await rotate("RS256", world)
         let both = try await rotate("ES256", world)
@@ -40,7 +40,7 @@ import Testing
         #expect(try await rotate("HS256", world).problem == .invalidField)
     }
 
-    @Test func `are rotated once for one idempotency key`() async throws {
+    @Test func `a realm's signing keys are rotated once per idempotency key`() async throws {
         let world = try await World()
         let first = try await rotate("ES256", world, idempotencyKey: "one")
         let second = try await rotate("ES256", world, idempotencyKey: "one")
@@ -48,7 +48,7 @@ import Testing
         #expect(try await world.send(.get, path).json == first.json)
     }
 
-    @Test func `stay as they are in a realm that is disabled, or not there`() async throws {
+    @Test func `a disabled or missing realm's signing keys cannot be rotated`() async throws {
         let world = try await World()
         let missing = "/api/admin/realms/nobody/signing-keys"
         #expect(try await world.send(.get, missing).problem == .noSuchRealm)

@@ -14,7 +14,7 @@ import Values
         "permissions": ["files"], "flags": ["a": true],
     ]
 
-    @Test func `is registered, changed and removed`() async throws {
+    @Test func `a web app can be registered, changed and removed over HTTP`() async throws {
         let world = try await World()
         let made = try await world.make(path, drive)
         let id = try #require(made.json["id"]?.string)
@@ -40,7 +40,7 @@ import Values
         #expect(face.problem == .appExists)
     }
 
-    @Test func `is at no place where people sign in`() async throws {
+    @Test func `a web app cannot take a host where people sign in`() async throws {
         let world = try await World()
         func made(_ origin: String) async throws -> Answered {
             try await world.send(
@@ -67,7 +67,7 @@ import Values
         #expect(moved.status == .badRequest)
     }
 
-    @Test func `names what is wrong with it`() async throws {
+    @Test func `an invalid web app is refused with the member at fault`() async throws {
         let world = try await World()
         for (member, value) in [
             ("permissions", ["*"]), ("origin", "http://drive.example"),
@@ -84,7 +84,8 @@ import Values
 }
 
 @Suite struct `A device's history` {
-    @Test func `tells how it was certified, and what it did since`() async throws {
+    @Test func `a device's history tells how it was certified and what it did since`() async throws
+    {
         let world = try await World()
         let route = try #require(API.table.first { $0.id == "listDeviceHistory" })
         let parts = world.path(route).split(separator: "/")

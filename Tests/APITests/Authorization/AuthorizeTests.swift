@@ -11,7 +11,7 @@ private typealias Site = AuthorizeWorld
 
 @Suite struct `The authorization endpoint` {
     @Test(arguments: [HTTP.Method.get, .post])
-    func `sends whoever is signed in back with a code, a state and its own name`(
+    func `the authorization endpoint answers with a code, the state and its issuer`(
         method: HTTP.Method
     ) async throws {
         let world = try await Site()
@@ -45,7 +45,9 @@ private typealias Site = AuthorizeWorld
         #expect(next.authenticatedAt == token.authenticatedAt && next.nonce == nil)
     }
 
-    @Test func `hands answers over in a form, and nothing in the address`() async throws {
+    @Test func `the authorization endpoint answers by form post without parameters in the address`()
+        async throws
+    {
         let world = try await Site()
         try await world.signIn()
         let answer = try await world.authorize(
@@ -65,7 +67,8 @@ private typealias Site = AuthorizeWorld
         #expect(script.status == .ok)
     }
 
-    @Test func `hands an answer over by a page in the realm's own look and language`() async throws
+    @Test func `the authorization endpoint's form post page has the realm's look and language`()
+        async throws
     {
         let world = try await Site(["language": "de", "accent_colour": "#0a7d5a"])
         try await world.signIn()
@@ -81,7 +84,9 @@ private typealias Site = AuthorizeWorld
         }
     }
 
-    @Test func `finds nothing in the realm's own look and language`() async throws {
+    @Test func `the authorization endpoint's error page has the realm's look and language`()
+        async throws
+    {
         let world = try await Site(["language": "de", "accent_colour": "#0a7d5a"])
         for (path, method) in [
             ("/nowhere", HTTP.Method.get), ("/login/", .get), ("/account", .delete),
@@ -120,7 +125,7 @@ private typealias Site = AuthorizeWorld
             [("client_id", "nobody")], [("client_id", "-")],
             [("client_id", "web"), ("client_id", "app")], [("client_id", "<script>")],
         ] as [Pairs])
-    func `sends nobody anywhere where the place is not the client's`(
+    func `the authorization endpoint redirects to registered addresses alone`(
         pairs: Pairs
     ) async throws {
         let world = try await Site()
@@ -158,7 +163,7 @@ private typealias Site = AuthorizeWorld
             ([("request", "eyJhbGciOiJub25lIn0.e30.")], "invalid_request_object"),
             ([("request_uri", "https://evil.example/request")], "request_uri_not_supported"),
         ] as [(Pairs, String)])
-    func `tells the client what is wrong with its request`(
+    func `the authorization endpoint tells the client what is wrong with its request`(
         pairs: Pairs, code: String
     ) async throws {
         let world = try await Site()
@@ -173,7 +178,7 @@ private typealias Site = AuthorizeWorld
     }
 
     @Test(arguments: [(2048, true), (2049, false), (6000, false), (6001, nil)] as [(Int, Bool?)])
-    func `sends a state back with what is wrong with it, or nobody anywhere`(
+    func `the authorization endpoint returns the state with an error, or redirects nobody`(
         length: Int, isGood: Bool?
     ) async throws {
         let world = try await Site()
@@ -192,7 +197,9 @@ private typealias Site = AuthorizeWorld
         #expect(told["error"] == "invalid_request" && told["state"] == "a\u{1}b")
     }
 
-    @Test func `asks a client without a secret for a challenge`() async throws {
+    @Test func `the authorization endpoint demands a PKCE challenge of public clients`()
+        async throws
+    {
         let world = try await Site()
         try await world.signIn()
         let app: Pairs = [("client_id", "app"), ("redirect_uri", "org.example.app:/back")]
@@ -212,7 +219,7 @@ private typealias Site = AuthorizeWorld
         #expect(name.status == .badRequest)
     }
 
-    @Test func `passes over what it does not know`() async throws {
+    @Test func `the authorization endpoint ignores unknown parameters`() async throws {
         let world = try await Site()
         try await world.signIn()
         let code = try await world.code(
@@ -224,7 +231,7 @@ private typealias Site = AuthorizeWorld
         #expect(try await world.redeem(code).json["scope"] == "openid email")
     }
 
-    @Test func `takes a request without a nonce`() async throws {
+    @Test func `the authorization endpoint accepts a request without a nonce`() async throws {
         let world = try await Site()
         try await world.signIn()
         let code = try await world.code(Site.request(without: ["nonce", "state"]))
@@ -232,7 +239,7 @@ private typealias Site = AuthorizeWorld
         #expect(token.nonce == nil)
     }
 
-    @Test func `puts claims where they were asked for by name`() async throws {
+    @Test func `claims requested by name stand where the request asked for them`() async throws {
         let world = try await Site()
         try await world.signIn()
         let claims = #"{"id_token":{"email":null},"userinfo":{"name":{"essential":true}}}"#
@@ -246,7 +253,7 @@ private typealias Site = AuthorizeWorld
         #expect(info.json["name"] == "Ann Lee" && info.json["email"] == nil)
     }
 
-    @Test func `gets no claim of a scope that its client may not have`() async throws {
+    @Test func `claims of a scope that the client may not have are left out`() async throws {
         let world = try await Site(web: ["scope": "openid profile"])
         try await world.signIn()
         let claims = #"{"id_token":{"email":null,"name":null},"userinfo":{"email":null}}"#
@@ -260,7 +267,9 @@ private typealias Site = AuthorizeWorld
         #expect(info.json["email"] == nil)
     }
 
-    @Test func `asks its person for each claim as for the scope that it belongs to`() async throws {
+    @Test func `claims requested by name need the person's consent as their scope does`()
+        async throws
+    {
         let world = try await Site(web: ["consent": "needed"])
         try await world.signIn()
         let bare = Site.request([("scope", "openid")])
@@ -288,7 +297,10 @@ private typealias Site = AuthorizeWorld
         #expect(try await world.world.userInfo(access).json["email"] == "ann@example.org")
     }
 
-    @Test func `is shown in no frame, read by no other origin, and kept by nobody`() async throws {
+    @Test
+    func `the authorization endpoint allows no frame, no reader of another origin and no cache`()
+        async throws
+    {
         let world = try await Site()
         let answer = try await world.authorize()
         #expect(answer.response.headers["X-Frame-Options"] == "DENY")

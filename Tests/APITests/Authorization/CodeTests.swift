@@ -16,7 +16,7 @@ private typealias Site = AuthorizeWorld
             [("code_verifier", "-")], [("redirect_uri", "https://web.example/other")],
             [("client_id", "second")],
         ] as [Pairs])
-    func `is good for whom it was sent to, and used up by a wrong try`(
+    func `an authorization code is its client's alone and used up by a wrong try`(
         pairs: Pairs
     ) async throws {
         let world = try await Site()
@@ -30,7 +30,7 @@ private typealias Site = AuthorizeWorld
         #expect(try await world.world.events().contains("session.refused"))
     }
 
-    @Test func `is bound to its redirect URI or to a challenge, whichever its client shows`()
+    @Test func `an authorization code is bound to its redirect URI or to the challenge`()
         async throws
     {
         let world = try await Site()
@@ -43,7 +43,7 @@ private typealias Site = AuthorizeWorld
     }
 
     @Test(arguments: ["reference", "jwt"])
-    func `redeemed at another host gives tokens of the issuer that its client was told`(
+    func `an authorization code redeemed at another host gives tokens of its own issuer`(
         format: String
     ) async throws {
         let world = try await Site(web: ["access_token_format": .string(format)])
@@ -86,7 +86,7 @@ private typealias Site = AuthorizeWorld
         }
     }
 
-    @Test func `without a challenge takes no verifier`() async throws {
+    @Test func `an authorization code without a challenge takes no verifier`() async throws {
         let world = try await Site()
         try await world.signIn()
         let code = try await world.code(
@@ -97,7 +97,7 @@ private typealias Site = AuthorizeWorld
         #expect(try await world.redeem(other, [("code_verifier", "-")]).status == .ok)
     }
 
-    @Test func `shown again ends what it gave`() async throws {
+    @Test func `an authorization code used again ends its session`() async throws {
         let world = try await Site()
         try await world.signIn()
         let code = try await world.code()
@@ -111,7 +111,8 @@ private typealias Site = AuthorizeWorld
         #expect(try await world.world.events().count == before, "Once is enough for the record.")
     }
 
-    @Test func `is redeemed once by fifty at a time`() async throws {
+    @Test func `an authorization code redeemed fifty times at once gives tokens once`() async throws
+    {
         let world = try await Site()
         try await world.signIn()
         let code = try await world.code()
@@ -127,7 +128,7 @@ private typealias Site = AuthorizeWorld
         #expect(try await world.world.events().count { $0 == "session.opened" } == 1)
     }
 
-    @Test func `is over after its time, on record once, and stays over on a clock that is behind`()
+    @Test func `an expired authorization code is recorded once and stays expired on a slow clock`()
         async throws
     {
         let world = try await Site(["code_lifetime": 10])
@@ -143,7 +144,9 @@ private typealias Site = AuthorizeWorld
         #expect(try await world.world.events().contains("session.opened") == false)
     }
 
-    @Test func `that was changed, or is of another kind, is none`() async throws {
+    @Test func `an authorization code that was altered, or is of another kind, is refused`()
+        async throws
+    {
         let world = try await Site()
         try await world.signIn()
         let code = try await world.code()
@@ -157,7 +160,9 @@ private typealias Site = AuthorizeWorld
         #expect(try await world.redeem(code).status == .ok)
     }
 
-    @Test func `is of no use for an account that was closed meanwhile`() async throws {
+    @Test func `an authorization code is refused for an account that was closed meanwhile`()
+        async throws
+    {
         let world = try await Site()
         try await world.signIn()
         let code = try await world.code()
@@ -165,7 +170,7 @@ private typealias Site = AuthorizeWorld
         #expect(try await world.redeem(code).json["error"] == "invalid_grant")
     }
 
-    @Test func `gives no token that outlives its session`() async throws {
+    @Test func `an authorization code gives no token that outlives its session`() async throws {
         let (day, week): (Int64, Int64) = (86_400, 604_800)
         let world = try await Site([
             "session_lifetime": .integer(day), "access_token_lifetime": .integer(week),
@@ -180,7 +185,9 @@ private typealias Site = AuthorizeWorld
         #expect(try await world.world.userInfo(access).status == .unauthorized)
     }
 
-    @Test func `carries resources on, of which the client may take some`() async throws {
+    @Test func `an authorization code keeps its resources, of which the client may choose some`()
+        async throws
+    {
         let world = try await Site()
         try await world.signIn()
         let (one, two) = ("https://api.example", "https://files.example")

@@ -14,7 +14,9 @@ private typealias Site = AuthorizeWorld
     private let contacts = "https://contacts.example.com/"
 
     /// The figures 3 to 6 of RFC 8707.
-    @Test func `a first token for one resource leaves the others for later`() async throws {
+    @Test func `a first token for one resource leaves the other resources for later refreshes`()
+        async throws
+    {
         let site = try await Site(web: ["access_token_format": "jwt"])
         try await site.signIn()
         let code = try await site.code(Site.request([("resource", cal), ("resource", contacts)]))
@@ -42,7 +44,7 @@ private typealias Site = AuthorizeWorld
     }
 
     /// OpenID Connect Core section 5.5.1.1.
-    @Test func `a level that is a must is the one it hears of`() async throws {
+    @Test func `an essential acr is answered with the requested level`() async throws {
         let site = try await Site()
         try await site.signIn(by: [.passkey])
         let single = "urn:modgud:acr:single"
@@ -66,7 +68,7 @@ private typealias Site = AuthorizeWorld
         #"{"essential":true,"values":"x"}"#, #"{"essential":true,"values":[1]}"#,
         #"{"essential":"yes","value":"x"}"#, #"{"value":1}"#, #"{"values":[]}"#,
     ])
-    func `a level that cannot be read is not passed over`(acr: String) async throws {
+    func `an unreadable acr demand is refused`(acr: String) async throws {
         let site = try await Site()
         try await site.signIn()
         let answer = try await site.authorize(
@@ -75,7 +77,7 @@ private typealias Site = AuthorizeWorld
     }
 
     /// OpenID Connect Core section 11.
-    @Test func `who cannot refresh is not let in while somebody is away`() async throws {
+    @Test func `a client without the refresh grant does not get offline_access`() async throws {
         let site = try await Site(web: ["grant_types": ["authorization_code"]])
         try await site.signIn()
         let answer = try await site.redeem(
@@ -83,7 +85,7 @@ private typealias Site = AuthorizeWorld
         #expect(answer.json["scope"] == "openid" && answer.json["refresh_token"] == nil)
     }
 
-    @Test func `an age in seconds is not one in whole seconds`() async throws {
+    @Test func `max_age is exact to the microsecond, not to whole seconds`() async throws {
         let site = try await Site()
         try await site.signIn()
         let young = Site.request([("prompt", "none"), ("max_age", "2")])
@@ -94,7 +96,7 @@ private typealias Site = AuthorizeWorld
     }
 
     /// RFC 9449 section 10.1, where RFC 9101 section 6.3 says which key was named.
-    @Test func `a key in a request object is the one that is proved`() async throws {
+    @Test func `a key named in a request object must be the key that is proved`() async throws {
         let world = try await FAPIWorld()
         let other = try ProofKey()
         func push(_ inner: String?, _ outer: String?) async throws -> Answered {

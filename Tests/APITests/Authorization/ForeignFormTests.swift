@@ -44,7 +44,9 @@ private typealias Site = AuthorizeWorld
     }
 
     @Test(arguments: [[], [("prompt", "none")]] as [Pairs])
-    func `get a code for whoever is signed in, as an address does`(more: Pairs) async throws {
+    func `a cross-site form post gets a code for the signed-in person, as a GET does`(more: Pairs)
+        async throws
+    {
         let world = try await world()
         let place = try await led(world, "/connect/authorize", Site.request(more))
         #expect(place.hasPrefix("/connect/authorize?continue=") && !place.contains("state"))
@@ -54,7 +56,7 @@ private typealias Site = AuthorizeWorld
         #expect(try await world.idToken(tokens).subject == world.ann.description)
     }
 
-    @Test func `lead to the login where nobody is signed in, or he has to show it anew`()
+    @Test func `a cross-site form post leads to the login where a sign-in is needed`()
         async throws
     {
         let world = try await world()
@@ -77,14 +79,18 @@ private typealias Site = AuthorizeWorld
         #expect(back.with["code"] != nil)
     }
 
-    @Test func `tell a client at once what is wrong with its request`() async throws {
+    @Test func `a cross-site form post tells the client at once what is wrong with its request`()
+        async throws
+    {
         let world = try await world()
         let answer = try await world.authorize(
             Site.request([("scope", "nothing")]), browser: "nobody", method: .post)
         #expect(try world.sent(answer).with["error"] == "invalid_scope")
     }
 
-    @Test func `log out the browser that sent them, with what came of its session`() async throws {
+    @Test func `a cross-site logout form logs out its browser and ends what came of its session`()
+        async throws
+    {
         let world = try await world()
         let tokens = try await world.redeem(try await world.code()).json
         let place = try await led(
@@ -107,7 +113,10 @@ private typealias Site = AuthorizeWorld
         #expect(try await world.world.introspect(token)["active"] == false)
     }
 
-    @Test func `log nobody out unasked, and say so of nobody who is signed in`() async throws {
+    @Test
+    func `a cross-site logout form without a hint asks first, or says that nobody is signed in`()
+        async throws
+    {
         let world = try await world()
         for pairs: Pairs in [[], [("post_logout_redirect_uri", Self.bye), ("state", "s")]] {
             let place = try await led(world, "/connect/logout", pairs)

@@ -27,7 +27,8 @@ private typealias Site = AuthorizeWorld
         return try await world.authorize([("continue", sealed)])
     }
 
-    @Test func `somebody logs in, and comes back to where he was going`() async throws {
+    @Test func `an authorization request leads through the login and back to itself`() async throws
+    {
         let world = try await Site()
         let answer = try await detour(world, [])
         let (place, members) = try world.sent(answer)
@@ -40,7 +41,7 @@ private typealias Site = AuthorizeWorld
         arguments: [
             [("prompt", "login")], [("prompt", "select_account")], [("max_age", "0")],
         ] as [Pairs])
-    func `somebody logs in anew where the client wants it`(more: Pairs) async throws {
+    func `prompt=login makes a signed-in person log in again`(more: Pairs) async throws {
         let world = try await Site()
         try await world.signIn()
         let first = try await world.idToken(try await world.redeem(try await world.code()))
@@ -54,7 +55,7 @@ private typealias Site = AuthorizeWorld
         #expect(before < after)
     }
 
-    @Test func `an age is asked for that the sign-in has or has not`() async throws {
+    @Test func `max_age demands a login where the sign-in is older`() async throws {
         let world = try await Site()
         try await world.signIn()
         world.world.clock.advance(seconds: 100)
@@ -65,7 +66,7 @@ private typealias Site = AuthorizeWorld
         #expect(try world.sent(answer).with["code"] != nil)
     }
 
-    @Test func `a stronger sign-in is asked for, and done without unless it is essential`()
+    @Test func `a stronger sign-in is asked for, and waived unless it is essential`()
         async throws
     {
         let world = try await Site()
@@ -88,7 +89,7 @@ private typealias Site = AuthorizeWorld
         #expect(try world.sent(refused).with["error"] == "unmet_authentication_requirements")
     }
 
-    @Test func `without a page there is a code or an error`() async throws {
+    @Test func `prompt=none is answered with a code or an error and no page`() async throws {
         let world = try await Site()
         let mute = Site.request([("prompt", "none")])
         let nobody = try world.sent(try await world.authorize(mute))
@@ -106,7 +107,8 @@ private typealias Site = AuthorizeWorld
         #expect(try world.sent(old).with["error"] == "login_required")
     }
 
-    @Test func `nobody comes back to a place that his client has no more`() async throws {
+    @Test func `a login leads back to no redirect URI that the client no longer has`() async throws
+    {
         let world = try await Site()
         let asked = try world.sent(try await world.authorize())
         let sealed = try #require(asked.with["continue"])
@@ -120,7 +122,7 @@ private typealias Site = AuthorizeWorld
         #expect(answer.status == .badRequest && answer.response.headers["Location"] == nil)
     }
 
-    @Test func `a hint at somebody else has him log in`() async throws {
+    @Test func `an id_token_hint of another person asks for a login`() async throws {
         let world = try await Site()
         try await world.signIn()
         let tokens = try await world.redeem(try await world.code())
@@ -138,7 +140,9 @@ private typealias Site = AuthorizeWorld
         #expect(try world.sent(foreign).with["error"] == "invalid_request")
     }
 
-    @Test func `a hint and a claim are answered for one person, or for none`() async throws {
+    @Test func `an id_token_hint and a sub claim that name different people are refused`()
+        async throws
+    {
         let world = try await Site()
         try await world.signIn()
         let tokens = try await world.redeem(try await world.code())
@@ -166,7 +170,7 @@ private typealias Site = AuthorizeWorld
         #expect(try world.sent(same).with["code"] != nil)
     }
 
-    @Test func `a claim names several people, of whom one may be signed in`() async throws {
+    @Test func `a sub claim with several values is met by any of these people`() async throws {
         let world = try await Site()
         try await world.signIn()
         let other = UUID.random()
@@ -195,7 +199,7 @@ private typealias Site = AuthorizeWorld
         #expect(back.with["error"] == "login_required")
     }
 
-    @Test func `a page is not for ever, and not anybody's`() async throws {
+    @Test func `a login page expires and belongs to one browser`() async throws {
         let world = try await Site()
         let answer = try await world.authorize()
         let sealed = try #require(try world.sent(answer).with["continue"])
@@ -205,7 +209,7 @@ private typealias Site = AuthorizeWorld
         #expect(try await world.authorize([("continue", sealed)]).status == .badRequest)
     }
 
-    @Test func `nothing is asked for that no address could carry`() async throws {
+    @Test func `a request that no address could carry is refused before a login`() async throws {
         let world = try await Site()
         let resources: Pairs = (0..<4).map {
             ("resource", "https://api.example/\($0)" + String(repeating: "x", count: 1500))
@@ -214,7 +218,7 @@ private typealias Site = AuthorizeWorld
         #expect(try world.sent(answer).with["error"] == "invalid_request")
     }
 
-    @Test func `a client that was disabled meanwhile is sent nobody`() async throws {
+    @Test func `a login for a client that was disabled meanwhile redirects nobody`() async throws {
         let world = try await Site()
         let answer = try await world.authorize()
         let sealed = try #require(try world.sent(answer).with["continue"])
@@ -229,7 +233,7 @@ private typealias Site = AuthorizeWorld
         #expect(anew.status == .badRequest && anew.response.headers["Location"] == nil)
     }
 
-    @Test func `somebody agrees once to what a client asks for`() async throws {
+    @Test func `consent to a client's scopes is asked for once`() async throws {
         let world = try await Site(web: ["consent": "needed"])
         try await world.signIn()
         let mute = try await world.authorize(Site.request([("prompt", "none")]))
@@ -255,7 +259,7 @@ private typealias Site = AuthorizeWorld
     }
 
     @Test(arguments: [("fr-CA de-CH en", "de"), ("en de", "en"), ("fr", "en"), ("DE", "de")])
-    func `pages speak the language that a client says its person likes`(
+    func `the login pages speak the language of ui_locales`(
         tags: String, language: String
     ) async throws {
         let world = try await Site()
@@ -272,7 +276,7 @@ private typealias Site = AuthorizeWorld
         #expect(text.contains("<html lang=\"\(language)\">"))
     }
 
-    @Test func `somebody agrees to each request that asks for it, after he logged in for it`()
+    @Test func `prompt=consent asks for consent to each request, after the login it demanded`()
         async throws
     {
         let world = try await Site(web: ["consent": "needed"])
@@ -292,7 +296,8 @@ private typealias Site = AuthorizeWorld
         #expect(try world.sent(try await world.authorize([("continue", done)])).with["code"] != nil)
     }
 
-    @Test func `a code is of no use once somebody took his consent back`() async throws {
+    @Test func `an authorization code is refused once the person revoked the consent`() async throws
+    {
         let world = try await Site(web: ["consent": "needed"])
         try await world.signIn()
         let sealed = try await consentPage(world, Site.request())

@@ -58,7 +58,7 @@ private typealias Site = AuthorizeWorld
         try await world.world.introspect(token)["active"] == true
     }
 
-    @Test func `keeps the issuer that its session began with, whichever host refreshes it`()
+    @Test func `logging out at a client keeps the issuer of its session, at any host of a refresh`()
         async throws
     {
         let world = try await world()
@@ -82,7 +82,7 @@ private typealias Site = AuthorizeWorld
     }
 
     @Test(arguments: [HTTP.Method.get, .post])
-    func `ends the browser's session and what came of it, and goes back`(
+    func `logging out at a client ends the browser's session and its tokens, and redirects back`(
         method: HTTP.Method
     ) async throws {
         let world = try await world()
@@ -99,7 +99,7 @@ private typealias Site = AuthorizeWorld
         #expect(try world.sent(mute).with["error"] == "login_required")
     }
 
-    @Test func `says nothing of a state that was not sent`() async throws {
+    @Test func `logging out at a client adds no state that was not sent`() async throws {
         let world = try await world()
         let hint = try await tokens(world).id
         let answer = await logOut(
@@ -107,7 +107,7 @@ private typealias Site = AuthorizeWorld
         #expect(answer.response.headers["Location"] == Self.bye)
     }
 
-    @Test func `goes back nowhere where the place or the hint is not the client's`()
+    @Test func `logging out at a client redirects nowhere without its own URI and hint`()
         async throws
     {
         let world = try await world()
@@ -145,7 +145,7 @@ private typealias Site = AuthorizeWorld
     }
 
     @Test(arguments: [HTTP.Method.get, .post])
-    func `keeps the language that is asked for on the way to its pages`(
+    func `logging out at a client keeps the requested language on its pages`(
         method: HTTP.Method
     ) async throws {
         let world = try await world()
@@ -168,7 +168,9 @@ private typealias Site = AuthorizeWorld
         #expect(done.response.headers["Location"] == "/logged-out?ui_locales=de")
     }
 
-    @Test func `asks where somebody else is signed in, or nobody`() async throws {
+    @Test func `logging out at a client asks first where another person is signed in, or nobody`()
+        async throws
+    {
         let world = try await world()
         let (access, hint) = try await tokens(world)
         try await world.world.signIn("bob", as: .random())
@@ -180,7 +182,7 @@ private typealias Site = AuthorizeWorld
         #expect(try await !isAlive(world, access))
     }
 
-    @Test func `leaves what an app has for while nobody is there, unless the realm says so`()
+    @Test func `logging out at a client leaves its offline access, unless the realm ends it too`()
         async throws
     {
         for isEnded in [false, true] {
@@ -200,7 +202,7 @@ private typealias Site = AuthorizeWorld
     }
 
     @Test(arguments: [true, false])
-    func `ends all that the asking client has of the browser, and nothing of another browser's`(
+    func `logging out at a client ends all that it has of this browser, and of no other`(
         isSignedIn: Bool
     ) async throws {
         let world = try await world()
@@ -227,7 +229,7 @@ private typealias Site = AuthorizeWorld
     }
 
     @Test
-    func `is not said to be done for a sign-in that nobody knows, while somebody is signed in`()
+    func `logging out by an unknown session is not confirmed while a person is signed in`()
         async throws
     {
         let world = try await world()
@@ -284,7 +286,7 @@ private typealias Site = AuthorizeWorld
         return found
     }
 
-    @Test func `clients are told of, each by a token of its own`() async throws {
+    @Test func `logging out notifies each client by a logout token of its own`() async throws {
         let world = try await world()
         let hint = try await tokens(world).id
         _ = try await tokens(world)
@@ -307,7 +309,9 @@ private typealias Site = AuthorizeWorld
         #expect(letters.contains { $0.claims.members["sid"] == hinted.members["sid"] })
     }
 
-    @Test func `whoever logged in anew logs out of all of it`() async throws {
+    @Test func `logging out after a second login in one browser ends what came of both`()
+        async throws
+    {
         let world = try await world()
         let before = try await tokens(world)
         let first = try #require(world.world.browsers["ann"]).session

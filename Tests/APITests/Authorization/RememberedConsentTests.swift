@@ -47,7 +47,7 @@ private typealias Site = AuthorizeWorld
     }
 
     @Test(arguments: ["https://evil.example/back", "com.evil.app:/back"])
-    func `holds of a client that nobody has checked for the place that was shown`(
+    func `consent to an unverified client holds for the redirect host that was shown`(
         other: String
     ) async throws {
         let site = try await site()
@@ -64,7 +64,9 @@ private typealias Site = AuthorizeWorld
         #expect(try await isRemembered(site, asking(calendar)))
     }
 
-    @Test func `holds at no other place that a client gives itself later`() async throws {
+    @Test func `consent to an unverified client does not hold for a redirect host added later`()
+        async throws
+    {
         let site = try await site([:], ["client_registration": "open"])
         let plain: JSONObject = [
             "client_name": "Web", "redirect_uris": [.string(calendar)],
@@ -90,7 +92,7 @@ private typealias Site = AuthorizeWorld
         }
     }
 
-    @Test func `holds at each place of a client that somebody has checked`() async throws {
+    @Test func `consent to a verified client holds for each of its redirect hosts`() async throws {
         let site = try await site(["resources_listed_only": false])
         try await agree(site, asking(calendar))
         #expect(try await isRemembered(site, asking("com.evil.app:/back")))
@@ -109,7 +111,7 @@ private typealias Site = AuthorizeWorld
     }
 
     @Test(arguments: [false, true])
-    func `holds for the resources that were shown`(isUnchecked: Bool) async throws {
+    func `consent holds for the resources that were shown`(isUnchecked: Bool) async throws {
         let (one, two) = ("https://one.example/api", "https://two.example/api")
         let site = try await site([
             "resources_listed_only": .bool(isUnchecked),
@@ -130,7 +132,7 @@ private typealias Site = AuthorizeWorld
         #expect(try await isRemembered(site, request()))
     }
 
-    @Test func `is not asked of clients that ask nobody, wherever their tokens are good`()
+    @Test func `consent is never asked for by clients with consent set to none, for any resource`()
         async throws
     {
         let site = try await site(["consent": "none", "resources_listed_only": false])
@@ -138,7 +140,9 @@ private typealias Site = AuthorizeWorld
             try await isRemembered(site, asking(calendar, [("resource", "https://one.example")])))
     }
 
-    @Test func `is asked anew once a client leads elsewhere that somebody trusted`() async throws {
+    @Test func `consent is asked for again once a trusted client gets another redirect host`()
+        async throws
+    {
         let site = try await site([
             "resources_listed_only": false, "consent": "none", "redirect_uris": [.string(calendar)],
         ])

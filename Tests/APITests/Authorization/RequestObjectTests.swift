@@ -48,7 +48,8 @@ private typealias Site = AuthorizeWorld
         return try world.sent(try await world.authorize(outer + more))
     }
 
-    @Test func `say what counts, and nothing beside them does`() async throws {
+    @Test func `a request object's parameters count, and parameters beside it do not`() async throws
+    {
         let world = try await world()
         let answer = try await send(
             world, try object(world) { $0["state"] = "inner" }, [("scope", "nothing")])
@@ -64,7 +65,7 @@ private typealias Site = AuthorizeWorld
         #expect(several.with["code"] != nil)
     }
 
-    @Test func `need no issuer, since they say whose they are`() async throws {
+    @Test func `a request object needs no iss, because client_id names its client`() async throws {
         let world = try await world()
         let bare = try object(world) { $0["iss"] = nil }
         #expect(try await send(world, bare).with["code"] != nil)
@@ -79,7 +80,10 @@ private typealias Site = AuthorizeWorld
         #expect(try await send(world, forged).with["error"] == "invalid_request_object")
     }
 
-    @Test func `are refused if their client did not sign them so, just now, for us`() async throws {
+    @Test
+    func `a request object is refused unless its client signed it, recently, for this server`()
+        async throws
+    {
         let world = try await world()
         let now = world.world.clock.next().seconds
         let changes: [(inout JSONObject) -> Void] = [
@@ -117,7 +121,7 @@ private typealias Site = AuthorizeWorld
         #expect(bare.status == .badRequest && bare.response.headers["Location"] == nil)
     }
 
-    @Test func `have members of the types that their parameters have`() async throws {
+    @Test func `a request object's members need the types of their parameters`() async throws {
         let world = try await world()
         let wrong: [(String, JSON)] = [
             ("scope", ["openid"]), ("prompt", true), ("state", 5), ("nonce", 7), ("nonce", .null),
@@ -141,7 +145,7 @@ private typealias Site = AuthorizeWorld
         }
     }
 
-    @Test func `come by value or by name, and not both ways`() async throws {
+    @Test func `a request object comes by value or by reference, not both ways`() async throws {
         let world = try await world()
         let pushed = try await push(world)
         for objects in [[try object(world)], ["x"], ["x", "y"]] {
@@ -152,7 +156,9 @@ private typealias Site = AuthorizeWorld
         #expect(try world.sent(try await world.authorize(pushed)).with["code"] != nil)
     }
 
-    @Test func `are the only ones of a client that promised it`() async throws {
+    @Test func `a client that registered require_signed_request_object can send no other requests`()
+        async throws
+    {
         let signing = try await world(["require_signed_request_object": true])
         #expect(
             try signing.sent(try await signing.authorize()).with["error"] == "invalid_request")
@@ -175,7 +181,7 @@ private typealias Site = AuthorizeWorld
         ]
     }
 
-    @Test func `pushed, are granted once, and not yet by looking`() async throws {
+    @Test func `a pushed request is granted once and not used up by showing a page`() async throws {
         let world = try await world()
         world.world.browsers.signOut("ann")
         let pushed = try await push(world)
@@ -191,7 +197,7 @@ private typealias Site = AuthorizeWorld
         #expect(try await world.redeem(code).status == .ok)
     }
 
-    @Test func `pushed, are their client's alone, and for a moment`() async throws {
+    @Test func `a pushed request is its client's alone and expires`() async throws {
         let world = try await world()
         try await world.register("second", [:])
         let pushed = try await push(world)
@@ -202,7 +208,9 @@ private typealias Site = AuthorizeWorld
         #expect(late.status == .badRequest && late.response.headers["Location"] == nil)
     }
 
-    @Test func `are not pushed by anybody else, nor by name, nor with faults`() async throws {
+    @Test func `a pushed request needs its client's authentication, no request_uri, and no faults`()
+        async throws
+    {
         let world = try await world()
         let nobody = try await world.world.post(
             "/connect/par", form: Site.request() + [("client_secret", "wrong")])

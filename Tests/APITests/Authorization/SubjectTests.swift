@@ -18,7 +18,7 @@ private typealias Site = AuthorizeWorld
         return try await world.redeem(code, [("client_id", client), ("redirect_uri", back)])
     }
 
-    @Test func `is somebody else in each sector, and the same in one`() async throws {
+    @Test func `a pairwise subject differs by sector and is the same within one`() async throws {
         let world = try await Site(web: ["subject_type": "pairwise"])
         try await world.register(
             "other",
@@ -57,7 +57,7 @@ private typealias Site = AuthorizeWorld
     }
 
     @Test(arguments: ["RS256", "ES256"])
-    func `is told signed where the client wants it`(algorithm: String) async throws {
+    func `user info is signed where the client asked for it`(algorithm: String) async throws {
         let world = try await Site(web: ["userinfo_signed_response_alg": .string(algorithm)])
         try await world.signIn()
         let token = try #require(
@@ -75,8 +75,7 @@ private typealias Site = AuthorizeWorld
         #expect(claims.members["email"] == "ann@example.org")
     }
 
-    @Test func `is told to whoever shows the token in the header or in a form, once`() async throws
-    {
+    @Test func `user info takes its token in the header or in a form, once`() async throws {
         let world = try await Site()
         try await world.signIn()
         let token = try #require(

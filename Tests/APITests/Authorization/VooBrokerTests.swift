@@ -61,7 +61,9 @@ extension `An app of the voo profile` {
     }
 
     @Test(arguments: ["/token", "/Token"])
-    func `RFC 6749: is known by its secret in the header alone`(_ path: String) async throws {
+    func `RFC 6749: a voo app authenticates by its secret in the header alone`(_ path: String)
+        async throws
+    {
         let world = try await brokered([:], secret: "hush")
         let form = Self.redeeming(try await brokersCode(world))
         for basic in ["broker:wrong", "ates:hush", "nobody:hush"] {
@@ -87,7 +89,7 @@ extension `An app of the voo profile` {
     }
 
     @Test(arguments: ["/token", "/Token"])
-    func `RFC 7523: is known by its assertion alone, and by each once`(
+    func `RFC 7523: a voo app authenticates by its assertion alone, each used once`(
         _ path: String
     ) async throws {
         let key = try SigningKey.generate(.es256)
@@ -124,7 +126,9 @@ extension `An app of the voo profile` {
     }
 
     @Test(arguments: ["/token", "/Token"])
-    func `RFC 9449: proves its key for the address that it called`(_ path: String) async throws {
+    func `RFC 9449: a voo app's DPoP proof names the address that it called`(_ path: String)
+        async throws
+    {
         let world = try await brokered(["token_endpoint_auth_method": "none"])
         let key = try ProofKey()
         func proof(_ path: String) throws -> String {

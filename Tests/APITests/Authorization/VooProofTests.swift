@@ -60,7 +60,7 @@ extension `An app of the voo profile` {
         return try #require(answer.json["access_token"]?.string)
     }
 
-    @Test func `RFC 9449: shows the key that its token is bound to, for what was asked`()
+    @Test func `RFC 9449: a voo app proves the key of its token for the request`()
         async throws
     {
         let world = try await world()
@@ -98,7 +98,7 @@ extension `An app of the voo profile` {
         #expect(try await guarded(world, "DPoP \(token)", proofs: [fresh]).status == .ok)
     }
 
-    @Test func `RFC 9449: spells the address of a proof as it likes, and means no other`()
+    @Test func `RFC 9449: a voo app's proof may spell its URL in any equivalent way, and no other`()
         async throws
     {
         let world = try await world()
@@ -127,7 +127,7 @@ extension `An app of the voo profile` {
         }
     }
 
-    @Test func `RFC 9449: shows no proof of a token that is bound to no key`() async throws {
+    @Test func `RFC 9449: a voo app's unbound token needs no proof`() async throws {
         let world = try await world()
         let token = try await tokens(world).access
         let key = try ProofKey()

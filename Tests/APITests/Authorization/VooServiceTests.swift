@@ -8,7 +8,7 @@ import Values
 /// At the resource server, by services that act for themselves.
 extension `An app of the voo profile` {
     @Test(arguments: ["reference", "jwt"])
-    func `VOO-08: a service passes with a token for the resource, and with no other`(
+    func `VOO-08: a service passes the guard with a token for the resource, and with no other`(
         format: String
     ) async throws {
         let (here, there) = ("https://api.voo.example", "https://bank.example")

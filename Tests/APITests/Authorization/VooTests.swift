@@ -80,7 +80,7 @@ private typealias Site = AuthorizeWorld
         )
     }
 
-    @Test func `VOO-01: hears at the resource where to log in`() async throws {
+    @Test func `VOO-01: a voo app learns the login address at the resource`() async throws {
         let world = try await world()
         for token in [nil, "expired"] {
             let answer = try await data(world, token)
@@ -98,7 +98,7 @@ private typealias Site = AuthorizeWorld
         #expect(answer.json["redirect_url"]?.string?.contains("client_id=ates") == true)
     }
 
-    @Test func `VOO-02: names its challenge in small letters, and has none that is plain`()
+    @Test func `VOO-02: a voo app names S256 in lower case, and plain is refused`()
         async throws
     {
         let world = try await world()
@@ -120,7 +120,7 @@ private typealias Site = AuthorizeWorld
         #expect(try world.sent(other).with["error"] == "invalid_request")
     }
 
-    @Test func `VOO-03: has people log in on the page, while their account is active`()
+    @Test func `VOO-03: a voo app's people log in on the page while their account is active`()
         async throws
     {
         let world = try await world()
@@ -131,7 +131,9 @@ private typealias Site = AuthorizeWorld
         #expect(try world.sent(try await world.visit("/authorize", Self.request)).to == "/login")
     }
 
-    @Test func `VOO-04: gets code and state in this order, and nothing behind them`() async throws {
+    @Test func `VOO-04: a voo app's redirect has code and state in this order and nothing else`()
+        async throws
+    {
         let world = try await world()
         try await world.signIn()
         let answer = try await world.visit("/authorize", Self.request)
@@ -145,7 +147,7 @@ private typealias Site = AuthorizeWorld
     }
 
     @Test(arguments: ["/token", "/Token"], [true, false])
-    func `VOO-05: redeems it by query or form, by either name of the verifier`(
+    func `VOO-05: a voo app redeems by query or form, with either name of the verifier`(
         path: String, isForm: Bool
     ) async throws {
         let world = try await world()
@@ -164,7 +166,9 @@ private typealias Site = AuthorizeWorld
         }
     }
 
-    @Test func `RFC 6749: hears of a scope where it has one, and else of none`() async throws {
+    @Test func `RFC 6749: a voo app's answer names a scope only where one was asked for`()
+        async throws
+    {
         let world = try await world(["scope": ""])
         let code = try await code(world)
         let first = try await post(
@@ -184,7 +188,7 @@ private typealias Site = AuthorizeWorld
         }
     }
 
-    @Test func `VOO-05: is the only kind of client that may`() async throws {
+    @Test func `VOO-05: a client of another profile may not redeem by query`() async throws {
         let world = try await world()
         try await world.signIn()
         let code = try await world.code()
@@ -204,7 +208,7 @@ private typealias Site = AuthorizeWorld
         #expect(twice.status == .badRequest)
     }
 
-    @Test func `VOO-06: refreshes once without a secret, and whoever repeats it ends it all`()
+    @Test func `VOO-06: a voo app refreshes without a secret, and a repeat ends the session`()
         async throws
     {
         let world = try await world()
@@ -225,7 +229,7 @@ private typealias Site = AuthorizeWorld
         #expect(try await refresh("").json["error"] == "invalid_grant")
     }
 
-    @Test func `VOO-07: is told apart by a business partner, and not once he is inactive`()
+    @Test func `VOO-07: a voo app sees a business partner as one, while the account is active`()
         async throws
     {
         let world = try await world()
@@ -248,7 +252,9 @@ private typealias Site = AuthorizeWorld
         #expect(try await other.world.introspect(text)["business_partner_id"] == nil)
     }
 
-    @Test func `VOO-08: may use the resource, has to log in, or is not allowed`() async throws {
+    @Test func `VOO-08: the guard answers that a person may pass, has to log in, or is forbidden`()
+        async throws
+    {
         let world = try await world()
         let token = try await tokens(world).access
         #expect(try await data(world, token, scope: "scopeTest").status == .ok)
@@ -260,7 +266,7 @@ private typealias Site = AuthorizeWorld
         #expect(try await data(world, token).status == .unauthorized)
     }
 
-    @Test func `VOO-08: has to log in, and nothing else, once it is disabled or gone`()
+    @Test func `VOO-08: the guard sends to the login once the client is disabled or deleted`()
         async throws
     {
         let world = try await world()
@@ -287,7 +293,7 @@ private typealias Site = AuthorizeWorld
     }
 
     @Test(arguments: ["reference", "jwt"])
-    func `VOO-08: of other clients only what is meant for the resource counts there`(
+    func `VOO-08: the guard accepts other clients' tokens for the resource alone`(
         format: String
     ) async throws {
         let (here, there) = ("https://api.voo.example", "https://bank.example")

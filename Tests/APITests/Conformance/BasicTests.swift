@@ -41,7 +41,7 @@ private let emailClaims = ["email", "email_verified"]
 
 /// The modules of the basic certification of OpenID providers, in their order.
 @Suite struct `OIDC basic` {
-    @Test func `01: the whole code flow`() async throws {
+    @Test func `OIDC basic 01: the whole code flow succeeds`() async throws {
         let world = try await Site.signedIn()
         let code = try await world.code()
         let answer = try await world.redeem(code)
@@ -55,18 +55,18 @@ private let emailClaims = ["email", "email_verified"]
         #expect(info.status == .ok && info.json["sub"] == .string(token.subject))
     }
 
-    @Test func `02: response_type is missing`() async throws {
+    @Test func `OIDC basic 02: a request without response_type is refused`() async throws {
         let world = try await Site.signedIn()
         #expect(try await world.end(without: ["response_type"])["error"] == "invalid_request")
     }
 
-    @Test func `03: an ID token is signed with RS256 where nothing is said`() async throws {
+    @Test func `OIDC basic 03: an ID token is signed with RS256 by default`() async throws {
         let answer = try await Site.signedIn().tokens()
         let text = try #require(answer.json["id_token"]?.string)
         #expect(try header(of: text)["alg"] == "RS256")
     }
 
-    @Test func `04: an ID token is never unsigned`() async throws {
+    @Test func `OIDC basic 04: an ID token is never unsigned`() async throws {
         let world = try await Site()
         await #expect(throws: (any Error).self) {
             try await world.register("bare", ["id_token_signed_response_alg": "none"])
@@ -75,7 +75,7 @@ private let emailClaims = ["email", "email_verified"]
         #expect(metadata["id_token_signing_alg_values_supported"] == ["RS256", "ES256"])
     }
 
-    @Test func `05-07: user info by GET, by POST with a header, and by POST with a form`()
+    @Test func `OIDC basic 05-07: user info answers GET, POST with a header and POST with a form`()
         async throws
     {
         let world = try await Site.signedIn()
@@ -90,7 +90,7 @@ private let emailClaims = ["email", "email_verified"]
         }
     }
 
-    @Test func `08: a request without nonce`() async throws {
+    @Test func `OIDC basic 08: a request without a nonce is accepted`() async throws {
         let world = try await Site.signedIn()
         let answer = try await world.tokens(without: ["nonce"])
         #expect(try await world.idToken(answer, nonce: nil).nonce == nil)
@@ -102,7 +102,7 @@ private let emailClaims = ["email", "email_verified"]
             ("12", "phone", []), ("13", "profile email address phone", profileClaims + emailClaims),
             ("none", "offline_access", []),
         ] as [(String, String, [String])])
-    func `09-13: claims by scope, at user info and not in the ID token`(
+    func `OIDC basic 09-13: claims of scopes stand at user info, not in the ID token`(
         number: String, scope: String, names: [String]
     ) async throws {
         let world = try await Site.signedIn()
@@ -120,7 +120,7 @@ private let emailClaims = ["email", "email_verified"]
         if !scope.contains("profile") { #expect(told == Set(names + ["sub"])) }
     }
 
-    @Test func `14: scopes and parameters in another order`() async throws {
+    @Test func `OIDC basic 14: scopes and parameters may come in any order`() async throws {
         let world = try await Site.signedIn()
         let pairs = Site.request([("scope", "profile email openid")]).reversed()
         let answer = try await world.authorize(Array(pairs))
@@ -131,13 +131,13 @@ private let emailClaims = ["email", "email_verified"]
         ("15", "display", "page"), ("16", "display", "popup"), ("22", "extra", "foobar"),
         ("24", "login_hint", "buffy"), ("25", "ui_locales", "se"), ("26", "claims_locales", "se"),
     ])
-    func `15-16, 22, 24-26: what changes nothing`(
+    func `OIDC basic 15-16, 22, 24-26: optional parameters are accepted without effect`(
         number: String, name: String, value: String
     ) async throws {
         #expect(try await Site.signedIn().end([(name, value)])["code"] != nil)
     }
 
-    @Test func `17: prompt=login`() async throws {
+    @Test func `OIDC basic 17: prompt=login asks for a new login`() async throws {
         let world = try await Site.signedIn()
         let before = try await world.idToken(try await world.tokens())
         world.world.clock.advance(seconds: 5)
@@ -146,12 +146,14 @@ private let emailClaims = ["email", "email_verified"]
         #expect(try #require(times.0) < (try #require(times.1)))
     }
 
-    @Test func `18: prompt=none, and nobody is signed in`() async throws {
+    @Test func `OIDC basic 18: prompt=none is refused where nobody is signed in`() async throws {
         let end = try await Site().end([("prompt", "none")])
         #expect(end["error"] == "login_required" && end["code"] == nil)
     }
 
-    @Test func `19: prompt=none, and somebody is signed in`() async throws {
+    @Test func `OIDC basic 19: prompt=none is answered with a code where a person is signed in`()
+        async throws
+    {
         let world = try await Site.signedIn()
         let before = try await world.idToken(try await world.tokens())
         world.world.clock.advance(seconds: 5)
@@ -160,7 +162,9 @@ private let emailClaims = ["email", "email_verified"]
         #expect(before.authenticatedAt == after.authenticatedAt)
     }
 
-    @Test func `20: max_age=1 after more than a second`() async throws {
+    @Test func `OIDC basic 20: max_age=1 asks for a new login after more than a second`()
+        async throws
+    {
         let world = try await Site.signedIn()
         let before = try await world.idToken(try await world.tokens())
         world.world.clock.advance(seconds: 5)
@@ -169,7 +173,7 @@ private let emailClaims = ["email", "email_verified"]
         #expect(try #require(times.0) < (try #require(times.1)))
     }
 
-    @Test func `21: max_age=10000`() async throws {
+    @Test func `OIDC basic 21: max_age=10000 accepts the present login`() async throws {
         let world = try await Site.signedIn()
         let before = try await world.idToken(try await world.tokens())
         world.world.clock.advance(seconds: 5)
@@ -177,14 +181,16 @@ private let emailClaims = ["email", "email_verified"]
         #expect(after.authenticatedAt != nil && before.authenticatedAt == after.authenticatedAt)
     }
 
-    @Test func `23: id_token_hint with prompt=none`() async throws {
+    @Test func `OIDC basic 23: id_token_hint with prompt=none is answered for the same person`()
+        async throws
+    {
         let world = try await Site.signedIn()
         let hint = try #require(try await world.tokens().json["id_token"]?.string)
         let answer = try await world.tokens([("prompt", "none"), ("id_token_hint", hint)])
         #expect(try await world.idToken(answer).subject == world.ann.description)
     }
 
-    @Test func `27: acr_values`() async throws {
+    @Test func `OIDC basic 27: acr_values are accepted`() async throws {
         let world = try await Site.signedIn()
         let level = "urn:modgud:acr:single"
         let answer = try await world.tokens([("acr_values", level)])
@@ -192,7 +198,7 @@ private let emailClaims = ["email", "email_verified"]
     }
 
     @Test(arguments: [("28", 0), ("29", 30)])
-    func `28-29: a code is used again, at once and after half a minute`(
+    func `OIDC basic 28-29: a code used again is refused, at once and after half a minute`(
         number: String, seconds: Int64
     ) async throws {
         let world = try await Site.signedIn()
@@ -205,21 +211,23 @@ private let emailClaims = ["email", "email_verified"]
         #expect(try await world.world.introspect(access) == ["active": false])
     }
 
-    @Test func `30: a redirect_uri that is not registered`() async throws {
+    @Test func `OIDC basic 30: an unregistered redirect_uri is refused`() async throws {
         let world = try await Site.signedIn()
         let answer = try await world.authorize(
             Site.request([("redirect_uri", "https://web.example/other")]))
         #expect(answer.status == .badRequest && answer.response.headers["Location"] == nil)
     }
 
-    @Test func `31: a request by POST`() async throws {
+    @Test func `OIDC basic 31: a request by POST is accepted`() async throws {
         let world = try await Site.signedIn()
         let answer = try await world.authorize(Site.request(), method: .post)
         #expect(try world.sent(answer).with["code"] != nil)
     }
 
     @Test(arguments: ["client_secret_post", "client_secret_basic"])
-    func `32: a secret in the form, and in the header`(method: String) async throws {
+    func `OIDC basic 32: a secret is accepted in the form and in the header`(method: String)
+        async throws
+    {
         let world = try await Site.signedIn()
         try await world.world.register(
             "other",
@@ -257,7 +265,7 @@ private let emailClaims = ["email", "email_verified"]
             "invalid_request_object"
         ),
     ])
-    func `33-34, 36: request objects that nobody signed are refused, and not passed over`(
+    func `OIDC basic 33-34, 36: unsigned request objects are refused, not ignored`(
         number: String, name: String, value: String, code: String
     ) async throws {
         let world = try await Site.signedIn()
@@ -266,7 +274,7 @@ private let emailClaims = ["email", "email_verified"]
         #expect(place == Site.back && members["error"] == code && members["code"] == nil)
     }
 
-    @Test func `35: an essential name by the parameter claims`() async throws {
+    @Test func `OIDC basic 35: an essential name requested by claims is returned`() async throws {
         let world = try await Site.signedIn()
         let claims = #"{"userinfo":{"name":{"essential":true}}}"#
         let answer = try await world.tokens([("scope", "openid"), ("claims", claims)])
@@ -279,7 +287,7 @@ private let emailClaims = ["email", "email_verified"]
         #expect(without.json["sub"] != nil && without.json["name"] == nil)
     }
 
-    @Test func `37: refresh tokens`() async throws {
+    @Test func `OIDC basic 37: refresh tokens give new tokens`() async throws {
         let world = try await Site.signedIn()
         try await world.register("second", [:])
         let first = try await world.tokens()
@@ -309,7 +317,7 @@ private let emailClaims = ["email", "email_verified"]
         }
     }
 
-    @Test func `38: PKCE breaks no request`() async throws {
+    @Test func `OIDC basic 38: PKCE breaks no request`() async throws {
         let world = try await Site.signedIn()
         let (code, none) = (["code_challenge", "code_challenge_method"] as Set, "-")
         #expect(try await world.tokens().status == .ok)
@@ -333,7 +341,7 @@ private let emailClaims = ["email", "email_verified"]
             [("claims", "{")], [("request", "x")], [("max_age", "-1")], [("resource", "#")],
             [("registration", "{}")],
         ] as [Pairs])
-    func `carry the state, the issuer, no code, and a sentence in plain characters`(
+    func `OIDC basic: errors carry state, issuer and an ASCII sentence, and no code`(
         more: Pairs
     ) async throws {
         let end = try await Site.signedIn().end(more)

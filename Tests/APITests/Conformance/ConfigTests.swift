@@ -18,7 +18,9 @@ import Values
         return (world, try await world.get(path))
     }
 
-    @Test func `01: is JSON, under the issuer that it names`() async throws {
+    @Test func `OIDC config 01: the metadata are JSON under the issuer that they name`()
+        async throws
+    {
         let (_, answer) = try await realm()
         #expect(answer.status == .ok)
         #expect(answer.response.headers["Content-Type"] == "application/json")
@@ -43,7 +45,9 @@ import Values
         ("prompt_values_supported", ["none", "login", "consent", "select_account"]),
         ("acr_values_supported", ["urn:modgud:acr:single", "urn:modgud:acr:multi"]),
     ])
-    func `02: lists what there is`(name: String, values: [String]) async throws {
+    func `OIDC config 02: the metadata list what is supported`(name: String, values: [String])
+        async throws
+    {
         let listed = try #require(try await realm().1.json[name]?.array).compactMap(\.string)
         for value in values { #expect(listed.contains(value), "\(name): \(value)") }
         #expect(Set(listed).count == listed.count)
@@ -61,7 +65,7 @@ import Values
         "pushed_authorization_request_endpoint", "end_session_endpoint",
         "device_authorization_endpoint",
     ])
-    func `03: names its endpoints by https`(name: String) async throws {
+    func `OIDC config 03: the metadata name their endpoints by https`(name: String) async throws {
         let address = try #require(try await realm().1.json[name]?.string)
         #expect(address.hasPrefix("https://id.acme.example/"))
     }
@@ -73,12 +77,15 @@ import Values
         ("claims_parameter_supported", true), ("request_parameter_supported", true),
         ("request_uri_parameter_supported", false),
     ])
-    func `04: says what it can`(name: String, value: Bool) async throws {
+    func `OIDC config 04: the metadata name the supported algorithms and methods`(
+        name: String, value: Bool
+    ) async throws {
         let said = try await realm().1.json[name]
         #expect(said == .bool(value) || said == nil && !value, "\(name)")
     }
 
-    @Test func `05: its keys have names that differ, and no private parts`() async throws {
+    @Test func `OIDC config 05: the key set has distinct names and no private parts`() async throws
+    {
         let (world, _) = try await realm()
         let keys = try #require(try await world.get("/.well-known/jwks").json["keys"]?.array)
         let names = keys.compactMap { $0["kid"]?.string }
@@ -91,7 +98,7 @@ import Values
         }
     }
 
-    @Test func `06: RFC 8414 says the same in its place`() async throws {
+    @Test func `OIDC config 06: the metadata of RFC 8414 are the same`() async throws {
         let (world, answer) = try await realm()
         let other = try await world.get("/.well-known/oauth-authorization-server")
         #expect(other.status == .ok && other.json["issuer"] == answer.json["issuer"])

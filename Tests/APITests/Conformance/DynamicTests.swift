@@ -9,13 +9,13 @@ import Values
 
 /// The modules of the certification of OpenID providers that clients register themselves at.
 @Suite struct `OIDC dynamic` {
-    @Test func `01: id_token RS256 by registration`() async throws {
+    @Test func `OIDC dynamic 01: a registered client gets ID tokens under RS256`() async throws {
         let client = try await Dynamic(["id_token_signed_response_alg": "RS256"])
         let text = try #require(try await client.tokens().json["id_token"]?.string)
         #expect(try header(of: text)["alg"] == "RS256")
     }
 
-    @Test func `02: id_token ES256 by registration`() async throws {
+    @Test func `OIDC dynamic 02: a registered client gets ID tokens under ES256`() async throws {
         let client = try await Dynamic(["id_token_signed_response_alg": "ES256"])
         let answer = try await client.tokens()
         let text = try #require(answer.json["id_token"]?.string)
@@ -27,14 +27,17 @@ import Values
         "id_token_signed_response_alg", "userinfo_signed_response_alg",
         "request_object_signing_alg",
     ])
-    func `03: signed with nothing is registered for nothing`(name: String) async throws {
+    func `OIDC dynamic 03: a registration with the algorithm none is refused`(name: String)
+        async throws
+    {
         let answer = try await Dynamic.register(try await Dynamic.site(), [name: "none"])
         #expect(answer.json["error"] == "invalid_client_metadata")
         #expect(answer.status == .badRequest)
     }
 
     @Test(arguments: ["RS256", "ES256"])
-    func `04: userinfo_signed_response_alg`(name: String) async throws {
+    func `OIDC dynamic 04: userinfo_signed_response_alg signs user info`(name: String) async throws
+    {
         let client = try await Dynamic(["userinfo_signed_response_alg": .string(name)])
         let tokens = try await client.tokens()
         let info = try await client.world.world.userInfo(
@@ -50,21 +53,28 @@ import Values
         #expect(claims.subject == (try await client.idToken(tokens).subject))
     }
 
-    @Test func `05: two redirect URIs and none sent`() async throws {
+    @Test
+    func `OIDC dynamic 05: a request without redirect_uri is refused where two are registered`()
+        async throws
+    {
         let client = try await Dynamic([
             "redirect_uris": [.string(Dynamic.back), "https://web.example/other"]
         ])
         #expect(try await client.isTold([("redirect_uri", "-")]))
     }
 
-    @Test func `05: one redirect URI and none sent`() async throws {
+    @Test
+    func `OIDC dynamic 05: a request without redirect_uri is refused where one is registered`()
+        async throws
+    {
         let client = try await Dynamic()
         #expect(try await client.isTold([("redirect_uri", "-")]))
         // OAuth alone lets it be left out.
         #expect(try await !client.isTold([("redirect_uri", "-"), ("scope", "email")]))
     }
 
-    @Test func `06: a redirect URI that was registered with a query`() async throws {
+    @Test func `OIDC dynamic 06: a redirect URI registered with a query is accepted`() async throws
+    {
         let place = Dynamic.back + "?foo=bar"
         let client = try await Dynamic(["redirect_uris": [.string(place)]])
         let (_, members) = try client.world.sent(
@@ -73,7 +83,9 @@ import Values
         #expect(members["foo"] == "bar" && members["error"] == "consent_required")
     }
 
-    @Test func `07: a query that is another than registered, or was added`() async throws {
+    @Test func `OIDC dynamic 07: a redirect URI with another or an added query is refused`()
+        async throws
+    {
         let place = Dynamic.back + "?foo=bar"
         let client = try await Dynamic(["redirect_uris": [.string(place)]])
         for other in [Dynamic.back, place + "&x=1", Dynamic.back + "?foo=baz"] {
@@ -83,13 +95,14 @@ import Values
         #expect(try await plain.isTold([("redirect_uri", Dynamic.back + "?foo=bar")]))
     }
 
-    @Test func `08: a fragment in a redirect URI`() async throws {
+    @Test func `OIDC dynamic 08: a redirect URI with a fragment is refused`() async throws {
         let answer = try await Dynamic.register(
             try await Dynamic.site(), ["redirect_uris": [.string(Dynamic.back + "#foo")]])
         #expect(answer.json["error"] == "invalid_redirect_uri" && answer.status == .badRequest)
     }
 
-    @Test func `09: logo_uri, policy_uri and tos_uri are kept, and shown`() async throws {
+    @Test func `OIDC dynamic 09: logo_uri, policy_uri and tos_uri are kept and shown`() async throws
+    {
         let said: JSONObject = [
             "logo_uri": "https://web.example/logo.png",
             "policy_uri": "https://web.example/privacy", "tos_uri": "https://web.example/terms",
@@ -105,7 +118,7 @@ import Values
         #expect(!browser.shows("https://web.example/logo.png"), "Nobody's browser goes there.")
     }
 
-    @Test func `09: a logo is a picture, and fetched once`() async throws {
+    @Test func `OIDC dynamic 09: a logo must be a picture and is fetched once`() async throws {
         let png: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 1, 2, 3]
         for (bytes, type) in [
             (png, "image/png"), ([0xFF, 0xD8, 0xFF, 0xE0], "image/jpeg"),
@@ -139,7 +152,7 @@ import Values
         }
     }
 
-    @Test func `10: keys by jwks and by jwks_uri`() async throws {
+    @Test func `OIDC dynamic 10: keys are accepted by jwks and by jwks_uri`() async throws {
         let key = try SigningKey.generate(.es256)
         let set = KeySet([key.verificationKey]).document
         let site = try await Dynamic.site(["https://web.example/keys": set])
@@ -154,7 +167,8 @@ import Values
         #expect(both.json["error"] == "invalid_client_metadata")
     }
 
-    @Test func `11: a sector_identifier_uri that lists all redirect URIs`() async throws {
+    @Test func `OIDC dynamic 11: a sector_identifier_uri must list all redirect URIs`() async throws
+    {
         let places: JSON = [.string(Dynamic.back), "https://other.example/back"]
         let site = try await Dynamic.site([
             "https://sector.example/uris": places,
@@ -179,7 +193,7 @@ import Values
         }
     }
 
-    @Test func `12: subjects by sector`() async throws {
+    @Test func `OIDC dynamic 12: pairwise subjects differ by sector`() async throws {
         let site = try await Dynamic.site()
         let one = try await Dynamic(["subject_type": "pairwise"], site)
         let two = try await Dynamic(["subject_type": "pairwise"], site)
@@ -198,7 +212,7 @@ import Values
         #expect(try await far.idToken(answer).subject != first)
     }
 
-    @Test func `15: a request object by request_uri is refused, one by value is taken`()
+    @Test func `OIDC dynamic 15: a request object is accepted by value and refused by request_uri`()
         async throws
     {
         let key = try SigningKey.generate(.rs256)
@@ -230,7 +244,9 @@ import Values
         }
     }
 
-    @Test func `16: what its request objects are signed with is what it said`() async throws {
+    @Test func `OIDC dynamic 16: a request object needs the algorithm that its client registered`()
+        async throws
+    {
         let key = try SigningKey.generate(.es256)
         let client = try await Dynamic([
             "jwks": KeySet([key.verificationKey]).document, "request_object_signing_alg": "RS256",
@@ -249,7 +265,7 @@ import Values
         #expect(answer.status == .badRequest && answer.response.headers["Location"] == nil)
     }
 
-    @Test func `17: a client assertion for the issuer`() async throws {
+    @Test func `OIDC dynamic 17: a client assertion for the issuer is accepted`() async throws {
         let key = try SigningKey.generate(.es256)
         let client = try await Dynamic([
             "jwks": KeySet([key.verificationKey]).document,
@@ -260,7 +276,7 @@ import Values
         #expect(other.json["error"] == "invalid_client")
     }
 
-    @Test func `18: the answer to a registration is whole`() async throws {
+    @Test func `OIDC dynamic 18: the answer to a registration has all members`() async throws {
         let answer = try await Dynamic.register(try await Dynamic.site(), ["x": 1])
         #expect(answer.status.code == 201)
         #expect(answer.response.headers["Content-Type"] == "application/json")
@@ -271,7 +287,7 @@ import Values
         #expect(answer.json["client_secret_expires_at"] == 0 && answer.json["x"] == nil)
     }
 
-    @Test func `19: initiate_login_uri is https, and echoed`() async throws {
+    @Test func `OIDC dynamic 19: initiate_login_uri must be https and is echoed`() async throws {
         let address: JSON = "https://web.example/begin"
         #expect(
             try await Dynamic(["initiate_login_uri": address]).made["initiate_login_uri"] == address
@@ -283,7 +299,8 @@ import Values
         }
     }
 
-    @Test func `20: default_max_age and default_acr_values hold where a request says nothing`()
+    @Test
+    func `OIDC dynamic 20: default_max_age and default_acr_values apply where a request is silent`()
         async throws
     {
         let client = try await Dynamic(["default_max_age": 10])
@@ -301,7 +318,9 @@ import Values
         #expect(try strong.world.sent(answer).to == "/login")
     }
 
-    @Test func `21: nobody gives himself a consent, or a profile`() async throws {
+    @Test func `OIDC dynamic 21: a registration cannot set its own consent or profile`()
+        async throws
+    {
         let site = try await Dynamic.site()
         for member in [["consent": "none"], ["profile": "voo"], ["login_location": "bare"]]
             as [JSONObject]
@@ -324,7 +343,10 @@ import Values
         #expect(changed.json["error"] == "invalid_client_metadata")
     }
 
-    @Test func `22: with a client its tokens, its codes and its token are gone`() async throws {
+    @Test
+    func `OIDC dynamic 22: a deleted client's tokens, codes and registration token are refused`()
+        async throws
+    {
         let client = try await Dynamic()
         let (world, site) = (client.world, client.world.world)
         let tokens = try await client.tokens([("scope", "openid offline_access")])

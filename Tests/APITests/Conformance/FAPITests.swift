@@ -9,7 +9,7 @@ import Values
 
 /// Of the modules of the FAPI 2.0 security profile those that say something beyond OpenID Connect.
 @Suite struct `FAPI2` {
-    @Test func `the whole flow, pushed, signed and bound`() async throws {
+    @Test func `FAPI2: the whole flow succeeds, pushed, signed and bound`() async throws {
         let world = try await FAPIWorld()
         let pushed = try await world.push()
         #expect(pushed.status == .created)
@@ -26,7 +26,7 @@ import Values
             ("a nonce of 384", [("nonce", String(repeating: "n", count: 384))]),
             ("a state of 1000", [("state", String(repeating: "s", count: 1000))]),
         ] as [(String, Pairs)])
-    func `texts of the client's come back`(name: String, more: Pairs) async throws {
+    func `FAPI2: the client's texts come back unchanged`(name: String, more: Pairs) async throws {
         let world = try await FAPIWorld()
         let (_, members) = try world.site.sent(try await world.visit(try await world.push(more)))
         let answer = try await world.redeem(try #require(members["code"]))
@@ -58,19 +58,23 @@ import Values
             ),
             ("state of 4000", [("state", String(repeating: "s", count: 4000))], "invalid_request"),
         ] as [(String, Pairs, String)])
-    func `is not pushed`(name: String, more: Pairs, error: String) async throws {
+    func `FAPI2: a faulty pushed request is refused`(name: String, more: Pairs, error: String)
+        async throws
+    {
         let answer = try await FAPIWorld().push(more)
         #expect(answer.status == .badRequest && answer.json["error"] == .string(error))
     }
 
-    @Test func `a request that was not pushed is refused`() async throws {
+    @Test func `FAPI2: a request that was not pushed is refused`() async throws {
         let world = try await FAPIWorld()
         let answer = try await world.site.authorize(
             AuthorizeWorld.request([("client_id", "bank")]))
         #expect(try world.site.sent(answer).with["error"] == "invalid_request")
     }
 
-    @Test func `a pushed request is granted once, to its client, and for a moment`() async throws {
+    @Test func `FAPI2: a pushed request is granted once, to its client, for a short time`()
+        async throws
+    {
         let world = try await FAPIWorld()
         let pushed = try await world.push()
         // Looking at it, with nobody signed in, uses nothing up.
@@ -105,7 +109,9 @@ import Values
             ("of somebody else", ["sub": "other"]), ("not before a minute", ["nbf": 90]),
             ("made in a minute", ["iat": 90]), ("for hours", ["exp": 7200]),
         ] as [(String, JSONObject)])
-    func `a client assertion is refused`(name: String, change: JSONObject) async throws {
+    func `FAPI2: a faulty client assertion is refused`(name: String, change: JSONObject)
+        async throws
+    {
         let world = try await FAPIWorld()
         let assertion: String
         switch change["-"]?.bool {
@@ -125,7 +131,7 @@ import Values
         #expect(answer.json["error"] == error && answer.json["access_token"] == nil)
     }
 
-    @Test func `a client assertion of a clock that is a little ahead is taken`() async throws {
+    @Test func `FAPI2: a client assertion of a clock slightly ahead is accepted`() async throws {
         let world = try await FAPIWorld()
         let ahead = JSON.integer(world.now + 8)
         let answer = try await world.push(
@@ -146,13 +152,16 @@ import Values
                 "invalid_grant"
             ),
         ] as [(String, Pairs, String)])
-    func `a code is not redeemed`(name: String, more: Pairs, error: String) async throws {
+    func `FAPI2: a code is not redeemed with a faulty request`(
+        name: String, more: Pairs, error: String
+    ) async throws {
         let world = try await FAPIWorld()
         let answer = try await world.redeem(try await world.code(), more)
         #expect(answer.status == .badRequest && answer.json["error"] == .string(error))
     }
 
-    @Test func `a code is its client's, good once, and for a minute`() async throws {
+    @Test func `FAPI2: a code is its client's, used once, and expires after a minute`() async throws
+    {
         let world = try await FAPIWorld()
         let stolen = try await world.redeem(try await world.code(), client: "other")
         #expect(stolen.json["error"] == "invalid_grant")
@@ -168,7 +177,7 @@ import Values
         #expect(try await world.redeem(late).json["error"] == "invalid_grant")
     }
 
-    @Test func `a code is bound to the key that the request was pushed with`() async throws {
+    @Test func `FAPI2: a code is bound to the key of the pushed request`() async throws {
         let world = try await FAPIWorld()
         let thief = try ProofKey()
         for request in [
@@ -187,7 +196,7 @@ import Values
         #expect(mixed.json["error"] == "invalid_dpop_proof")
     }
 
-    @Test func `a token is bound, and never given out unbound`() async throws {
+    @Test func `FAPI2: a token is bound to a key and never issued unbound`() async throws {
         let world = try await FAPIWorld()
         let none = try await world.post(
             "/connect/token",
@@ -202,7 +211,8 @@ import Values
         #expect(try await world.site.world.userInfo(token).status == .unauthorized)
     }
 
-    @Test func `a refresh token is its client's, and the one before is good for a lost answer`()
+    @Test
+    func `FAPI2: a refresh token is its client's, and the previous one recovers a lost answer`()
         async throws
     {
         let world = try await FAPIWorld()
@@ -227,7 +237,7 @@ import Values
         #expect(again.json["refresh_token"] == second.json["refresh_token"])
     }
 
-    @Test func `whoever says no is reported to the client`() async throws {
+    @Test func `FAPI2: a refused consent is reported to the client`() async throws {
         let world = try await FAPIWorld(["consent": "needed", "client_name": "Web"])
         let (page, members) = try world.site.sent(try await world.visit(try await world.push()))
         #expect(page == "/consent")

@@ -50,7 +50,7 @@ private typealias Site = AuthorizeWorld
             ("35", [("claims", #"{"userinfo":{"name":{"essential":true}}}"#)], []),
             ("38", [], ["code_challenge", "code_challenge_method"]),
         ] as [(String, Pairs, Set<String>)])
-    func `01-38: the answer is a form, and nothing of it is in an address`(
+    func `OIDC form post 01-38: answers are forms, with nothing in an address`(
         number: String, more: Pairs, without: Set<String>
     ) async throws {
         let world = try await Site.signedIn()
@@ -73,7 +73,7 @@ private typealias Site = AuthorizeWorld
                 [("request", "eyJhbGciOiJub25lIn0.eyJzdGF0ZSI6IngifQ.")], "invalid_request_object"
             ),
         ] as [(String, Pairs, String)])
-    func `02, 18, 33-36: an error is a form as well`(
+    func `OIDC form post 02, 18, 33-36: errors are forms`(
         number: String, more: Pairs, error: String
     ) async throws {
         let members = try await form(try await Site.signedIn(), more)
@@ -83,7 +83,7 @@ private typealias Site = AuthorizeWorld
         #expect(mute["error"] == "login_required" && mute["code"] == nil)
     }
 
-    @Test func `23, 31: a hint, and a request by POST`() async throws {
+    @Test func `OIDC form post 23, 31: a hint and a request by POST are accepted`() async throws {
         let world = try await Site.signedIn()
         let hint = try #require(try await world.tokens().json["id_token"]?.string)
         let hinted = try await form(world, [("prompt", "none"), ("id_token_hint", hint)])

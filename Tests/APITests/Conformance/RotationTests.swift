@@ -9,7 +9,7 @@ import Values
 
 /// Those of the modules for clients that register themselves in which keys change.
 @Suite struct `OIDC dynamic, keys that rotate` {
-    @Test func `13: signing keys of the provider rotate`() async throws {
+    @Test func `OIDC dynamic 13: the provider's signing keys rotate`() async throws {
         let client = try await Dynamic()
         let world = client.world.world
         let before = Set(try await world.keySet().document.kids)
@@ -32,7 +32,7 @@ import Values
         #expect(try await client.idToken(new).subject == client.world.ann.description)
     }
 
-    @Test func `14: keys of the client rotate at its jwks_uri`() async throws {
+    @Test func `OIDC dynamic 14: the client's keys rotate at its jwks_uri`() async throws {
         let (old, new) = (try SigningKey.generate(.es256), try SigningKey.generate(.es256))
         let served = Served(KeySet([old.verificationKey]).document)
         let site = try await AuthorizeWorld(

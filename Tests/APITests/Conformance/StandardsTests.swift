@@ -13,7 +13,7 @@ private typealias Site = AuthorizeWorld
 /// What testers of servers check that no other test of ours says by its name.
 @Suite struct `Standards` {
     @Test(arguments: ["/connect/token", "/connect/introspect", "/connect/revoke", "/connect/par"])
-    func `RFC 6749: is asked by POST alone`(path: String) async throws {
+    func `RFC 6749: the token endpoint answers POST alone`(path: String) async throws {
         let world = try await SignInWorld()
         for method in [HTTP.Method.get, .put, .delete] {
             let answer = try await world.call(method, path, as: nil)
@@ -21,7 +21,7 @@ private typealias Site = AuthorizeWorld
         }
     }
 
-    @Test func `RFC 6749: parameters come once, empty ones not at all, and others are passed over`()
+    @Test func `RFC 6749: repeated parameters are refused, empty and unknown ones ignored`()
         async throws
     {
         let world = try await Site.signedIn()
@@ -38,7 +38,7 @@ private typealias Site = AuthorizeWorld
         }
     }
 
-    @Test func `RFC 6749: a secret with : + and % in the header is read as a form's text`()
+    @Test func `RFC 6749: a secret with : + and % in the header is form-decoded`()
         async throws
     {
         let world = try await SignInWorld()
@@ -54,7 +54,7 @@ private typealias Site = AuthorizeWorld
         #expect(wrong.response.headers["WWW-Authenticate"]?.hasPrefix("Basic ") == true)
     }
 
-    @Test func `RFC 6750: no token, a bad token, a token in the address`() async throws {
+    @Test func `RFC 6750: a missing, a bad and a query token get their challenges`() async throws {
         let world = try await Site.signedIn()
         let path = "/connect/userinfo"
         let none = try await world.world.call(.get, path, as: nil)
@@ -74,7 +74,7 @@ private typealias Site = AuthorizeWorld
         #expect(less.status == .forbidden && less.json["error"] == "insufficient_scope")
     }
 
-    @Test func `RFC 6750: a token in a form is taken byte for byte`() async throws {
+    @Test func `RFC 6750: a token in a form is read byte for byte`() async throws {
         let world = try await Site.signedIn()
         let token = try #require(try await world.tokens().json["access_token"]?.string)
         let path = "/connect/userinfo"
@@ -86,7 +86,8 @@ private typealias Site = AuthorizeWorld
         }
     }
 
-    @Test func `RFC 6750: a token in the header and in the form, and spaces before it`()
+    @Test
+    func `RFC 6750: a token in both header and form is refused, and spaces before it ignored`()
         async throws
     {
         let world = try await Site.signedIn()
@@ -137,7 +138,7 @@ private typealias Site = AuthorizeWorld
     }
 
     @Test(arguments: ["password", "implicit", "urn:ietf:params:oauth:grant-type:saml2-bearer"])
-    func `RFC 9700: there is no such grant`(grant: String) async throws {
+    func `RFC 9700: the password and implicit grants are refused`(grant: String) async throws {
         let answer = try await SignInWorld().post(
             "/connect/token",
             form: [
@@ -148,7 +149,7 @@ private typealias Site = AuthorizeWorld
         #expect(answer.json["error"] == "unsupported_grant_type")
     }
 
-    @Test func `RFC 9700: nobody is sent on by a redirect that would repeat a form`() async throws {
+    @Test func `RFC 9700: no redirect makes a browser repeat a form post`() async throws {
         let world = try await Site.signedIn()
         for answer in [
             try await world.authorize(), try await world.authorize(Site.request(), method: .post),
@@ -157,7 +158,7 @@ private typealias Site = AuthorizeWorld
         ] { #expect(answer.status == .seeOther) }
     }
 
-    @Test func `RFC 9700: no client has the name of a person`() async throws {
+    @Test func `RFC 9700: no client can have a person's subject`() async throws {
         let world = try await SignInWorld(["client_registration": "open"])
         let made = try await world.registerItself([
             "client_id": "0193a0e7-5e0c-8000-9000-2f6b1c1d9a10"
@@ -178,7 +179,9 @@ private typealias Site = AuthorizeWorld
         ("http://127.0.0.1:1@evil.example/back", false),
         ("org.example.app:/back", true), ("org.example.app://back", false),
     ])
-    func `RFC 8252: an app on the person's machine`(place: String, isGood: Bool) async throws {
+    func `RFC 8252: a native app is answered at loopback and private schemes`(
+        place: String, isGood: Bool
+    ) async throws {
         let world = try await Site.signedIn()
         let answer = try await world.authorize(
             Site.request([("client_id", "app"), ("redirect_uri", place)]))
@@ -203,7 +206,8 @@ private typealias Site = AuthorizeWorld
         #expect(hint["error"] == "invalid_request")
     }
 
-    @Test func `RFC 7662: whoever is not concerned hears nothing, whatever the hint`() async throws
+    @Test func `RFC 7662: a client that may not introspect a token gets inactive, with any hint`()
+        async throws
     {
         let world = try await Site.signedIn()
         let token = try #require(try await world.tokens().json["access_token"]?.string)
@@ -227,7 +231,7 @@ private typealias Site = AuthorizeWorld
         #expect(nobody.status == .unauthorized)
     }
 
-    @Test func `RFC 7009: a client gives back what is its own, and nobody else's`() async throws {
+    @Test func `RFC 7009: a client revokes its own tokens and no others`() async throws {
         let world = try await Site.signedIn()
         try await world.register("stranger", [:])
         let tokens = try await world.tokens()
@@ -248,7 +252,9 @@ private typealias Site = AuthorizeWorld
     }
 
     @Test(arguments: ["access_token", "refresh_token"])
-    func `RFC 7009: what could not be given back is not called done`(kind: String) async throws {
+    func `RFC 7009: a revocation that could not be stored is not confirmed`(kind: String)
+        async throws
+    {
         let world = try await Site.signedIn()
         let tokens = try await world.tokens()
         let form: Pairs = [
@@ -279,8 +285,7 @@ private typealias Site = AuthorizeWorld
         #expect(resource.isEmpty ? answer.status == .ok : answer.json["error"] == "invalid_target")
     }
 
-    @Test func `RFC 9207: the issuer is in every answer, exactly as in the metadata`() async throws
-    {
+    @Test func `RFC 9207: every answer names the issuer exactly as the metadata do`() async throws {
         let world = try await Site.signedIn()
         let metadata = try await world.world.get("/.well-known/openid-configuration").json
         let issuer = try #require(metadata["issuer"]?.string)
@@ -290,7 +295,7 @@ private typealias Site = AuthorizeWorld
         }
     }
 
-    @Test func `RFC 9126: a pushed request is not to be guessed`() async throws {
+    @Test func `RFC 9126: a pushed request's URI cannot be guessed`() async throws {
         let world = try await FAPIWorld()
         let (one, two) = (try await world.push(), try await world.push())
         #expect(one.response.headers["Cache-Control"] == "no-store")
@@ -299,7 +304,7 @@ private typealias Site = AuthorizeWorld
         #expect(texts[0] != texts[1] && texts.allSatisfy { $0.utf8.count > 60 })
     }
 
-    @Test func `RFC 9700: a form that no page of ours showed is nobody's sign-in`() async throws {
+    @Test func `RFC 9700: a login form that no page of Urd showed signs nobody in`() async throws {
         let browser = PageBrowser(try await SignInWorld(["registration": "jit_on_otp"]))
         try await browser.get("/login")
         try await browser.submit(

@@ -17,7 +17,9 @@ import Values
     private static let steps = 2_000
 
     @Test(arguments: worlds)
-    func `COZ-08 never has everything, in whatever order he asks`(_ number: Int) async throws {
+    func `COZ-08: an uncertified app never gets all scopes, for any order of requests`(
+        _ number: Int
+    ) async throws {
         let seed = UInt64.random(in: .min ... .max)
         print("any order \(number): seed \(seed)")
         let thieves = try await Thieves(seed)

@@ -64,7 +64,9 @@ import Values
     }
 
     @Test(arguments: ["/auth/login", "/auth/login/others"])
-    func `COZ-24 asks first, and no other script may`(_ path: String) async throws {
+    func `COZ-24: a web app's logout asks first and is closed to other scripts`(_ path: String)
+        async throws
+    {
         let opened = try await opened()
         for origin in [drive, notes] {
             let answer = await ask(.options, path, opened, origin, cookie: false)
@@ -88,7 +90,10 @@ import Values
         }
     }
 
-    @Test func `COZ-24 shows its own token beside the cookie, from its own place`() async throws {
+    @Test
+    func `COZ-24: a web app's logout needs its own token beside the cookie, from its own origin`()
+        async throws
+    {
         let opened = try await opened()
         _ = try await browser(opened.world)
         let before = try #require(try await signedIn(opened))

@@ -10,7 +10,7 @@ import Values
 @testable import SecurityKeysTesting
 
 @Suite struct `A store that vouches for an app` {
-    @Test func `COZ-06 is believed where it is Apple, and the log says so`() async throws {
+    @Test func `COZ-06: an Apple attestation is accepted and recorded`() async throws {
         let world = try await FlagshipWorld()
         let app = try await world.certified()
         let found = try await world.send(.get, "/auth/register/\(app.id)", bearer: app.token)
@@ -69,7 +69,7 @@ import Values
     ]
 
     @Test(arguments: wrong)
-    func `COZ-06 is not believed where one thing is not right`(_ wrong: Wrong) async throws {
+    func `COZ-06: an Apple attestation with any fault is refused`(_ wrong: Wrong) async throws {
         let world = try await FlagshipWorld()
         let app = try await world.register()
         var device = try AppleDevice(world.apple)
@@ -83,7 +83,7 @@ import Values
         #expect(try await world.happened("client.certified").isEmpty)
     }
 
-    @Test func `COZ-06 is not believed where somebody else signs as Apple`() async throws {
+    @Test func `COZ-06: an Apple attestation under another root is refused`() async throws {
         let world = try await FlagshipWorld()
         let app = try await world.register()
         let device = try AppleDevice(CertificateAuthority())
@@ -95,7 +95,9 @@ import Values
                 == "chain_untrusted")
     }
 
-    @Test func `COZ-04 is asked once, for this app, within a week`() async throws {
+    @Test func `COZ-04: an attestation challenge is used once, by its app, within a week`()
+        async throws
+    {
         let world = try await FlagshipWorld()
         let (app, other) = (try await world.register(), try await world.register("Other"))
         let device = try AppleDevice(world.apple)
@@ -127,7 +129,9 @@ import Values
         #expect(unknown.json["error"] == "Client not found")
     }
 
-    @Test func `COZ-04 certifies once where fifty come at once`() async throws {
+    @Test func `COZ-04: an attestation challenge used fifty times at once certifies once`()
+        async throws
+    {
         let world = try await FlagshipWorld()
         let app = try await world.register()
         let challenge = try await world.challenge(app)
@@ -143,7 +147,8 @@ import Values
         #expect(try await world.happened("client.certified").count == 1)
     }
 
-    @Test func `COZ-04 believes every one of forty words with challenges of their own at once`()
+    @Test
+    func `COZ-04: forty simultaneous attestations with their own challenges are all accepted`()
         async throws
     {
         let world = try await FlagshipWorld()
@@ -163,7 +168,9 @@ import Values
         #expect(try await world.happened("attestation.accepted").count == 40)
     }
 
-    @Test func `COZ-06 hears of the same device again by numbers that grow`() async throws {
+    @Test func `COZ-06: a later Apple assertion of a certified device needs a growing counter`()
+        async throws
+    {
         let world = try await FlagshipWorld()
         let app = try await world.register()
         let device = try AppleDevice(world.apple)
@@ -209,7 +216,7 @@ import Values
                 world.google.message(verdict, by: key, under: other, header: header)))
     }
 
-    @Test func `COZ-05 is believed where it is Google`() async throws {
+    @Test func `COZ-05: a Google integrity verdict is accepted`() async throws {
         let world = try await FlagshipWorld()
         #expect(try await verdict(world).status == .noContent)
         #expect(
@@ -218,7 +225,7 @@ import Values
         #expect(try await verdict(world) { $0["deviceIntegrity"] = [:] }.status == .noContent)
     }
 
-    @Test func `COZ-05 is not believed where one thing is not right`() async throws {
+    @Test func `COZ-05: a Google integrity verdict with any fault is refused`() async throws {
         let world = try await FlagshipWorld()
         func setting(
             _ part: String, _ member: String, _ value: JSON
@@ -275,7 +282,7 @@ import Values
         #expect(try await world.happened("client.certified").isEmpty)
     }
 
-    @Test func `COZ-05 has to say what the realm demands`() async throws {
+    @Test func `COZ-05: a Google integrity verdict must meet the realm's demands`() async throws {
         let world = try await FlagshipWorld([
             "play_integrity_demands": [
                 "PLAY_RECOGNIZED", "MEETS_DEVICE_INTEGRITY", "LICENSED",
@@ -293,7 +300,9 @@ import Values
         #expect(answer.status == .badRequest)
     }
 
-    @Test func `COZ-07 is not taken where it is no more`() async throws {
+    @Test func `COZ-07: a SafetyNet statement is refused by default, as the service has ended`()
+        async throws
+    {
         let world = try await FlagshipWorld()
         let app = try await world.register()
         for (platform, error): (JSON, JSON) in [

@@ -80,7 +80,9 @@ extension FlagshipWorld {
         )
     }
 
-    @Test func `COZ-09 types the code that was mailed, once and in time`() async throws {
+    @Test func `COZ-09: an owner certifies an app with the mailed code, once and in time`()
+        async throws
+    {
         let (world, code) = try await world()
         let request = InstallationRequest(app: try await world.register())
         let browser = try await world.browser(try await code(), at: request.place)
@@ -122,7 +124,7 @@ extension FlagshipWorld {
         #expect(browser.shows("see and change all your data"))
     }
 
-    @Test func `COZ-09 gives no tries back for another code, another app or another node`()
+    @Test func `COZ-09: guesses at certification codes add up over codes, apps and nodes`()
         async throws
     {
         let (world, code) = try await world()
@@ -165,7 +167,9 @@ extension FlagshipWorld {
         #expect(try await certifyRightly("Fourth app") == .noContent)
     }
 
-    @Test func `COZ-09 has few tries, on the page as elsewhere`() async throws {
+    @Test func `COZ-09: guesses at certification codes are limited on the page as elsewhere`()
+        async throws
+    {
         let (world, code) = try await world()
         let request = InstallationRequest(app: try await world.register())
         let browser = try await world.browser(try await code(), at: request.place)
@@ -192,7 +196,10 @@ extension FlagshipWorld {
         #expect(browser.shows("Allow Phone?"))
     }
 
-    @Test func `COZ-10 sends the app a code under both names, or a refusal`() async throws {
+    @Test
+    func `COZ-10: the consent page redirects with the code under both names, or with an error`()
+        async throws
+    {
         let (world, code) = try await world()
         let request = InstallationRequest(app: try await world.certified())
         let browser = try await world.browser(try await code(), at: request.place)
@@ -225,7 +232,9 @@ extension FlagshipWorld {
         _ = try FlagshipWorld.code(in: link.json["deeplink"]?.string)
     }
 
-    @Test func `COZ-08 gives everything for a verifier alone, and once`() async throws {
+    @Test func `COZ-08: a flagship code gives all scopes for its verifier alone, once`()
+        async throws
+    {
         let (world, code) = try await world()
         let (app, other) = (try await world.certified(), try await world.certified("Other"))
         let request = InstallationRequest(app: app)
@@ -252,7 +261,9 @@ extension FlagshipWorld {
         #expect(try await world.sessionCode(access).json["error"] == "Invalid JWT token")
     }
 
-    @Test func `COZ-08 is refused on a page, wherever the request would lead`() async throws {
+    @Test func `COZ-08: a request for all scopes is refused on a page for every redirect URI`()
+        async throws
+    {
         let (world, code) = try await world()
         let request = InstallationRequest(app: try await world.certified())
         let browser = try await world.browser(try await code(), at: request.place)
@@ -276,7 +287,7 @@ extension FlagshipWorld {
         #expect(nobody.shows("/login?next=%2Fauth%2Fauthorize"))
     }
 
-    @Test func `COZ-19 opens one web view with a code, for five minutes`() async throws {
+    @Test func `COZ-19: a session code opens one web view within five minutes`() async throws {
         let (world, code) = try await world()
         let request = InstallationRequest(app: try await world.certified())
         let text = try await code()
@@ -299,7 +310,7 @@ extension FlagshipWorld {
         #expect(thief.cookies["__Host-urd"] == nil)
     }
 
-    @Test func `COZ-19 opens one web view where fifty come at once`() async throws {
+    @Test func `COZ-19: a session code used fifty times at once opens one web view`() async throws {
         let (world, code) = try await world()
         let request = InstallationRequest(app: try await world.certified())
         let place = "\(request.place)&session_code=\(try await code())"

@@ -25,7 +25,7 @@ import Values
         return found.json["flagship"] == true
     }
 
-    @Test func `COZ-08 takes everything back with the certification`() async throws {
+    @Test func `COZ-08: a revoked certification ends all that it gave`() async throws {
         let world = try await FlagshipWorld()
         try await world.add(FlagshipWorld.drive)
         try await world.add(FlagshipWorld.bank)
@@ -63,7 +63,9 @@ import Values
         #expect(try await areGood().allSatisfy(\.self))
     }
 
-    @Test func `COZ-08 asks for certification anew where an app leads elsewhere`() async throws {
+    @Test func `COZ-08: an app with another redirect URI or software needs a new certification`()
+        async throws
+    {
         for change: JSONObject in [
             ["redirect_uris": ["cozy://", "evil://"]], ["redirect_uris": ["evil://"]],
             ["software_id": "other"],
@@ -88,7 +90,7 @@ import Values
         }
     }
 
-    @Test func `COZ-06 is of a key that certifies one client`() async throws {
+    @Test func `COZ-06: an attested key certifies one client`() async throws {
         let world = try await FlagshipWorld()
         let (app, other) = (try await world.register(), try await world.register("Other"))
         let device = try AppleDevice(world.apple)
@@ -118,7 +120,9 @@ import Values
         #expect(try await attest(other).status == .badRequest)
     }
 
-    @Test func `COZ-06 of one key is given to one client where twenty ask at once`() async throws {
+    @Test func `COZ-06: an attested key that certifies twenty clients at once certifies one`()
+        async throws
+    {
         let world = try await FlagshipWorld()
         let device = try AppleDevice(world.apple)
         var words: [(TestInstallation, JSON)] = []

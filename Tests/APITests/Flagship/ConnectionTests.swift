@@ -45,7 +45,10 @@ import Values
         return Setting(world: world, access: access, browser: browser)
     }
 
-    @Test func `COZ-19 is begun with a session code, and led back to the app`() async throws {
+    @Test
+    func `COZ-19: a konnector connection begins with a session code and leads back to the app`()
+        async throws
+    {
         let setting = try await setting()
         let (place, pairs) = try await setting.begin()
         #expect(place == "https://bank.example/start")
@@ -87,7 +90,9 @@ import Values
         }
     }
 
-    @Test func `COZ-19 is told what went wrong, in plain letters`() async throws {
+    @Test func `COZ-19: a failed konnector connection tells the app the error in plain ASCII`()
+        async throws
+    {
         let setting = try await setting()
         for (said, told) in [
             ("access_denied", "access_denied"), ("%3Cscript%3E", "unknown_error"),
@@ -106,7 +111,9 @@ import Values
         #expect(!place.contains("state="))
     }
 
-    @Test func `COZ-19 is for whoever is signed in as the owner`() async throws {
+    @Test func `COZ-19: a konnector connection needs a browser signed in as the owner`()
+        async throws
+    {
         let setting = try await setting()
         let stranger = setting.world.browser()
         let id = UUID.random()
@@ -126,7 +133,9 @@ import Values
         #expect(try await setting.world.happened("connection.begun").isEmpty)
     }
 
-    @Test func `COZ-19 is with one browser, once, and not for ever`() async throws {
+    @Test func `COZ-19: a konnector connection belongs to one browser, is used once and expires`()
+        async throws
+    {
         let setting = try await setting()
         let (_, pairs) = try await setting.begin()
         let state = try #require(pairs["state"])
@@ -155,7 +164,9 @@ import Values
         #expect(try await setting.back(late["state"]).status == .forbidden)
     }
 
-    @Test func `COZ-19 is made once where fifty come back at once`() async throws {
+    @Test func `COZ-19: a konnector connection completed fifty times at once is made once`()
+        async throws
+    {
         let setting = try await setting()
         let (_, pairs) = try await setting.begin()
         let query = "state=\(try #require(pairs["state"]))"
@@ -179,7 +190,7 @@ import Values
     }
 
     /// Where people are led comes of the registry, whatever a request says.
-    @Test func `COZ-19 leads to nobody but those whom the realm knows`() async throws {
+    @Test func `COZ-19: a konnector connection leads to known providers alone`() async throws {
         let setting = try await setting()
         let evil = "https%3A%2F%2Fevil.example"
         for query in [
@@ -214,7 +225,7 @@ import Values
         #expect(setting.browser.answer?.status == .notFound)
     }
 
-    @Test func `comes back to the realm's own app where none is named`() async throws {
+    @Test func `a konnector connection returns to the realm's own app by default`() async throws {
         let setting = try await setting(["default_web_app": "home"])
         let (_, pairs) = try await setting.begin("/accounts/bank/start")
         _ = try await setting.back(pairs["state"])
@@ -222,7 +233,7 @@ import Values
             setting.browser.place?.hasPrefix("http://home.id.acme.example/?account=") == true)
     }
 
-    @Test func `ends with its owner`() async throws {
+    @Test func `a konnector connection ends with its owner's session`() async throws {
         let setting = try await setting()
         let (_, pairs) = try await setting.begin()
         try await setting.world.world.carryOut(

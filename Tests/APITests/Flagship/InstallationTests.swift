@@ -12,7 +12,9 @@ import Values
         "redirect_uris": ["cozy://"], "client_name": "Phone", "software_id": "amiral",
     ]
 
-    @Test func `COZ-01 is told all that it said, and its name is told apart`() async throws {
+    @Test func `COZ-01: a flagship registration returns all metadata, with a name made distinct`()
+        async throws
+    {
         let world = try await FlagshipWorld()
         let said = Self.plain.merging([
             "client_kind": "mobile", "client_os": "iOS", "software_version": "1.2",
@@ -36,7 +38,10 @@ import Values
         }
     }
 
-    @Test func `COZ-01 is refused in this order and in these words`() async throws {
+    @Test
+    func `COZ-01: a faulty flagship registration is refused in the profile's order and words`()
+        async throws
+    {
         let world = try await FlagshipWorld()
         func refused(
             _ change: JSONObject, headers: Headers = [:]
@@ -67,7 +72,7 @@ import Values
         #expect(try await world.happened("client.registered").count == 3)
     }
 
-    @Test func `COZ-01 too often hears that there is nothing`() async throws {
+    @Test func `COZ-01: a flagship registration over its rate is answered 404`() async throws {
         let world = try await FlagshipWorld([
             "rate_limits": ["installation": ["target": ["amount": 2, "seconds": 3600]]]
         ])
@@ -81,7 +86,9 @@ import Values
         #expect(challenge.status == .notFound)
     }
 
-    @Test func `COZ-02 looks after itself by its registration token alone`() async throws {
+    @Test func `COZ-02: a flagship app manages itself by its registration token alone`()
+        async throws
+    {
         let world = try await FlagshipWorld()
         let (app, other) = (try await world.register(), try await world.register("Tablet"))
         let path = "/auth/register/\(app.id)"
@@ -109,7 +116,8 @@ import Values
         #expect(clash.status == .badRequest)
     }
 
-    @Test func `COZ-02 gets another secret for its own, and for no other`() async throws {
+    @Test func `COZ-02: a flagship app rotates its own secret, and no other client's`() async throws
+    {
         let world = try await FlagshipWorld()
         let app = try await world.register()
         let path = "/auth/register/\(app.id)"
@@ -146,7 +154,9 @@ import Values
     }
 
     /// Clients put the answer in the place of what they knew.
-    @Test func `COZ-02 refreshes with the secret that an update answered`() async throws {
+    @Test func `COZ-02: a flagship app refreshes with the secret that an update returned`()
+        async throws
+    {
         let world = try await FlagshipWorld()
         var app = try await world.certified()
         let refresh = try #require(
@@ -171,7 +181,7 @@ import Values
 
     /// As it was rotated before secrets followed from their number, or by an administrator.
     @Test
-    func `COZ-02 gets another secret by an update where the one in force cannot be said again`()
+    func `COZ-02: an update returns a new secret where the present one cannot be shown`()
         async throws
     {
         let world = try await FlagshipWorld()
@@ -192,7 +202,9 @@ import Values
         #expect(try await world.login(renewed).json["error"] == "invalid client_secret")
     }
 
-    @Test func `COZ-02 gets one other secret where twenty ask at once`() async throws {
+    @Test func `COZ-02: twenty simultaneous updates of a flagship app return one new secret`()
+        async throws
+    {
         let world = try await FlagshipWorld()
         let app = try await world.register()
         let path = "/auth/register/\(app.id)"
@@ -213,7 +225,8 @@ import Values
         #expect(found.json["client_secret"]?.string == secrets.first)
     }
 
-    @Test func `COZ-02 goes, also when it is gone, and its tokens with it`() async throws {
+    @Test func `COZ-02: deleting a flagship app ends its tokens, and can be repeated`() async throws
+    {
         let world = try await FlagshipWorld()
         let app = try await world.certified()
         let token = try #require(
@@ -234,7 +247,9 @@ import Values
                 "client_name"] == "Phone")
     }
 
-    @Test func `COZ-03 is nobody after an hour without a token or a code`() async throws {
+    @Test func `COZ-03: a flagship app without a token or a code is forgotten after an hour`()
+        async throws
+    {
         let world = try await FlagshipWorld()
         let (app, adopted) = (try await world.certified(), try await world.register("Tablet"))
         #expect(try await world.onboard(adopted).status == .accepted)
@@ -255,7 +270,7 @@ import Values
         }
     }
 
-    @Test func `COZ-03 stays where a code was given to it that it never redeemed`() async throws {
+    @Test func `COZ-03: a flagship app with an unredeemed code is kept`() async throws {
         let world = try await FlagshipWorld()
         let first = try await world.register("First")
         _ = try await world.onboard(first)
@@ -285,7 +300,7 @@ import Values
         }
     }
 
-    @Test func `is at home in its own realm alone`() async throws {
+    @Test func `a flagship app exists in its own realm alone`() async throws {
         let world = try await FlagshipWorld(["profile": "standard"])
         for (method, path): (Method, String) in [
             (.post, "/auth/register"), (.get, "/public/prelogin"),
@@ -298,7 +313,7 @@ import Values
         #expect(try await world.send(.get, "/.well-known/openid-configuration").status == .ok)
     }
 
-    @Test func `COZ-08 gets no tokens in any other way`() async throws {
+    @Test func `COZ-08: a flagship app gets no tokens by any other grant`() async throws {
         let world = try await FlagshipWorld()
         let app = try await world.certified()
         for grant in GrantType.allCases {

@@ -8,7 +8,9 @@ import Values
 @testable import API
 
 @Suite struct `An app that has the owner told of something` {
-    @Test func `COZ-22 gets a document of it`() async throws {
+    @Test func `COZ-22: an app that notifies the owner gets the notification's document`()
+        async throws
+    {
         let notified = try await NotifiedWorld()
         let answer = try await notified.send([
             "category": "balance", "category_id": "my-bank", "title": "Low", "state": "low",
@@ -32,7 +34,7 @@ import Values
         #expect(requested.subject == notified.world.account)
     }
 
-    @Test func `COZ-22 may say it in JSON or in JSON:API`() async throws {
+    @Test func `COZ-22: a notification may be sent as JSON or as JSON:API`() async throws {
         let notified = try await NotifiedWorld()
         let body: JSON = ["data": ["attributes": ["category": "plain", "title": "Hello"]]]
         for (type, status) in [
@@ -50,7 +52,7 @@ import Values
         }
     }
 
-    @Test func `COZ-22 has to be an app that was let in, and said of which kind it will be`()
+    @Test func `COZ-22: a notification needs an admitted app that declared its category`()
         async throws
     {
         let notified = try await NotifiedWorld()
@@ -72,7 +74,7 @@ import Values
         #expect(try await notified.world.happened("notification.requested").isEmpty)
     }
 
-    @Test func `does not reach another realm with its token`() async throws {
+    @Test func `a notification cannot be sent to another realm`() async throws {
         let (one, other) = (try await NotifiedWorld(), try await NotifiedWorld())
         #expect(try await one.send(bearer: other.access).status == .badRequest)
         #expect(try await one.world.happened("notification.requested").isEmpty)
@@ -84,11 +86,11 @@ import Values
         ("io.cozy.notifications:GET,ALL", true), ("io.cozy.notifications:POST:x:y", false),
         ("*", true), ("", false),
     ])
-    func `needs a scope that says so`(_ scope: String, _ allowed: Bool) {
+    func `a notification needs the scope for notifications`(_ scope: String, _ allowed: Bool) {
         #expect(NotificationScope.allows(["a", scope]) == allowed)
     }
 
-    @Test func `COZ-22 may be one that was let in for that alone`() async throws {
+    @Test func `COZ-22: a notification may come from an app with that scope alone`() async throws {
         let notified = try await NotifiedWorld()
         let world = notified.world
         for (scope, status) in [
@@ -114,7 +116,9 @@ import Values
         }
     }
 
-    @Test func `COZ-22 may be a web app, as far as the registry lets it`() async throws {
+    @Test func `COZ-22: a notification may come from a web app with the registry's permission`()
+        async throws
+    {
         let world = try await FlagshipWorld()
         let (_, access) = try await world.owned()
         let card: JSONObject = [
@@ -186,7 +190,9 @@ import Values
     ]
 
     @Test(arguments: wrong)
-    func `is told what is wrong`(_ attributes: JSONObject, _ status: Status) async throws {
+    func `an invalid notification is refused with the member at fault`(
+        _ attributes: JSONObject, _ status: Status
+    ) async throws {
         let notified = try await NotifiedWorld()
         let answer = try await notified.send(attributes)
         #expect(answer.status == status)
@@ -194,7 +200,7 @@ import Values
         #expect(try await notified.world.happened("notification.requested").isEmpty)
     }
 
-    @Test func `is refused what is no notification, or far too much`() async throws {
+    @Test func `a malformed or oversized notification is refused`() async throws {
         let notified = try await NotifiedWorld()
         for body in [[:], ["data": [:]], ["data": ["type": "x", "attributes": [:]]]] as [JSON] {
             let answer = try await notified.world.send(
@@ -208,7 +214,8 @@ import Values
         #expect(large.status == .contentTooLarge)
     }
 
-    @Test func `COZ-22 may send thirty in an hour, and what is no news is none of them`()
+    @Test
+    func `COZ-22: an app may send thirty notifications an hour, unchanged states not counted`()
         async throws
     {
         let notified = try await NotifiedWorld()
@@ -227,7 +234,7 @@ import Values
         #expect(try await notified.world.happened("notification.requested").count == 30)
     }
 
-    @Test func `COZ-22 of a state is heard once, however many ask at once`() async throws {
+    @Test func `COZ-22: simultaneous notifications of one state are recorded once`() async throws {
         let notified = try await NotifiedWorld()
         let ids = try await withThrowingTaskGroup(of: JSON?.self) { group in
             for _ in 0..<50 {
@@ -248,7 +255,7 @@ import Values
         #expect(try await notified.world.happened("notification.requested").count == 3)
     }
 
-    @Test func `COZ-22 takes the place of what it said before and is not sent yet`() async throws {
+    @Test func `COZ-22: a collapsible notification replaces its unsent predecessor`() async throws {
         let notified = try await NotifiedWorld()
         let phone = try await notified.device("Phone", "firebase", "t1")
         #expect(!phone.id.isEmpty)
@@ -261,7 +268,7 @@ import Values
         #expect(titles == ["News 3"])
     }
 
-    @Test func `leaves what it says readable nowhere`() async throws {
+    @Test func `a notification's text is stored readable nowhere`() async throws {
         let notified = try await NotifiedWorld()
         try await notified.send([
             "title": "canary-title", "message": "canary-message", "state": "canary-state",

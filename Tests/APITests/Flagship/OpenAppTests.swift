@@ -8,7 +8,7 @@ import Values
 @testable import API
 
 @Suite struct `What the flagship app opens an app with` {
-    @Test func `COZ-21 is all that the realm knows of it`() async throws {
+    @Test func `COZ-21: opening an app returns all that the realm knows of it`() async throws {
         let world = try await FlagshipWorld(["language": "de", "accent_colour": "#0a7d5a"])
         try await world.add(FlagshipWorld.drive)
         let (_, access) = try await world.owned()
@@ -58,7 +58,9 @@ import Values
         return (found.name, found.value, try #require(domain))
     }
 
-    @Test func `COZ-21 says the cookie as the profile's app can use it`() async throws {
+    @Test func `COZ-21: opening an app returns the cookie in the form that the profile's apps use`()
+        async throws
+    {
         let world = try await FlagshipWorld()
         try await world.add(FlagshipWorld.drive)
         let (_, access) = try await world.owned()
@@ -73,7 +75,7 @@ import Values
     }
 
     @Test(arguments: ["cozysessid", "__Host-urd"])
-    func `COZ-21 signs a browser in at the app's place, and nowhere else`(
+    func `COZ-21: opening an app signs a browser in at the app's host alone`(
         name: String
     ) async throws {
         let world = try await FlagshipWorld()
@@ -101,7 +103,9 @@ import Values
     }
 
     /// A cookie with a domain may be set by whatever is below the realm's host.
-    @Test func `COZ-21 takes our own cookie before one of the profile's name`() async throws {
+    @Test func `COZ-21: opening an app prefers Urd's cookie to that of the profile's name`()
+        async throws
+    {
         let world = try await FlagshipWorld()
         try await world.add(FlagshipWorld.drive)
         let (_, access) = try await world.owned()
@@ -118,7 +122,7 @@ import Values
         #expect(try await browser.get("/").status == .seeOther)
     }
 
-    @Test func `COZ-20 is a token for a konnector, for half an hour`() async throws {
+    @Test func `COZ-20: opening a konnector returns a token for half an hour`() async throws {
         let world = try await FlagshipWorld()
         let bank = try await world.add(FlagshipWorld.bank)
         let (app, access) = try await world.owned()
@@ -140,7 +144,7 @@ import Values
         #expect(try await world.world.introspect(token) == ["active": false])
     }
 
-    @Test func `COZ-21 has a token of the app, for a day`() async throws {
+    @Test func `COZ-21: opening an app returns a token of the app for a day`() async throws {
         let world = try await FlagshipWorld()
         try await world.add(FlagshipWorld.drive)
         let (_, access) = try await world.owned()
@@ -160,7 +164,9 @@ import Values
     }
 
     @Test(arguments: End.allCases)
-    func `COZ-20 ends with whatever it came of`(_ end: End) async throws {
+    func `COZ-20: a konnector's token ends with the session that it came of`(_ end: End)
+        async throws
+    {
         let world = try await FlagshipWorld()
         let bank = try await world.add(FlagshipWorld.bank)
         let (app, access) = try await world.owned()
@@ -182,7 +188,8 @@ import Values
     }
 
     /// What an app is given is for what the app may, and never for what the flagship app may.
-    @Test func `COZ-20 opens none of the flagship app's routes`() async throws {
+    @Test func `COZ-20: a konnector's token opens none of the flagship app's routes`() async throws
+    {
         let world = try await FlagshipWorld()
         try await world.add(FlagshipWorld.drive)
         try await world.add(FlagshipWorld.bank)
@@ -211,7 +218,7 @@ import Values
         #expect(try await world.world.events().count == before)
     }
 
-    @Test func `COZ-21 is refused to everybody else`() async throws {
+    @Test func `COZ-21: opening an app is refused to other clients`() async throws {
         let world = try await FlagshipWorld()
         try await world.add(FlagshipWorld.drive)
         try await world.add(FlagshipWorld.bank)

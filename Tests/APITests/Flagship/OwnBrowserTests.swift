@@ -49,7 +49,9 @@ import Values
         return part.flatMap { Int($0.dropFirst(" Max-Age=".count)) }
     }
 
-    @Test func `COZ-23 keeps him signed in for long where he says that it is his`() async throws {
+    @Test func `COZ-23: an owner's own browser stays signed in longer where the owner marks it`()
+        async throws
+    {
         let (world, _) = try await world()
         let usual = try #require(age(try await signIn(PageBrowser(world.world))))
         #expect(usual <= 90 * 86_400)
@@ -61,7 +63,9 @@ import Values
         #expect(browser.answer?.status == .ok)
     }
 
-    @Test func `COZ-23 keeps him signed in for long after a mailed code as well`() async throws {
+    @Test func `COZ-23: an owner's own browser stays signed in longer after a mailed code too`()
+        async throws
+    {
         let (world, _) = try await world()
         try await world.world.carryOut(DemandMailedCodes())
         let browser = PageBrowser(world.world)
@@ -84,7 +88,9 @@ import Values
         return browser.place
     }
 
-    @Test func `COZ-15 is asked for no code for thirty days where he trusts it`() async throws {
+    @Test func `COZ-15: a trusted browser is not asked for a mailed code for thirty days`()
+        async throws
+    {
         let (world, app) = try await world()
         try await world.world.carryOut(DemandMailedCodes())
         let browser = PageBrowser(world.world)
@@ -122,7 +128,9 @@ import Values
         #expect(try await isAsked([("trusted-device-token", token)]))
     }
 
-    @Test func `COZ-15 is asked again once the passphrase is another one`() async throws {
+    @Test func `COZ-15: a trusted browser is asked for a code again after a change of passphrase`()
+        async throws
+    {
         let (world, app) = try await world()
         let access = try await world.login(app).json["access_token"]?.string
         try await world.world.carryOut(DemandMailedCodes())
@@ -151,7 +159,7 @@ import Values
         #expect(fresh.place?.hasPrefix("/auth/twofactor") == true)
     }
 
-    @Test func `COZ-14 needs no mailed code with one that says that he reads his mails`()
+    @Test func `COZ-14: a certified app with proof of a read mail needs no mailed code`()
         async throws
     {
         let (world, app) = try await world()

@@ -31,7 +31,9 @@ import Values
         return "/settings/email/confirm?token=\(world.world.mint.ownerMove(code))"
     }
 
-    @Test func `COZ-24 shows his passphrase, and moves by the mailed link`() async throws {
+    @Test func `COZ-24: an owner moves to another address with the passphrase and the mailed link`()
+        async throws
+    {
         let (world, app, access) = try await world()
         let good: JSON = ["passphrase": .string(FlagshipWorld.hash), "email": .string(email)]
         let wrong = try await ask(world, access, ["passphrase": "x", "email": .string(email)])
@@ -61,7 +63,7 @@ import Values
         #expect(try await world.login(app).status == .ok)
     }
 
-    @Test func `COZ-24 may want it no more, and hears nothing of whose an address is`()
+    @Test func `COZ-24: an owner can cancel a move and learns nothing of who has an address`()
         async throws
     {
         let (world, _, access) = try await world()
@@ -84,7 +86,8 @@ import Values
         #expect(try await world.happened("account.mailbox_moved").isEmpty)
     }
 
-    @Test func `COZ-24 moves once where fifty open the link at once`() async throws {
+    @Test func `COZ-24: a move link opened fifty times at once moves the owner once`() async throws
+    {
         let (world, _, access) = try await world()
         _ = try await ask(
             world, access,
@@ -126,7 +129,9 @@ import Values
             bearer: access)
     }
 
-    @Test func `COZ-24 says who the owner is, and how he signs in`() async throws {
+    @Test func `COZ-24: the instance document says who the owner is and how they sign in`()
+        async throws
+    {
         let (world, access) = try await world()
         let found = try await world.send(.get, "/settings/instance", bearer: access)
         #expect(found.response.headers["Content-Type"] == "application/vnd.api+json")
@@ -142,7 +147,10 @@ import Values
         #expect(try await world.send(.get, "/settings/instance").status == .unauthorized)
     }
 
-    @Test func `COZ-24 takes another name and language, and no mail address`() async throws {
+    @Test
+    func `COZ-24: the instance document takes another name and language, but no mail address`()
+        async throws
+    {
         let (world, access) = try await world()
         let changed = try await change(
             world, access,
@@ -161,7 +169,9 @@ import Values
         #expect(try await world.happened("account.person_changed").count == 1)
     }
 
-    @Test func `COZ-24 hears that he agrees to the terms`() async throws {
+    @Test func `COZ-24: the instance document records the owner's agreement to the terms`()
+        async throws
+    {
         let (world, access) = try await world()
         let signed = try await world.send(
             .put, "/settings/instance/sign_tos", bearer: access)

@@ -55,7 +55,9 @@ extension String {
 }
 
 @Suite struct `An owner's mailed link` {
-    @Test func `COZ-16 signs him in with the app, once`() async throws {
+    @Test func `COZ-16: an owner's mailed link signs them in with a certified app, once`()
+        async throws
+    {
         let (world, app) = try await FlagshipWorld.linked()
         let asked = try await world.requestLink()
         #expect(asked.status == .ok)
@@ -84,7 +86,9 @@ extension String {
         #expect(amr == ["mail"])
     }
 
-    @Test func `COZ-16 gives a client of a stranger a web view, and no more`() async throws {
+    @Test func `COZ-16: an owner's mailed link gives an uncertified client a web view alone`()
+        async throws
+    {
         let (world, _) = try await FlagshipWorld.linked()
         _ = try await world.requestLink()
         let stranger = try await world.register("Stranger")
@@ -93,7 +97,9 @@ extension String {
         #expect(answer.json.object?.keys.sorted() == ["session_code"])
     }
 
-    @Test func `COZ-16 asks for the passphrase beside it, and comes back with it`() async throws {
+    @Test func `COZ-16: an owner's mailed link asks for the passphrase and is used with it`()
+        async throws
+    {
         let (world, app) = try await FlagshipWorld.linked()
         try await world.world.carryOut(DemandMailedCodes())
         _ = try await world.requestLink()
@@ -113,7 +119,9 @@ extension String {
         #expect(try await world.happened("session.opened").last?.open["amr"] != ["mail"])
     }
 
-    @Test func `COZ-16 brings one in where fifty come at once`() async throws {
+    @Test func `COZ-16: an owner's mailed link used fifty times at once signs in once`()
+        async throws
+    {
         let (world, app) = try await FlagshipWorld.linked()
         _ = try await world.requestLink()
         let code = try await world.magicCode()
@@ -127,7 +135,10 @@ extension String {
         #expect(try await world.happened("mailed_link.used").count == 1)
     }
 
-    @Test func `COZ-16 signs a browser in, and leads on to a page of this site`() async throws {
+    @Test
+    func `COZ-16: an owner's mailed link signs a browser in and leads to a page of this site`()
+        async throws
+    {
         let (world, _) = try await FlagshipWorld.linked()
         for (redirect, target) in [
             ("/account/security", "/account/security#"), ("https://evil.example/", "/account#"),
@@ -150,7 +161,9 @@ extension String {
         #expect(try await world.page(old).answer?.status == .badRequest)
     }
 
-    @Test func `COZ-16 takes the passphrase on a page, with and without a script`() async throws {
+    @Test func `COZ-16: an owner's mailed link takes the passphrase with and without a script`()
+        async throws
+    {
         let (world, _) = try await FlagshipWorld.linked()
         try await world.world.carryOut(DemandMailedCodes())
         _ = try await world.requestLink()
@@ -177,7 +190,8 @@ extension String {
         #expect(browser.cookies["__Host-urd"] != nil)
     }
 
-    @Test func `COZ-16 is offered where the realm says so`() async throws {
+    @Test func `COZ-16: an owner's mailed link is offered where the realm allows it`() async throws
+    {
         let (on, _) = try await FlagshipWorld.linked()
         #expect(try await on.send(.get, "/public/prelogin").json["magic_link"] == true)
         func capability(_ world: FlagshipWorld) async throws -> JSON? {
@@ -192,7 +206,8 @@ extension String {
         #expect(try await off.happened("mailed_link.issued").isEmpty)
     }
 
-    @Test func `COZ-16 is good nowhere that none is mailed, in the words that apps know`()
+    @Test
+    func `COZ-16: an owner's mailed link is refused where none is mailed, in the profile's words`()
         async throws
     {
         let (world, app) = try await FlagshipWorld.linked()
@@ -208,7 +223,9 @@ extension String {
         #expect(try await world.redeemLink(app, code).status == .ok)
     }
 
-    @Test func `COZ-25 is mailed thirty times an hour, and guessed no oftener`() async throws {
+    @Test func `COZ-25: an owner's mailed link is limited to thirty mails and guesses an hour`()
+        async throws
+    {
         let (world, app) = try await FlagshipWorld.linked()
         for _ in 0..<30 { #expect(try await world.requestLink().status == .ok) }
         #expect(try await world.requestLink().status == .tooManyRequests)

@@ -25,7 +25,9 @@ import Values
             "/auth/login", [("passphrase", passphrase), ("redirect", redirect)], headers)
     }
 
-    @Test func `COZ-23 types his passphrase, and goes on to where he was`() async throws {
+    @Test func `COZ-23: an owner signs in with the passphrase and returns to the requested page`()
+        async throws
+    {
         let world = try await world()
         let browser = try await world.page("/auth/login?redirect=%2Faccount%2Fdata")
         #expect(browser.value(of: "redirect") == "/account/data")
@@ -49,7 +51,9 @@ import Values
         #expect(program.cookies["__Host-urd"] != nil)
     }
 
-    @Test func `COZ-23 is not signed in by a form of another browser (login CSRF)`() async throws {
+    @Test func `COZ-23: an owner is not signed in by another browser's form (login CSRF)`()
+        async throws
+    {
         let world = try await world()
         let (victim, attacker) = (
             try await world.page("/auth/login"), try await world.page("/auth/login")
@@ -65,7 +69,9 @@ import Values
         #expect(victim.cookies["__Host-urd"] == nil)
     }
 
-    @Test func `COZ-23 types a mailed code after it, in the same browser`() async throws {
+    @Test func `COZ-23: an owner types the mailed code in the browser of the passphrase`()
+        async throws
+    {
         let world = try await world()
         try await world.world.carryOut(DemandMailedCodes())
         let browser = PageBrowser(world.world)
@@ -102,7 +108,7 @@ import Values
         #expect(browser.cookies["__Host-urd"] != nil)
     }
 
-    @Test func `a browser at the first page or at the devices comes to a page, a program to JSON`()
+    @Test func `a browser at the first page or the devices gets a page, a program gets JSON`()
         async throws
     {
         let world = try await world()
@@ -123,7 +129,7 @@ import Values
         }
     }
 
-    @Test func `COZ-23 finds nobody before somebody took the realm over`() async throws {
+    @Test func `COZ-23: a login before the realm has an owner finds nobody`() async throws {
         let world = try await FlagshipWorld()
         let browser = try await world.page("/auth/login")
         #expect(browser.shows("This space hasn&#39;t been set up yet"))
@@ -131,7 +137,9 @@ import Values
         #expect(browser.cookies["__Host-urd"] == nil)
     }
 
-    @Test func `COZ-23 confirms who he is, for five minutes and this browser`() async throws {
+    @Test func `COZ-23: an owner confirms their identity for five minutes in one browser`()
+        async throws
+    {
         let world = try await world()
         let browser = PageBrowser(world.world)
         _ = try await signIn(browser)
@@ -159,7 +167,7 @@ import Values
         #expect(try await browser.get("/auth/confirm/\(code)").status == .unauthorized)
     }
 
-    @Test func `COZ-23 signs browsers out, from a page of this site alone`() async throws {
+    @Test func `COZ-23: an owner signs browsers out from a page of this site alone`() async throws {
         let world = try await world()
         let (one, two) = (PageBrowser(world.world), PageBrowser(world.world))
         _ = try await signIn(one)

@@ -47,7 +47,8 @@ import Values
             json: app.members((["scope": "*"] as JSONObject).merging(members) { $1 }))
     }
 
-    @Test func `COZ-18 signs in with a delegated code, in this order`() async throws {
+    @Test func `COZ-18: an owner's delegated code is checked in the profile's order`() async throws
+    {
         let (world, app) = try await world()
         let code = JSON.string(try await delegated(world))
         let nobody = TestInstallation(id: "x", secret: "y", token: "")
@@ -79,7 +80,8 @@ import Values
         #expect(try await world.happened("session.opened").last?.open["amr"] == ["fed"])
     }
 
-    @Test func `COZ-18 gives an app that is not certified a web view, or what it may have`()
+    @Test
+    func `COZ-18: an owner's delegated code gives an uncertified app a web view or its scopes`()
         async throws
     {
         let (world, _) = try await world()
@@ -94,7 +96,9 @@ import Values
         #expect(some.json["scope"] == "files")
     }
 
-    @Test func `COZ-18 comes back with the code and the mailed digits`() async throws {
+    @Test func `COZ-18: an owner's delegated code is sent again with the mailed digits`()
+        async throws
+    {
         let (world, app) = try await world()
         try await world.world.carryOut(DemandMailedCodes())
         let code = JSON.string(try await delegated(world))
@@ -119,7 +123,9 @@ import Values
         #expect(try await world.happened("mailed_code.issued").count == before)
     }
 
-    @Test func `COZ-18 is used once where fifty come at once`() async throws {
+    @Test func `COZ-18: an owner's delegated code used fifty times at once signs in once`()
+        async throws
+    {
         let (world, app) = try await world()
         let code = JSON.string(try await delegated(world))
         let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
@@ -132,7 +138,9 @@ import Values
         #expect(try await world.happened("delegated_code.used").count == 1)
     }
 
-    @Test func `COZ-18 is good for three hours, and for nobody else`() async throws {
+    @Test func `COZ-18: an owner's delegated code is valid for three hours, for the owner alone`()
+        async throws
+    {
         let (world, app) = try await world()
         let stranger = try await ask(
             world, app, ["code": .string(try await delegated(world, "stranger"))])
@@ -145,7 +153,10 @@ import Values
         #expect(try await ask(world, app, ["code": next]).json["error"] == "invalid code")
     }
 
-    @Test func `COZ-18 takes what the provider signed for the realm, once`() async throws {
+    @Test
+    func `COZ-18: an owner's ID token that the provider issued to the realm is accepted once`()
+        async throws
+    {
         let (world, app) = try await world()
         for wrong in [
             provider.idToken("stranger"), provider.idToken("248289761001", ["aud": "other"]),
@@ -160,7 +171,9 @@ import Values
         #expect(try await ask(world, app, ["id_token": token]).json["error"] == "invalid token")
     }
 
-    @Test func `COZ-18 takes access tokens only where the realm says so`() async throws {
+    @Test func `COZ-18: a provider's access tokens are accepted only where the realm allows it`()
+        async throws
+    {
         let (world, app) = try await world(tokens: true)
         #expect(
             try await ask(world, app, ["oidc_token": "bad"]).json["error"] == "invalid token")
@@ -169,7 +182,7 @@ import Values
             try await ask(world, app, ["oidc_token": "good"]).json["error"] == "invalid token")
     }
 
-    @Test func `COZ-18 opens a browser by a delegated code, once`() async throws {
+    @Test func `COZ-18: an owner's delegated code opens a browser session once`() async throws {
         let (world, _) = try await world()
         let code = try await delegated(world)
         let browser = try await world.page(
@@ -182,7 +195,9 @@ import Values
         #expect(try await world.page("/oidc/login?code=x").answer?.status == .badRequest)
     }
 
-    @Test func `COZ-18 signs in with a browser, where the profile has its address`() async throws {
+    @Test func `COZ-18: an owner signs in with a browser at the profile's address for providers`()
+        async throws
+    {
         let (world, _) = try await world()
         try await world.world.carryOut(DemandMailedCodes())
         let browser = try await world.page("/oidc/start?redirect=%2Faccount%2Fdata")
@@ -206,7 +221,7 @@ import Values
         #expect(browser.place == "/account/data#")
     }
 
-    @Test func `COZ-18 is said before anybody signs in`() async throws {
+    @Test func `COZ-18: the owner's providers are listed before a sign-in`() async throws {
         let (world, _) = try await world()
         #expect(try await world.send(.get, "/public/prelogin").json["OIDC"] == true)
         #expect(try await world.send(.get, "/public/prelogin").json["FranceConnect"] == false)
@@ -214,7 +229,7 @@ import Values
         #expect(capabilities.json["data"]?["attributes"]?["can_auth_with_oidc"] == true)
     }
 
-    @Test func `COZ-18 ends his session there with the app, and the app with his session`()
+    @Test func `COZ-18: an owner's logout at the provider ends the app's session, and the reverse`()
         async throws
     {
         let (world, app) = try await world()
@@ -234,7 +249,7 @@ import Values
         #expect(called == "\(StandIn.issuer)/logout?client_id=urd&sid=s-7&logout_hint=s-7")
     }
 
-    @Test func `COZ-18 is sent to FranceConnect by its own name, where the realm has it`()
+    @Test func `COZ-18: an owner signs in with FranceConnect under its own name, where configured`()
         async throws
     {
         let (world, _) = try await world()

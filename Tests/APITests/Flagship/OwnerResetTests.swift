@@ -40,7 +40,10 @@ import Values
                 + fields)
     }
 
-    @Test func `COZ-24 sets another by a mailed link, which ends what he had`() async throws {
+    @Test
+    func `COZ-24: an owner resets a forgotten passphrase by a mailed link, ending all sessions`()
+        async throws
+    {
         let (world, app) = try await world()
         let tokens = try await world.login(app)
         let access = try #require(tokens.json["access_token"]?.string)
@@ -63,7 +66,7 @@ import Values
             try await renew(browser, [("passphrase", "one more hash, typed")]).status != .seeOther)
     }
 
-    @Test func `COZ-24 has one link at a time, for fifteen minutes`() async throws {
+    @Test func `COZ-24: an owner has one reset link at a time, for fifteen minutes`() async throws {
         let (world, _) = try await world()
         _ = try await renewal(world)
         let first = try await world.mailedLink(.passphraseReset).placeOnSite
@@ -80,7 +83,7 @@ import Values
         #expect(try await world.happened("mailed_link.used").isEmpty)
     }
 
-    @Test func `COZ-24 sets one where fifty come at once`() async throws {
+    @Test func `COZ-24: a reset link used fifty times at once sets one passphrase`() async throws {
         let (world, _) = try await world()
         let browser = try await renewal(world)
         let token = try #require(browser.value(of: "passphrase_reset_token"))
@@ -91,7 +94,9 @@ import Values
         #expect(try await world.happened("account.stamp_rotated").count == 1)
     }
 
-    @Test func `COZ-24 types it where no script runs, by the rules`() async throws {
+    @Test func `COZ-24: an owner resets the passphrase without scripts, by the same rules`()
+        async throws
+    {
         let (world, app) = try await world()
         let browser = try await renewal(world)
         #expect(try await renew(browser, [("typed", "short")]).status == .badRequest)
@@ -105,7 +110,7 @@ import Values
         #expect(try await world.login(app, hash).status == .ok)
     }
 
-    @Test func `COZ-24 is reminded by mail twice an hour, and says of what`() async throws {
+    @Test func `COZ-24: an owner's hint is mailed twice an hour and described`() async throws {
         let (world, app) = try await world()
         let token = try #require(try await world.login(app).json["access_token"]?.string)
         func hint(_ text: JSON) async throws -> Status {
@@ -135,14 +140,17 @@ import Values
         #expect(try await world.happened("passphrase.hint_requested").count == 2)
     }
 
-    @Test func `COZ-24 is led from where password managers look`() async throws {
+    @Test func `COZ-24: password managers find the reset page at the well-known address`()
+        async throws
+    {
         let (world, _) = try await world()
         let answer = try await world.page("/.well-known/change-password").answer
         #expect(answer?.status == .found)
         #expect(answer?.response.headers["Location"] == "/auth/passphrase_reset")
     }
 
-    @Test func `COZ-24 gives one by force only where there is none`() async throws {
+    @Test func `COZ-24: an app may force a passphrase only where the owner has none`() async throws
+    {
         let (world, app) = try await world()
         let token = try #require(try await world.login(app).json["access_token"]?.string)
         let members: JSON = [
@@ -164,7 +172,10 @@ import Values
 }
 
 @Suite struct `An owner who takes his realm over with a browser` {
-    @Test func `COZ-17 is mailed the link, twice an hour`() async throws {
+    @Test
+    func `COZ-17: an owner who takes the realm over is mailed the link twice an hour at most`()
+        async throws
+    {
         let world = try await FlagshipWorld()
         for _ in 0..<2 {
             #expect(try await world.send(.post, "/auth/onboarding/resend").status == .ok)
@@ -174,7 +185,9 @@ import Values
         #expect(try await world.happened("owner.invited").count == 2)
     }
 
-    @Test func `COZ-17 sets his passphrase on a page and is signed in`() async throws {
+    @Test func `COZ-17: an owner who takes the realm over sets a passphrase and is signed in`()
+        async throws
+    {
         let world = try await FlagshipWorld()
         let wrong = try await world.page("/auth/passphrase?registerToken=00")
         #expect(wrong.answer?.status == .badRequest)

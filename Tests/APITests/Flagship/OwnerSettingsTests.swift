@@ -15,7 +15,9 @@ import Values
         return (world, app, try #require(access))
     }
 
-    @Test func `COZ-24 change his passphrase for the one before alone`() async throws {
+    @Test func `COZ-24: an owner's settings change the passphrase only with the present one`()
+        async throws
+    {
         let (world, app, access) = try await world()
         func change(_ members: JSONObject) async throws -> Answered {
             try await world.send(
@@ -58,7 +60,7 @@ import Values
         #expect(done.status == .noContent)
     }
 
-    @Test func `COZ-24 check his passphrase and his hint`() async throws {
+    @Test func `COZ-24: an owner's settings check the passphrase and its hint`() async throws {
         let (world, _, access) = try await world()
         func check(_ typed: String, _ bearer: String?) async throws -> Status {
             try await world.send(
@@ -82,7 +84,8 @@ import Values
         #expect(try await world.happened("session_code.issued").isEmpty)
     }
 
-    @Test func `COZ-15 want a mailed code once he has shown one`() async throws {
+    @Test func `COZ-15: an owner's settings turn mailed codes on after one was shown`() async throws
+    {
         let (world, app, access) = try await world()
         func mode(_ members: JSONObject) async throws -> Status {
             try await world.send(
@@ -106,7 +109,7 @@ import Values
         #expect(try await world.login(app).status == .ok)
     }
 
-    @Test func `COZ-23 list the apps that were let in, and send them away`() async throws {
+    @Test func `COZ-23: an owner's settings list the admitted apps and remove them`() async throws {
         let (world, app, access) = try await world()
         let (other, waiting) = (try await world.register("Other"), try await world.register("W"))
         _ = try await world.login(other)

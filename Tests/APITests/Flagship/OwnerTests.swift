@@ -8,7 +8,9 @@ import Values
 @testable import API
 
 @Suite struct `The owner of a realm` {
-    @Test func `COZ-13 is asked for by an app once he has taken his realm over`() async throws {
+    @Test func `COZ-13: an app learns the owner's parameters once the realm was taken over`()
+        async throws
+    {
         let world = try await FlagshipWorld()
         let early = try await world.send(.get, "/public/prelogin")
         #expect(early.status == .preconditionFailed)
@@ -22,7 +24,7 @@ import Values
             ])
     }
 
-    @Test func `COZ-17 takes it over once, and with his own token`() async throws {
+    @Test func `COZ-17: an owner takes the realm over once, with their own token`() async throws {
         let world = try await FlagshipWorld()
         let app = try await world.certified()
         func onboard(_ change: JSONObject) async throws -> Answered {
@@ -69,7 +71,9 @@ import Values
         #expect(try await world.happened("owner.onboarded").count == 1)
     }
 
-    @Test func `COZ-17 takes it over once where fifty come at once`() async throws {
+    @Test func `COZ-17: an owner who takes the realm over fifty times at once does so once`()
+        async throws
+    {
         let world = try await FlagshipWorld()
         let app = try await world.certified()
         let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
@@ -82,7 +86,7 @@ import Values
         #expect(try await world.happened("session.opened").count == 1)
     }
 
-    @Test func `COZ-14 signs in with a certified app, and else goes on in a web view`()
+    @Test func `COZ-14: an owner signs in with a certified app; another app gets a web view`()
         async throws
     {
         let world = try await FlagshipWorld()
@@ -102,7 +106,7 @@ import Values
         #expect(uncertified.json.object?.keys.sorted() == ["session_code"])
     }
 
-    @Test func `COZ-14 is looked at in this order`() async throws {
+    @Test func `COZ-14: an owner's sign-in is checked in the profile's order`() async throws {
         let world = try await FlagshipWorld()
         let app = try await world.certified()
         #expect(try await world.login(app).status == .unauthorized)
@@ -142,7 +146,7 @@ import Values
         #expect(try await second(app, digits, token).status == .forbidden)
     }
 
-    @Test func `COZ-15 has a code for each sign-in under way, and few tries at all of them`()
+    @Test func `COZ-15: an owner has a code per pending sign-in, and few guesses at all of them`()
         async throws
     {
         let world = try await FlagshipWorld()
@@ -184,7 +188,9 @@ import Values
         #expect(try await type(last, lastDigits) == 200)
     }
 
-    @Test func `COZ-14 rests after wrong guesses, whoever guesses`() async throws {
+    @Test func `COZ-14: an owner's sign-in is locked for a time after wrong guesses from anywhere`()
+        async throws
+    {
         let world = try await FlagshipWorld()
         let app = try await world.certified()
         _ = try await world.onboard(app)
@@ -202,7 +208,9 @@ import Values
         #expect(try await world.login(app).status == .ok)
     }
 
-    @Test func `COZ-11 has tokens for a secret, in these words and in this order`() async throws {
+    @Test func `COZ-11: the flagship token endpoint answers in the profile's words and order`()
+        async throws
+    {
         let world = try await FlagshipWorld()
         let (app, other) = (try await world.certified(), try await world.certified("Other"))
         let tokens = try await world.onboard(app)
@@ -258,7 +266,7 @@ import Values
         }
     }
 
-    @Test func `COZ-12 hears of a bad token as such apps do`() async throws {
+    @Test func `COZ-12: a bad flagship token is refused in the profile's words`() async throws {
         let world = try await FlagshipWorld()
         let app = try await world.certified()
         let access = try #require(try await world.onboard(app).json["access_token"]?.string)
@@ -279,7 +287,7 @@ import Values
             old.response.headers["WWW-Authenticate"]?.contains("error_description") == true)
     }
 
-    @Test func `COZ-12 opens nothing else with the app's token`() async throws {
+    @Test func `COZ-12: a flagship token opens no other routes`() async throws {
         let world = try await FlagshipWorld()
         let app = try await world.certified()
         let access = try #require(try await world.onboard(app).json["access_token"]?.string)
@@ -288,7 +296,7 @@ import Values
         }
     }
 
-    @Test func `COZ-19 gets session codes by his passphrase as well`() async throws {
+    @Test func `COZ-19: an owner gets session codes by the passphrase as well`() async throws {
         let world = try await FlagshipWorld()
         _ = try await world.onboard(try await world.register())
         func ask(_ more: JSONObject) async throws -> Answered {

@@ -13,7 +13,7 @@ import Values
             .json["data"]?["attributes"]
     }
 
-    @Test func `COZ-23 are counted against the realm's limit`() async throws {
+    @Test func `COZ-23: an owner's devices count against the realm's limit`() async throws {
         let world = try await FlagshipWorld(["installation_limit": 2])
         let (_, access) = try await world.owned()
         #expect(
@@ -36,7 +36,9 @@ import Values
                 == ["count": 2, "limitReached": false, "limitExceeded": false])
     }
 
-    @Test func `COZ-23 are let in on a page once another one went`() async throws {
+    @Test func `COZ-23: a device at the limit is admitted on a page after another was removed`()
+        async throws
+    {
         let world = try await FlagshipWorld(["installation_limit": 1])
         let (first, _) = try await world.owned()
         let late = try await world.certified("Late")
@@ -71,7 +73,7 @@ import Values
         #expect(try await world.happened("owner.device_removed").count == 1)
     }
 
-    @Test func `COZ-23 are never more than the limit, where fifty come at once`() async throws {
+    @Test func `COZ-23: fifty devices admitted at once never pass the limit`() async throws {
         let world = try await FlagshipWorld(["installation_limit": 3])
         let (_, access) = try await world.owned()
         var apps: [TestInstallation] = []
@@ -85,7 +87,7 @@ import Values
         #expect(try await world.happened("client.adopted").count == 3)
     }
 
-    @Test func `COZ-23 are redeemed by nobody beyond the limit`() async throws {
+    @Test func `COZ-23: a code is not redeemed by a device over the limit`() async throws {
         let world = try await FlagshipWorld(["installation_limit": 2])
         let (_, access) = try await world.owned()
         let (one, two) = (try await world.certified("One"), try await world.certified("Two"))
@@ -112,7 +114,9 @@ import Values
         #expect(!browsers[1].0.shows("Allow Two?"))
     }
 
-    @Test func `COZ-23 are asked about on a page that leads on to known places`() async throws {
+    @Test func `COZ-23: the page at the device limit leads back to known places alone`()
+        async throws
+    {
         let world = try await FlagshipWorld(["installation_limit": 1])
         let (_, access) = try await world.owned()
         try await world.add(["kind": "app", "slug": "home", "name": "Home"])
@@ -160,7 +164,7 @@ import Values
         }
     }
 
-    @Test func `COZ-23 are listed with what they did last`() async throws {
+    @Test func `COZ-23: an owner's devices are listed with their last activity`() async throws {
         let world = try await FlagshipWorld()
         let (app, access) = try await world.owned()
         func listed() async throws -> JSONObject {
@@ -186,7 +190,7 @@ import Values
         #expect(try #require(after["last_refreshed_at"]?.string) > used)
     }
 
-    @Test func `COZ-23 are told of by mail when they come, and when they have everything`()
+    @Test func `COZ-23: an owner is mailed when a device is admitted and when it is certified`()
         async throws
     {
         let world = try await FlagshipWorld()
@@ -214,7 +218,7 @@ import Values
         #expect(kinds.last?.hasPrefix("deviceCertified(device: \"Late\"") == true)
     }
 
-    @Test func `COZ-23 stand on the owner's own page, with how each was certified`() async throws {
+    @Test func `COZ-23: an owner's page lists devices with how each was certified`() async throws {
         let world = try await FlagshipWorld()
         let (app, access) = try await world.owned()
         _ = try await world.login(try await world.register("Plain phone"))
@@ -236,7 +240,7 @@ import Values
         #expect(stranger.place?.hasPrefix("/login") == true)
     }
 
-    @Test func `COZ-25 are let in where only the address is known, with nothing set`()
+    @Test func `COZ-25: devices are admitted by default where only the address is known`()
         async throws
     {
         // No store, no keys, no apps: what an owner has is his mailbox.

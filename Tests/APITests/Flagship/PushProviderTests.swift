@@ -33,7 +33,7 @@ import Values
         return .object(provider.merging(change) { $1 })
     }
 
-    @Test func `are set, shown without their keys, and removed`() async throws {
+    @Test func `push providers are set, shown without their keys, and removed`() async throws {
         let world = try await World()
         #expect(
             try await world.send(.put, path + "/fcm", body: try firebase()).status == .noContent)
@@ -58,7 +58,7 @@ import Values
         #expect(try await world.send(.get, path).json["items"]?.array?.count == 1)
     }
 
-    @Test func `have keys that can sign`() async throws {
+    @Test func `push providers need keys that can sign`() async throws {
         let world = try await World()
         let wrong = try PushStandIn.pem(try SigningKey.generate(.es256))
         for key in ["", "key", wrong, wrong + wrong] {
@@ -73,7 +73,7 @@ import Values
         #expect(answer.field == "private_key")
     }
 
-    @Test func `are at addresses of https`() async throws {
+    @Test func `push providers need addresses of https`() async throws {
         let world = try await World()
         for address in ["http://fcm.example", "https://a@fcm.example", "ftp://x", "fcm"] {
             let answer = try await world.send(
@@ -85,7 +85,7 @@ import Values
         }
     }
 
-    @Test func `leave their keys readable nowhere`() async throws {
+    @Test func `push providers' keys are stored readable nowhere`() async throws {
         let world = try await World()
         _ = try await world.send(.put, path + "/apns", body: try apple())
         let realm = try #require(RealmID("acme"))
@@ -95,7 +95,7 @@ import Values
         #expect(set.subject == PushProviders.stream)
     }
 
-    @Test func `leave what they could not bring to be sent again`() async throws {
+    @Test func `push providers' failures can be sent again`() async throws {
         let world = try await World()
         let list = "/api/admin/realms/acme/notifications"
         let items = try await world.send(.get, list, query: "failed=true").json["items"]?.array

@@ -19,7 +19,8 @@ private let otherAppleToken = String(repeating: "0b", count: 32)
     }
 
     /// Scenario 8 of the sheet.
-    @Test func `to apps of their own first, then to the one that has everything, then by mail`()
+    @Test
+    func `COZ-22: a notification goes to the app itself, else to the flagship app, else by mail`()
         async throws
     {
         let notified = try await NotifiedWorld()
@@ -42,7 +43,8 @@ private let otherAppleToken = String(repeating: "0b", count: 32)
         #expect(try await notified.deliver().isEmpty)
     }
 
-    @Test func `under the name of its app, unless the app wants none`() async throws {
+    @Test func `COZ-22: a notification shows its app's name, unless the app declines`() async throws
+    {
         let notified = try await NotifiedWorld()
         _ = try await notified.device("Phone", "apns", appleToken, isFlagship: true)
         func title(_ data: JSON) async throws -> JSON? {
@@ -70,7 +72,9 @@ private let otherAppleToken = String(repeating: "0b", count: 32)
         #expect(shown([:]) == "Hello")
     }
 
-    @Test func `to each device once, and to ten at most`() async throws {
+    @Test func `COZ-22: a notification goes to each device once, and to ten devices at most`()
+        async throws
+    {
         let notified = try await NotifiedWorld()
         for number in 1...12 { _ = try await notified.device("D\(number)", "ios", "t\(number)") }
         _ = try await notified.device("Again", "android", "t12")
@@ -86,7 +90,7 @@ private let otherAppleToken = String(repeating: "0b", count: 32)
         #expect(pushed.open["clients"]?.array?.count == 10)
     }
 
-    @Test func `by mail at once where no provider is known, or a mail is what is wanted`()
+    @Test func `COZ-22: a notification is mailed at once without a provider or on request`()
         async throws
     {
         let none = try await NotifiedWorld(hasProviders: false)
@@ -111,7 +115,7 @@ private let otherAppleToken = String(repeating: "0b", count: 32)
         #expect(notified.providers.taken.count == 3)
     }
 
-    @Test func `as each provider wants it`() async throws {
+    @Test func `COZ-22: a notification has the form that each provider expects`() async throws {
         let notified = try await NotifiedWorld()
         _ = try await notified.device("Phone", "firebase", "t1")
         _ = try await notified.device("iPhone", "apns", appleToken)
@@ -161,7 +165,7 @@ private let otherAppleToken = String(repeating: "0b", count: 32)
                 ])
     }
 
-    @Test func `under one name on a device where nobody put on record that it was taken`()
+    @Test func `COZ-22: a notification repeated after a crash has the same id on the device`()
         async throws
     {
         let notified = try await NotifiedWorld()
@@ -184,7 +188,7 @@ private let otherAppleToken = String(repeating: "0b", count: 32)
         #expect(tags[0] == tags[1] && tags[0] != tags[2])
     }
 
-    @Test func `without what would not fit, or would break a line`() async throws {
+    @Test func `COZ-22: a notification is cut to size and cannot break a line`() async throws {
         let notified = try await NotifiedWorld()
         _ = try await notified.device("Phone", "firebase", "t1")
         _ = try await notified.device("iPhone", "apns", appleToken)
@@ -205,7 +209,8 @@ private let otherAppleToken = String(repeating: "0b", count: 32)
         }
     }
 
-    @Test func `with a token that is made again when it is refused or old`() async throws {
+    @Test func `COZ-22: a push provider's token is renewed when it is refused or old`() async throws
+    {
         let notified = try await NotifiedWorld()
         _ = try await notified.device("Phone", "firebase", "t1")
         notified.providers.refuseOldTokens()
@@ -225,7 +230,8 @@ private let otherAppleToken = String(repeating: "0b", count: 32)
 }
 
 @Suite struct `COZ-22 A device that is not reached` {
-    @Test func `is forgotten where its provider knows of none`() async throws {
+    @Test func `COZ-22: a device that its push provider no longer knows is forgotten`() async throws
+    {
         let notified = try await NotifiedWorld()
         let phone = try await notified.device("Phone", "firebase", "t1")
         let iPhone = try await notified.device("iPhone", "apns", appleToken)
@@ -262,7 +268,7 @@ private let otherAppleToken = String(repeating: "0b", count: 32)
     ]
 
     @Test(arguments: answers)
-    func `stays where the provider says another thing`(
+    func `COZ-22: a device stays registered on other answers of its push provider`(
         _ platform: String, _ token: String, _ status: Int, _ body: JSON
     ) async throws {
         let notified = try await NotifiedWorld()
@@ -276,7 +282,7 @@ private let otherAppleToken = String(repeating: "0b", count: 32)
     }
 
     @Test(arguments: [("firebase", "t1"), ("apns", appleToken)])
-    func `is asked again where the provider is not well`(
+    func `COZ-22: a push provider that fails for now is asked again`(
         _ platform: String, _ token: String
     ) async throws {
         let notified = try await NotifiedWorld()
@@ -295,7 +301,9 @@ private let otherAppleToken = String(repeating: "0b", count: 32)
     }
 
     @Test(arguments: ["../../x", "0a0b/../..", "0a 0b", "zz", "0a?b=c"])
-    func `has no token that leads to another place`(_ token: String) async throws {
+    func `COZ-22: a device token that would change the provider's URL is refused`(_ token: String)
+        async throws
+    {
         let notified = try await NotifiedWorld()
         let phone = try await notified.device("Phone", "apns", token)
         try await notified.send()
@@ -305,7 +313,7 @@ private let otherAppleToken = String(repeating: "0b", count: 32)
         #expect(known.json["notification_device_token"] == nil)
     }
 
-    @Test func `is not asked for what cannot be read any more`() async throws {
+    @Test func `COZ-22: a notification whose text was erased is not sent`() async throws {
         let notified = try await NotifiedWorld()
         _ = try await notified.device("Phone", "firebase", "t1")
         try await notified.send()
@@ -338,7 +346,7 @@ private let otherAppleToken = String(repeating: "0b", count: 32)
     @Test(arguments: [
         ("en", "deliver this to any of your devices"), ("de", "Keines hat es angenommen"),
     ])
-    func `says what it says in the owner's language`(
+    func `COZ-22: a mailed notification is in the owner's language`(
         _ language: String, _ words: String
     ) async throws {
         let letter = try await letter(language)

@@ -39,7 +39,7 @@ import Values
     }
 
     @Test
-    func `COZ-07 has to say that the device matches a profile, unless the realm asks for less`()
+    func `COZ-07: a SafetyNet statement must have ctsProfileMatch, unless the realm waives it`()
         async throws
     {
         let strict = try await world()
@@ -54,7 +54,9 @@ import Values
         #expect(try await statusOfWord(false, in: lax) == 204)
     }
 
-    @Test func `COZ-07 is taken where the realm says so, once`() async throws {
+    @Test func `COZ-07: a SafetyNet statement is accepted once where the realm allows it`()
+        async throws
+    {
         let world = try await world()
         let app = try await world.register()
         let word = try world.google.safetyNet(
@@ -74,7 +76,7 @@ import Values
         #expect(answer.json == ["error": "invalid attestation"])
     }
 
-    @Test func `COZ-07 is refused where any part of it is not right`() async throws {
+    @Test func `COZ-07: a SafetyNet statement with any fault is refused`() async throws {
         let world = try await world()
         let app = try await world.register()
         func attest(

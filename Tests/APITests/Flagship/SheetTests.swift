@@ -17,7 +17,8 @@ import Values
         return (world, first, try #require(code))
     }
 
-    @Test func `COZ-10 says yes by sending the form back, under the name that it knows`()
+    @Test
+    func `COZ-10: a client written from the sheet consents by returning the form it received`()
         async throws
     {
         let (world, _, code) = try await world()
@@ -44,7 +45,9 @@ import Values
         #expect(try await world.redeem(request.app, given).status == .ok)
     }
 
-    @Test func `COZ-08 is told of a challenge's method without a challenge`() async throws {
+    @Test func `COZ-08: a challenge method without a challenge is refused in the sheet's words`()
+        async throws
+    {
         let (world, _, code) = try await world()
         let request = InstallationRequest(app: try await world.certified(), scope: "files")
         let browser = try await world.browser(code, at: request.place)
@@ -54,7 +57,8 @@ import Values
         #expect(browser.answer?.status == .badRequest)
     }
 
-    @Test func `COZ-10 asks for what its web app may where it says nothing`() async throws {
+    @Test func `COZ-10: a request without a scope asks for the scopes of its web app`() async throws
+    {
         let (world, first, code) = try await world()
         try await world.add(FlagshipWorld.drive)
         let answer = try await world.send(
@@ -76,7 +80,9 @@ import Values
         #expect(browser.answer?.status == .badRequest)
     }
 
-    @Test func `COZ-01 is told of software that names no app`() async throws {
+    @Test func `COZ-01: a software id that names no app is refused in the sheet's words`()
+        async throws
+    {
         let world = try await FlagshipWorld()
         let refused = try await world.send(
             .post, "/auth/register",
@@ -87,7 +93,7 @@ import Values
         #expect(refused.json["error"] == "unapproved_software_id")
     }
 
-    @Test func `COZ-09 hears of too many guesses as of a wrong one`() async throws {
+    @Test func `COZ-09: too many guesses are answered as a wrong guess`() async throws {
         let world = try await FlagshipWorld([
             "rate_limits": ["certification": ["target": ["amount": 2, "seconds": 3_600]]]
         ])
@@ -101,7 +107,7 @@ import Values
         }
     }
 
-    @Test func `COZ-11 is told of what is there and empty as of what is missing`() async throws {
+    @Test func `COZ-11: an empty parameter is answered as a missing one`() async throws {
         let (world, app, _) = try await world()
         for name in ["grant_type", "client_id", "client_secret"] {
             func value(of other: String, _ text: String) -> (name: String, value: String) {
@@ -118,7 +124,7 @@ import Values
         }
     }
 
-    @Test func `COZ-12 shows its token as a password or in the query as well`() async throws {
+    @Test func `COZ-12: a token is accepted as a password or in the query as well`() async throws {
         let world = try await FlagshipWorld()
         let access = try #require(
             try await world.onboard(try await world.certified()).json["access_token"]?.string)
@@ -138,7 +144,7 @@ import Values
         #expect(try await usage("Basic !") == .unauthorized)
     }
 
-    @Test func `COZ-19 gets no session code for less than everything`() async throws {
+    @Test func `COZ-19: a session code needs a token with all scopes`() async throws {
         let (world, _, code) = try await world()
         let request = InstallationRequest(app: try await world.register(), scope: "files")
         let browser = try await world.browser(code, at: request.place)

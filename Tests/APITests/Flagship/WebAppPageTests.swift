@@ -10,7 +10,9 @@ import Values
 @Suite struct `The place of a web app` {
     private let host = "drive.id.acme.example"
 
-    @Test func `COZ-19 takes a session code once, and keeps its query`() async throws {
+    @Test func `COZ-19: a web app's host takes a session code once and keeps the query`()
+        async throws
+    {
         let world = try await FlagshipWorld()
         let drive = try await world.add(FlagshipWorld.drive)
         let (_, access) = try await world.owned()
@@ -37,7 +39,9 @@ import Values
         }
     }
 
-    @Test func `COZ-19 takes a session code once where fifty come at once`() async throws {
+    @Test func `COZ-19: a session code used fifty times at once at a web app signs in once`()
+        async throws
+    {
         let world = try await FlagshipWorld()
         try await world.add(FlagshipWorld.drive)
         let (_, access) = try await world.owned()
@@ -61,7 +65,7 @@ import Values
     }
 
     /// Whoever serves an app's pages runs scripts at that place: nothing of the realm is in reach there.
-    @Test func `has no other page of the realm`() async throws {
+    @Test func `a web app's host serves no other page of the realm`() async throws {
         let world = try await FlagshipWorld()
         try await world.add(FlagshipWorld.drive)
         let (_, access) = try await world.owned()
@@ -84,7 +88,7 @@ import Values
         #expect(elsewhere.place?.hasPrefix("/login") == true)
     }
 
-    @Test func `is nowhere where no app is`() async throws {
+    @Test func `a host without an app serves nothing`() async throws {
         let world = try await FlagshipWorld()
         let drive = try await world.add(FlagshipWorld.drive)
         try await world.add(FlagshipWorld.bank)
@@ -103,7 +107,8 @@ import Values
         #expect(own.answer?.status == .notFound)
     }
 
-    @Test func `lets a signed-in owner in from where he signed in`() async throws {
+    @Test func `a web app's host admits an owner from the page where they signed in`() async throws
+    {
         let world = try await FlagshipWorld()
         try await world.add(FlagshipWorld.drive)
         let (_, access) = try await world.owned()
@@ -142,7 +147,7 @@ import Values
         #expect(thief.cookies["__Host-urd"] == nil)
     }
 
-    @Test func `is the app's own origin, where it has one`() async throws {
+    @Test func `a web app's host is its configured origin, where it has one`() async throws {
         let world = try await FlagshipWorld()
         world.world.directory.change(.system) { $0.hosts["mail.example"] = world.world.realm }
         try await world.add([
@@ -177,7 +182,7 @@ import Values
         #expect(own.answer?.status == .ok)
     }
 
-    @Test func `lets in nobody whose account is gone`() async throws {
+    @Test func `a web app's host refuses the session of a deleted account`() async throws {
         let world = try await FlagshipWorld()
         try await world.add(FlagshipWorld.drive)
         let (_, access) = try await world.owned()
@@ -194,7 +199,7 @@ import Values
     }
 
     /// Each realm has keys of its own.
-    @Test func `COZ-19 takes no code of another realm`() async throws {
+    @Test func `COZ-19: a web app's host refuses another realm's session code`() async throws {
         let (one, other) = (try await FlagshipWorld(), try await FlagshipWorld())
         for world in [one, other] { try await world.add(FlagshipWorld.drive) }
         let (_, access) = try await one.owned()
