@@ -32,7 +32,7 @@ extension Call<AdminContext> {
     func run<C: Command>(
         _ command: C, as write: Write
     ) async throws(Problem) -> Done where C.Rejection: Refusal {
-        let result = try await context.commands.tried(
+        let result = try await context.commands.attempt(
             command, in: write.realm, id: write.command, digest: write.digest, by: write.origin)
         switch result {
         case .success(let dispatched): return Done(write: write, positions: dispatched.positions)

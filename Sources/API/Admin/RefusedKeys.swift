@@ -25,7 +25,7 @@ final class RefusedKeys: Sendable {
         }
         if isFull { return }
         var random = SystemRandom()
-        let result = try await commands.tried(
+        let result = try await commands.attempt(
             command, in: .system, id: .v7(at: command.now, using: &random), by: origin)
         guard case .failure(.enough) = result else { return }
         full.withLock { full in

@@ -3,22 +3,6 @@ internal import HTTP
 internal import Identity
 internal import Values
 
-extension Call<RealmContext> {
-    /// Carries a command out for the user who is signed in with this browser.
-    func dispatch<C: Command>(
-        _ command: C, for browser: SignedInBrowser
-    ) async throws(Problem) where C.Rejection: Refusal {
-        if let rejection = try await attempt(command, for: browser) { throw rejection.problem }
-    }
-
-    /// The same, where the page says itself why it was refused.
-    func attempt<C: Command>(
-        _ command: C, for browser: SignedInBrowser
-    ) async throws(Problem) -> C.Rejection? {
-        try await attempt(command, as: "user:\(browser.subject)")
-    }
-}
-
 extension EndBrowserSession.Rejection: Refusal {
     var problem: Problem {
         switch self {

@@ -22,7 +22,7 @@ extension Call<RealmContext> {
         _ shown: Shown, by method: BrowserMethod, _ visit: Visit, to returnTarget: ReturnTarget,
         most: Int64? = nil, isLong: Bool = false, place: String? = nil
     ) async throws(Problem) -> SignInEnd {
-        let secret = BrowserSecret(for: newID())
+        let secret = BrowserSecret(for: context.newID())
         guard let digest = context.mint.digest(of: secret) else { throw Problem(.internalError) }
         var command = SignInBrowser(
             shown, by: method, session: secret.session, digest: digest,
@@ -40,7 +40,7 @@ extension Call<RealmContext> {
         }
         let outcome: Result<OpenedBrowser, GrantRefusal>
         do throws(Problem) {
-            outcome = try await ask(command, as: "anonymous")
+            outcome = try await Commands(self).dispatch(command, as: .anonymous)
         } catch {
             guard error.kind == .invalidGrant else { throw error }
             return .refused(.invalidCode)
@@ -70,7 +70,7 @@ extension Call<RealmContext> {
         _ route: RequestOTP.Route, _ person: Person, invite: InviteCode? = nil, mayJoin: Bool
     ) async throws(Problem) {
         guard let mailbox = person.email.map(context.mint.mailbox) else { return }
-        let code = newID()
+        let code = context.newID()
         guard let digest = context.mint.digest(ofCode: context.mint.code(code), for: mailbox)
         else { throw Problem(.internalError) }
         var command = RequestOTP(
@@ -79,11 +79,13 @@ extension Call<RealmContext> {
             now: context.clock.now())
         command.isForPage = true
         command.source = signInPlace.source
-        let outcome = try await ask(command, as: "anonymous")
+        let outcome = try await Commands(self).dispatch(command, as: .anonymous)
         // Only what would make an account counts as one more sign-up of its source.
-        guard outcome == .nothing(.wouldJoin), mayJoin, allowsSignUp() else { return }
+        guard outcome == .nothing(.wouldJoin), mayJoin, RateCounter(self).allowsSignUp() else {
+            return
+        }
         command.mayJoin = true
-        _ = try await ask(command, as: "anonymous")
+        _ = try await Commands(self).dispatch(command, as: .anonymous)
     }
 
     /// The typed mail address. Nil where it is malformed.

@@ -26,7 +26,7 @@ enum AttestationRoutes {
     ) { call throws(Problem) in
         let (id, _) = try await call.managedInstallation()
         try call.countInstallation()
-        let nonce = call.context.mint.attestationChallenge(call.newID(), for: id)
+        let nonce = call.context.mint.attestationChallenge(call.context.newID(), for: id)
         return .json(.created, ["nonce": .string(nonce)])
     }
 
@@ -48,7 +48,7 @@ enum AttestationRoutes {
         var command = CertifyInstallation(
             challenge: challenge, installation: id, proof: proof.proof,
             now: call.context.clock.now())
-        command.mail = call.newID()
+        command.mail = call.context.newID()
         switch try await call.certify(command) {
         case .certified: return Response(status: .noContent)
         case .refused:
@@ -82,11 +82,11 @@ enum AttestationRoutes {
                 proof = .refused(reason: error.rawValue)
             }
         }
-        let outcome = try await call.ask(
+        let outcome = try await Commands(call).dispatch(
             UseAppKey(
                 challenge: challenge, installation: id, proof: proof,
                 now: call.context.clock.now()),
-            as: "client:\(RegisterInstallation.clientID(of: id))")
+            as: .installation(id))
         switch outcome {
         case .certified: return Response(status: .noContent)
         case .refused: throw Problem.said(.invalidRequest, "invalid assertion")
@@ -114,14 +114,15 @@ extension Call<RealmContext> {
     fileprivate func certify(
         _ command: CertifyInstallation
     ) async throws(Problem) -> CertifyInstallation.Outcome {
-        let actor = "client:\(RegisterInstallation.clientID(of: command.installation))"
         do throws(Problem) {
-            return try await ask(command, as: actor)
+            return try await Commands(self).dispatch(
+                command, as: .installation(command.installation))
         } catch {
             guard error.kind == .identityTaken else { throw error }
             var refused = command
             refused.proof = .refused(reason: "key_taken")
-            return try await ask(refused, as: actor)
+            return try await Commands(self).dispatch(
+                refused, as: .installation(command.installation))
         }
     }
 }

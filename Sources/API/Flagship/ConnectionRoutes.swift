@@ -70,12 +70,12 @@ extension Call<RealmContext> {
         let konnector = try await webApp(try required("konnector"), .konnector)
         let app = try await webApp(orDefault: text("slug").flatMap { $0.isEmpty ? nil : $0 })
         guard let address = konnector.card.address(of: step) else { throw Problem(.noSuchApp) }
-        let id = newID()
-        let refusal = try await attempt(
+        let id = context.newID()
+        let refusal = try await Commands(self).attempt(
             BeginConnection(
                 id: id, konnector: konnector.id, app: app.id, browser: browser.id, step: step,
                 connection: known, state: text("state").flatMap { $0.isEmpty ? nil : $0 },
-                now: context.clock.now()), for: browser)
+                now: context.clock.now()), as: .browser(browser))
         if let refusal { throw refusal.problem }
         var pairs: [Form.Pair] = [
             ("state", context.mint.connectionState(id)),
@@ -95,10 +95,10 @@ extension Call<RealmContext> {
         guard let id = context.mint.readConnectionState(text("state") ?? "") else {
             throw Problem(.invalidRequest, "The state is not valid")
         }
-        let refusal = try await attempt(
+        let refusal = try await Commands(self).attempt(
             FinishConnection(
                 id: id, konnector: konnector.id, browser: browser.id, outcome: shownOutcome,
-                now: context.clock.now()), for: browser)
+                now: context.clock.now()), as: .browser(browser))
         if let refusal { throw refusal.problem }
         let connection = try await folded(ProviderVisit.self, id)
         guard let terms = connection.terms, let outcome = connection.outcome,

@@ -51,7 +51,7 @@ enum DevicePages {
         guard let browser = visit.browser else { return call.signInFirst("/account/sessions") }
         try await call.requireOwner(browser)
         if let (id, _) = try await call.installation(call.body["client"]?.string) {
-            switch try await call.attempt(DeleteClient(id: id), for: browser) {
+            switch try await Commands(call).attempt(DeleteClient(id: id), as: .browser(browser)) {
             case nil, .notFound?: break
             case let refusal?: throw refusal.problem
             }

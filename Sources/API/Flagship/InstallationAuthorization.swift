@@ -108,10 +108,10 @@ extension Call<RealmContext> {
     func authorizationCode(
         _ asked: InstallationAuthorization, _ browser: SignedInBrowser
     ) async throws(Problem) -> String? {
-        let refusal = try await attempt(
+        let refusal = try await Commands(self).attempt(
             AdmitInstallation(
-                installation: asked.id, account: browser.subject, mail: newID(),
-                now: context.clock.now()), for: browser)
+                installation: asked.id, account: browser.subject, mail: context.newID(),
+                now: context.clock.now()), as: .browser(browser))
         switch refusal {
         case nil: break
         case .full?: return nil
@@ -120,7 +120,8 @@ extension Call<RealmContext> {
         guard let redirect = SecretDigest.of(asked.redirect),
             let text = context.mint.authorizationCode(
                 AuthorizationCode(
-                    id: newID(), client: asked.id, account: browser.subject, browser: browser.id,
+                    id: context.newID(), client: asked.id, account: browser.subject,
+                    browser: browser.id,
                     redirect: redirect, challenge: asked.challenge, scope: asked.scope,
                     authenticatedAt: browser.authenticatedAt,
                     factors: browser.methods.compactMap(AuthenticationFactor.init),
@@ -131,15 +132,16 @@ extension Call<RealmContext> {
 
     /// Mails the owner a code for an installation; what its page sends back with it.
     func requestCertification(of id: UUID) async throws(Problem) -> String {
-        try count(.certification, target: Self.wholeRealm)
-        let code = newID()
+        try RateCounter(self).countRealm(.certification)
+        let code = context.newID()
         let stream = MailedCode.stream(of: id, .certification)
         guard
             let digest = context.mint.digest(ofMailedCode: context.mint.code(code), in: stream)
         else { throw Problem(.internalError) }
-        let refusal = try await dispatch(
+        let refusal = try await Commands(self).attempt(
             RequestCertification(
-                installation: id, code: code, digest: digest, now: context.clock.now()), for: id)
+                installation: id, code: code, digest: digest, now: context.clock.now()),
+            as: .installation(id))
         if let refusal { throw refusal.problem }
         return context.mint.mailedCodeToken(code)
     }
@@ -148,7 +150,7 @@ extension Call<RealmContext> {
     func certify(
         _ id: UUID, token: String, digits: String
     ) async throws(Problem) -> Bool {
-        try count(.certification, target: Self.wholeRealm)
+        try RateCounter(self).countRealm(.certification)
         let stream = MailedCode.stream(of: id, .certification)
         guard let code = context.mint.readMailedCodeToken(token) else { return false }
         let shown = context.mint.shown { $0.digest(ofMailedCode: digits, in: stream) }
@@ -156,8 +158,8 @@ extension Call<RealmContext> {
             var command = CertifyByMailedCode(
                 installation: id, typed: TypedMailedCode(id: code, shown: shown),
                 now: context.clock.now())
-            command.mail = newID()
-            let outcome = try await ask(command, as: "anonymous")
+            command.mail = context.newID()
+            let outcome = try await Commands(self).dispatch(command, as: .anonymous)
             return outcome == .certified
         } catch {
             guard error.kind == .invalidGrant else { throw error }

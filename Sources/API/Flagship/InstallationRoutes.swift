@@ -48,7 +48,7 @@ enum InstallationRoutes {
         if let asked = call.body["allow_login_scope"], asked == true || asked.string != nil {
             throw Problem.said(.invalidClient, "allow_login_scope is not for apps to ask")
         }
-        let id = call.newID()
+        let id = call.context.newID()
         guard let secret = call.installationSecret(id, rotations: 0) else {
             throw Problem(.internalError)
         }
@@ -63,8 +63,9 @@ enum InstallationRoutes {
         // Of two with one name the later one is told apart by a number.
         for number in 1...Self.mostOfOneName {
             if let name, number > 1 { members["client_name"] = .string("\(name)-\(number)") }
-            let refusal = try await call.dispatch(
-                RegisterInstallation(id: id, metadata: members, secret: secret.digest), for: id)
+            let refusal = try await Commands(call).attempt(
+                RegisterInstallation(id: id, metadata: members, secret: secret.digest),
+                as: .installation(id))
             if refusal == .nameTaken { continue }
             if let refusal { throw refusal.problem }
             let client = try await call.folded(Client.self, id)
@@ -107,11 +108,11 @@ enum InstallationRoutes {
         }
         let members = call.body.object ?? [:]
         try call.requireForeignRedirects(members)
-        let refusal = try await call.dispatch(
+        let refusal = try await Commands(call).attempt(
             UpdateInstallation(
                 id: id, metadata: members, rotation: try call.secretRotation(of: id, client),
                 now: call.context.clock.now()),
-            for: id)
+            as: .installation(id))
         if let refusal { throw refusal.problem }
         let updated = try await call.folded(Client.self, id)
         return .json(
@@ -130,7 +131,7 @@ enum InstallationRoutes {
             return Response(status: .noContent)
         }
         try call.requireRegistrationToken(of: id)
-        switch try await call.dispatch(DeleteClient(id: id), for: id) {
+        switch try await Commands(call).attempt(DeleteClient(id: id), as: .installation(id)) {
         case nil:
             try await call.endUpstreamSession(of: id)
             return Response(status: .noContent)

@@ -31,7 +31,7 @@ enum InstallationTokenRoutes {
         where call.body[name]?.string == nil {
             throw Problem.said(.invalidRequest, "the \(name) parameter is mandatory")
         }
-        try call.count(.oauthToken)
+        try RateCounter(call).count(.oauthToken)
         switch call.body["grant_type"]?.string {
         case "refresh_token": return try await call.refreshInstallation()
         case "authorization_code": return try await call.redeemInstallationCode()
@@ -46,12 +46,11 @@ extension Call<RealmContext> {
     fileprivate func refreshInstallation() async throws(Problem) -> Response {
         let shown = context.mint.readRefreshToken(body["refresh_token"]?.string ?? "")
         let installation = installationStream(body["client_id"]?.string)
-        let actor = installation.map { "client:\(RegisterInstallation.clientID(of: $0))" }
-        let result = try await tried(
+        let result = try await Commands(self).attempt(
             RefreshInstallation(
                 token: shown.flatMap { $0.generation == 0 ? $0.session : nil },
                 installation: installation, secret: .ofSecret(body["client_secret"]?.string),
-                now: context.clock.now()), as: actor ?? "anonymous")
+                now: context.clock.now()), as: caller(installation))
         switch result {
         case .success(let granted): return installationTokens(granted, withRefresh: false)
         case .failure(let refusal):
@@ -72,7 +71,6 @@ extension Call<RealmContext> {
             throw Problem.said(.invalidRequest, "the code parameter is mandatory")
         }
         let installation = installationStream(body["client_id"]?.string)
-        let actor = installation.map { "client:\(RegisterInstallation.clientID(of: $0))" }
         guard let code = context.mint.readAuthorizationCode(text) else {
             try await requireSecret()
             throw OwnerRefusal.invalidCode.problem
@@ -82,9 +80,13 @@ extension Call<RealmContext> {
             code: code, verifier: .of(verifier), installation: installation,
             secret: .ofSecret(body["client_secret"]?.string), from: signInPlace,
             now: context.clock.now())
-        command.mail = newID()
-        let outcome = try await ask(command, as: actor ?? "anonymous")
+        command.mail = context.newID()
+        let outcome = try await Commands(self).dispatch(command, as: caller(installation))
         return try answer(outcome)
+    }
+
+    private func caller(_ installation: UUID?) -> Commands.Caller {
+        installation.map { .installation($0) } ?? .anonymous
     }
 
     /// That the client is there and has shown its secret, where nothing is decided that would look.

@@ -7,9 +7,6 @@ internal import Values
 
 /// What routes of the flagship profile know of installations.
 extension Call<RealmContext> {
-    /// What everything of one realm is counted by that belongs to its one owner.
-    static var wholeRealm: String { "realm" }
-
     /// The stream that an installation's id stands for. Whether there is one is another question.
     func installationStream(_ text: String?) -> UUID? {
         guard let text, let bytes = Hex.decode(text), Hex.encode(bytes) == text else { return nil }
@@ -61,18 +58,10 @@ extension Call<RealmContext> {
     /// Rate limit for the whole realm; above it, the apps get "not found".
     func countInstallation() throws(Problem) {
         do throws(Problem) {
-            try count(.installation, target: Self.wholeRealm)
+            try RateCounter(self).countRealm(.installation)
         } catch {
             throw Problem.said(.noSuchClient, "Not found")
         }
-    }
-
-    /// Carries a command out for an installation.
-    func dispatch<C: Command>(
-        _ command: C, for installation: UUID
-    ) async throws(Problem) -> C.Rejection? {
-        try await attempt(
-            command, as: "client:\(RegisterInstallation.clientID(of: installation))")
     }
 
     /// The secret that an installation has after so many rotations: nothing of it is kept.
@@ -106,6 +95,12 @@ extension Call<RealmContext> {
         if client.certification != nil { members["flagship"] = true }
         if client.certification?.isFromStore == true { members["certified_from_store"] = true }
         return members
+    }
+}
+
+extension Commands.Caller {
+    static func installation(_ id: UUID) -> Commands.Caller {
+        Commands.Caller("client:\(RegisterInstallation.clientID(of: id))")
     }
 }
 

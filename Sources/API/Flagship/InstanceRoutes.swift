@@ -52,11 +52,11 @@ enum InstanceRoutes {
             person.language = language.rawValue
         }
         if person != known {
-            let refusal = try await call.dispatch(
+            let refusal = try await Commands(call).attempt(
                 ChangePerson(
                     account: account, person: person,
                     mailbox: call.context.mint.mailbox(person.email ?? ""), isConfirmed: true,
-                    nextSubject: call.newID()), for: client)
+                    nextSubject: call.context.newID()), as: .installation(client))
             switch refusal {
             case nil: break
             case .invalid?: return invalid("public_name")
@@ -78,7 +78,7 @@ enum InstanceRoutes {
         refusals: refusals
     ) { call throws(Problem) in
         let client = try await call.everything().session.terms.client
-        switch try await call.dispatch(SignTerms(), for: client) {
+        switch try await Commands(call).attempt(SignTerms(), as: .installation(client)) {
         case nil: return Response(status: .noContent)
         case .realmNotFound?: throw Problem(.unknownHost)
         case .realmDisabled?: throw Problem(.realmClosed)

@@ -106,7 +106,7 @@ extension Call<RealmContext> {
             || NotificationCategory(asked.category, in: known.categories)?.isStateful != true
         if isNews {
             do throws(Problem) {
-                try count(.notification, target: Self.wholeRealm)
+                try RateCounter(self).countRealm(.notification)
             } catch {
                 guard error.kind == .rateLimited else { throw error }
                 var response = Response.jsonAPIError(
@@ -121,7 +121,7 @@ extension Call<RealmContext> {
         if let name = content.members["appName"]?.string ?? known.slug, !name.isEmpty {
             content.sender = name
         }
-        let (id, now) = (newID(), context.clock.now())
+        let (id, now) = (context.newID(), context.clock.now())
         let command = RequestNotification(
             id: id, sender: known.sender, account: known.account, source: source,
             category: asked.category, content: content, state: state, priority: asked.priority,
@@ -139,12 +139,12 @@ extension Call<RealmContext> {
     private func refusable<C: AnsweringCommand>(
         _ command: C, for sender: NotificationSender
     ) async throws(Problem) -> Result<C.Outcome, C.Rejection> {
-        let actor =
+        let caller: Commands.Caller =
             switch sender {
-            case .installation(let id): "client:\(RegisterInstallation.clientID(of: id))"
-            case .webApp(let id, openedBy: _): "web-app:\(id)"
+            case .installation(let id): .installation(id)
+            case .webApp(let id, openedBy: _): .init("web-app:\(id)")
             }
-        return try await tried(command, as: actor)
+        return try await Commands(self).attempt(command, as: caller)
     }
 }
 

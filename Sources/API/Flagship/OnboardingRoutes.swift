@@ -17,11 +17,12 @@ enum OnboardingRoutes {
         summary: "Mails an owner once more how he takes his realm over.", right: .nothing,
         voice: .page, answer: .page, refusals: refusals
     ) { call throws(Problem) in
-        try call.count(.ownerInvitation, target: Call<RealmContext>.wholeRealm)
-        let refusal = try await call.attempt(
+        try RateCounter(call).countRealm(.ownerInvitation)
+        let refusal = try await Commands(call).attempt(
             InviteOwner(
-                base: call.context.place.links, mail: call.newID(), token: call.newID()),
-            as: "anonymous")
+                base: call.context.place.links, mail: call.context.newID(),
+                token: call.context.newID()),
+            as: .anonymous)
         if let refusal, refusal != .nobodyWaits { throw refusal.problem }
         if call.wantsJSON { return .json(.ok, [:]) }
         return OwnerNotice.mailed(try await call.visit())
@@ -50,7 +51,7 @@ enum OnboardingRoutes {
     ) { call throws(Problem) in
         let visit = try await call.visit()
         let members = call.looseMembers()
-        try call.count(.ownerSignIn, target: Call<RealmContext>.wholeRealm)
+        try RateCounter(call).countRealm(.ownerSignIn)
         let text = members["register_token"]?.string ?? ""
         let isProgram = call.request.headers["Content-Type"]?.hasPrefix("application/json") == true
         guard let token = try await call.registerToken(text) else {
@@ -62,10 +63,10 @@ enum OnboardingRoutes {
         case .failure(let wrong): return page(call, visit, text, wrong: wrong.said)
         case .success(let chosen): derived = chosen
         }
-        let outcome = try await call.ask(
+        let outcome = try await Commands(call).dispatch(
             OnboardOwner(
-                token: token, passphrase: derived, mail: call.newID(),
-                request: call.ownerRequest(.webView)), as: "anonymous")
+                token: token, passphrase: derived, mail: call.context.newID(),
+                request: call.ownerRequest(.webView)), as: .anonymous)
         guard case .sessionCode(let code) = outcome else { return over(visit) }
         let end = try await call.signIn(
             SessionCodeProof(code: code), by: .sessionCode, visit, to: ReturnTarget())

@@ -27,7 +27,7 @@ enum OpenAppRoutes {
         let token = try await call.everything()
         let app = try await call.webApp(try call.required("slug"), .app)
         let known = try await call.knownCookie(of: token.session.terms.account, at: app.id)
-        let secret = BrowserSecret(for: call.newID())
+        let secret = BrowserSecret(for: call.context.newID())
         guard let digest = call.context.mint.digest(of: secret) else {
             throw Problem(.internalError)
         }
@@ -58,11 +58,11 @@ extension Call<RealmContext> {
     fileprivate func open(
         _ app: UUID, for token: PresentedToken, browser: OpenWebApp.NewBrowser?
     ) async throws(Problem) -> OpenWebApp.Outcome {
-        try await ask(
+        try await Commands(self).dispatch(
             OpenWebApp(
-                webApp: app, session: token.session.id, token: newID(), browser: browser,
+                webApp: app, session: token.session.id, token: context.newID(), browser: browser,
                 from: signInPlace, now: context.clock.now()),
-            as: "client:\(token.session.terms.clientID)")
+            as: .init("client:\(token.session.terms.clientID)"))
     }
 
     fileprivate func token(_ opened: OpenWebApp.Outcome) -> String {

@@ -91,7 +91,7 @@ extension Call<RealmContext> {
 
     /// Forgets nothing of what is wrong where links are guessed.
     func refuseLink(_ visit: Visit) throws(Problem) -> Response {
-        try count(.ownerLinkCheck, target: Self.wholeRealm)
+        try RateCounter(self).countRealm(.ownerLinkCheck)
         return OwnerNotice.linkOver(visit)
     }
 }

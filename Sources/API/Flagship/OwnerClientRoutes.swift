@@ -81,7 +81,7 @@ enum OwnerClientRoutes {
         guard let (id, _) = try await call.installation(call.text("client_id")) else {
             return Response(status: .noContent)
         }
-        switch try await call.dispatch(DeleteClient(id: id), for: caller) {
+        switch try await Commands(call).attempt(DeleteClient(id: id), as: .installation(caller)) {
         case nil, .notFound?: return Response(status: .noContent)
         case let refusal?: throw refusal.problem
         }
@@ -94,8 +94,9 @@ enum OwnerClientRoutes {
         refusals: refusals
     ) { call throws(Problem) in
         let id = try await call.installationToken().session.terms.client
-        let refusal = try await call.dispatch(
-            MarkSynchronized(installation: id, now: call.context.clock.now()), for: id)
+        let refusal = try await Commands(call).attempt(
+            MarkSynchronized(installation: id, now: call.context.clock.now()), as: .installation(id)
+        )
         if let refusal { throw refusal.problem }
         return Response(status: .noContent)
     }

@@ -26,7 +26,7 @@ enum OwnerEmailRoutes {
         answer: done, refusals: refusals
     ) { call throws(Problem) in
         let client = try await call.everything().session.terms.client
-        try call.count(.ownerSignIn, target: Call<RealmContext>.wholeRealm)
+        try RateCounter(call).countRealm(.ownerSignIn)
         guard let address = call.typedAddress() else {
             return .jsonAPIError(
                 .unprocessable, "Invalid Parameter", "email is not valid", parameter: "email")
@@ -53,7 +53,9 @@ enum OwnerEmailRoutes {
         answer: done, refusals: refusals
     ) { call throws(Problem) in
         let client = try await call.everything().session.terms.client
-        if let refusal = try await call.dispatch(CancelOwnerMove(), for: client) {
+        if let refusal = try await Commands(call).attempt(
+            CancelOwnerMove(), as: .installation(client))
+        {
             throw refusal.problem
         }
         return Response(status: .noContent)
@@ -73,13 +75,14 @@ enum OwnerEmailRoutes {
             var person = KnownPerson(try await call.recorded(account))?.person
         else { return try call.refuseLink(visit) }
         person.email = address
-        let refusal = try await call.attempt(
+        let refusal = try await Commands(call).attempt(
             ConfirmOwnerMove(
                 to: move.mailbox, code: code,
                 shown: mint.shown { $0.digest(ofOwnerMove: code, to: move.mailbox) },
                 person: person,
-                nextSubject: call.newID(), mail: call.newID(), now: call.context.clock.now()),
-            as: "anonymous")
+                nextSubject: call.context.newID(), mail: call.context.newID(),
+                now: call.context.clock.now()),
+            as: .anonymous)
         switch refusal {
         case nil: return .seeOther("/account/data")
         case .linkOver?: return try call.refuseLink(visit)
@@ -92,18 +95,18 @@ extension Call<RealmContext> {
     fileprivate func move(
         _ proof: RequestOwnerMove.Proof, to address: String, for client: UUID
     ) async throws(Problem) -> Response {
-        try count(.ownerMail, target: Self.wholeRealm)
-        let (mailbox, code) = (context.mint.mailbox(address), newID())
+        try RateCounter(self).countRealm(.ownerMail)
+        let (mailbox, code) = (context.mint.mailbox(address), context.newID())
         guard let digest = context.mint.digest(ofOwnerMove: code, to: mailbox) else {
             throw Problem(.internalError)
         }
-        let outcome = try await ask(
+        let outcome = try await Commands(self).dispatch(
             RequestOwnerMove(
                 proof, to: mailbox, person: Person(email: address, language: readersLanguage),
                 code: code, digest: digest,
                 base: "\(context.place.links)/settings/email/confirm?token=",
                 now: context.clock.now()),
-            as: "client:\(RegisterInstallation.clientID(of: client))")
+            as: .installation(client))
         switch outcome {
         case .requested: return Response(status: .noContent)
         case .wrongPassphrase:

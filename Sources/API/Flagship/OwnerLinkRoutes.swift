@@ -18,15 +18,15 @@ enum OwnerLinkRoutes {
         summary: "Mails the owner a link to sign in by.", right: .nothing, voice: .page,
         answer: .page, refusals: refusals
     ) { call throws(Problem) in
-        try call.count(.ownerLink, target: Call<RealmContext>.wholeRealm)
+        try RateCounter(call).countRealm(.ownerLink)
         let redirect = RealmRedirect(
             call.looseMembers()["redirect"]?.string, call.context.place)
-        let refusal = try await call.attempt(
+        let refusal = try await Commands(call).attempt(
             RequestOwnerLink(
-                .signIn, link: call.newID(),
+                .signIn, link: call.context.newID(),
                 base: "\(call.context.place.links)/auth/magic_link?code=",
                 returnPath: ReturnPath(redirect.text), now: call.context.clock.now()),
-            as: "anonymous")
+            as: .anonymous)
         if let refusal { throw refusal.problem }
         if call.wantsJSON { return .json(.ok, [:]) }
         return OwnerNotice.mailed(try await call.visit())
@@ -59,7 +59,7 @@ enum OwnerLinkRoutes {
         answer: .page, refusals: refusals
     ) { call throws(Problem) in
         let visit = try await call.submission()
-        try call.count(.ownerSignIn, target: Call<RealmContext>.wholeRealm)
+        try RateCounter(call).countRealm(.ownerSignIn)
         guard let (id, redirect) = try await call.ownerLink(call.body["code"]?.string) else {
             return try call.refuseLink(visit)
         }
@@ -129,7 +129,7 @@ enum OwnerLinkRoutes {
     ) { call throws(Problem) in
         // Where no links are mailed, each is invalid: the apps know no other error for it.
         guard call.context.place.settings[SettingCatalogue.ownerLinks] else {
-            try call.count(.ownerLinkCheck, target: Call<RealmContext>.wholeRealm)
+            try RateCounter(call).countRealm(.ownerLinkCheck)
             throw OwnerRefusal.invalidMagicCode.problem
         }
         let link = try await call.ownerLink(call.body["magic_code"]?.string)?.id
@@ -137,15 +137,15 @@ enum OwnerLinkRoutes {
         if link != nil, try await call.owner().state.needsMailedCode,
             let typed = call.body["passphrase"]?.string, !typed.isEmpty
         {
-            try call.count(.ownerSignIn, target: Call<RealmContext>.wholeRealm)
+            try RateCounter(call).countRealm(.ownerSignIn)
             comparison = try await call.compareOwner(typed)
         }
-        let outcome = try await call.ask(
+        let outcome = try await Commands(call).dispatch(
             SignInOwnerByLink(
                 link: link ?? .zero, comparison: comparison,
-                request: call.ownerRequest(call.body)), as: "anonymous")
+                request: call.ownerRequest(call.body)), as: .anonymous)
         if outcome == .refused(.invalidMagicCode) {
-            try call.count(.ownerLinkCheck, target: Call<RealmContext>.wholeRealm)
+            try RateCounter(call).countRealm(.ownerLinkCheck)
         }
         return try call.answer(outcome)
     }

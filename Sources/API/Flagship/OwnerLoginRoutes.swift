@@ -68,7 +68,7 @@ enum OwnerLoginRoutes {
             ]), answer: .page, refusals: refusals
     ) { call throws(Problem) in
         let visit = try await call.submission()
-        try call.count(.ownerSignIn, target: Call<RealmContext>.wholeRealm)
+        try RateCounter(call).countRealm(.ownerSignIn)
         let target = RealmRedirect(call.body["redirect"]?.string, call.context.place)
         let rounds = try await call.owner().passphrase.derived?.rounds
         let hash = try await call.deviceHash(
@@ -133,7 +133,7 @@ enum OwnerLoginRoutes {
         ]), answer: .page, refusals: refusals
     ) { call throws(Problem) in
         let visit = try await call.submission()
-        try call.count(.ownerSignIn, target: Call<RealmContext>.wholeRealm)
+        try RateCounter(call).countRealm(.ownerSignIn)
         let target = RealmRedirect(call.body["redirect"]?.string, call.context.place)
         let token = call.body["two-factor-token"]?.string ?? ""
         let (owner, passphrase) = try await call.owner()
@@ -150,8 +150,8 @@ enum OwnerLoginRoutes {
             typed: TypedMailedCode(
                 id: code,
                 shown: call.context.mint.shown { $0.digest(ofMailedCode: digits, in: stream) }),
-            next: (call.newID(), digest))
-        proof.trusting = call.isTrusting ? call.newID() : nil
+            next: (call.context.newID(), digest))
+        proof.trusting = call.isTrusting ? call.context.newID() : nil
         let end = try await call.signIn(
             proof, by: .ownerPassphrase, visit, to: ReturnTarget(), isLong: call.isOwnBrowser,
             place: target.target)

@@ -27,17 +27,17 @@ enum OwnerProviderRoutes {
         answer: .ok("Tokens.", .openObject, example: OwnerRoutes.tokens),
         refusals: Place.refusals + [.invalidRequest, .invalidClient, .forbidden, .rateLimited]
     ) { call throws(Problem) in
-        try call.count(.provider)
-        try call.count(.ownerSignIn, target: Call<RealmContext>.wholeRealm)
+        try RateCounter(call).count(.provider)
+        try RateCounter(call).countRealm(.ownerSignIn)
         guard let shown = try await call.shownToProvider() else {
             throw Problem.said(.invalidRequest, "this endpoint is not enabled")
         }
         let (typed, next) = try await call.mailedStep(after: shown)
-        let outcome = try await call.ask(
+        let outcome = try await Commands(call).dispatch(
             SignInOwnerByProvider(
                 shown: shown, scope: call.body["scope"]?.string.flatMap(Scope.parse),
                 typed: typed, next: next, request: call.ownerRequest(call.body)),
-            as: "anonymous")
+            as: .anonymous)
         guard case .mailedCodeNeeded(let id) = outcome else { return try call.answer(outcome) }
         return .json(
             .unauthorized,
@@ -70,7 +70,7 @@ enum OwnerProviderRoutes {
         ], answer: .page, refusals: Page.refusals + [.noSuchRoute, .invalidRequest]
     ) { call throws(Problem) in
         let visit = try await call.visit()
-        try call.count(.ownerSignIn, target: Call<RealmContext>.wholeRealm)
+        try RateCounter(call).countRealm(.ownerSignIn)
         let place = RealmRedirect(call.text("redirect"), call.context.place).target
         guard let code = call.text("code").flatMap(call.context.mint.readDelegatedCode),
             let terms = try await call.folded(DelegatedCode.self, code).terms,
@@ -78,7 +78,7 @@ enum OwnerProviderRoutes {
         else { return call.upstreamFailed(visit) }
         // It is single-use, consumed before the owner is signed in: a replay finds nothing.
         guard
-            try await call.attempt(UseDelegatedCode(code), as: "anonymous") == nil
+            try await Commands(call).attempt(UseDelegatedCode(code), as: .anonymous) == nil
         else { return call.upstreamFailed(visit) }
         return try await call.signIn(
             terms.identity, terms.upstream, terms.provider, attempt: nil, visit, to: place)
@@ -137,7 +137,7 @@ extension Call<RealmContext> {
     ) {
         let owner = try await folded(Owner.self, Owner.stream)
         let stream = MailedCode.stream(of: owner.account ?? .zero, .secondFactor)
-        let next = newID()
+        let next = context.newID()
         guard
             let digest = context.mint.digest(ofMailedCode: context.mint.code(next), in: stream)
         else { throw Problem(.internalError) }
@@ -149,7 +149,7 @@ extension Call<RealmContext> {
             case .token(_, let terms): terms != nil
             }
         if typed == nil, isGood, owner.needsMailedCode {
-            try count(.ownerMail, target: Self.wholeRealm)
+            try RateCounter(self).countRealm(.ownerMail)
         }
         return (typed, (next, digest))
     }

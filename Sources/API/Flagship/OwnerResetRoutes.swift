@@ -53,12 +53,12 @@ enum OwnerResetRoutes {
         voice: .page, body: .page([]), answer: .page, refusals: refusals
     ) { call throws(Problem) in
         let visit = try await call.submission()
-        try call.count(.passwordReset, target: Call<RealmContext>.wholeRealm)
-        let refusal = try await call.attempt(
+        try RateCounter(call).countRealm(.passwordReset)
+        let refusal = try await Commands(call).attempt(
             RequestOwnerLink(
-                .passphraseReset, link: call.newID(),
+                .passphraseReset, link: call.context.newID(),
                 base: "\(call.context.place.links)/auth/passphrase_renew?token=",
-                now: call.context.clock.now()), as: "anonymous")
+                now: call.context.clock.now()), as: .anonymous)
         // Whether there is an owner is no secret here, and still not told.
         if let refusal, refusal != .noOwner { throw refusal.problem }
         return OwnerNotice.mailed(visit)
@@ -87,7 +87,7 @@ enum OwnerResetRoutes {
             ]), answer: .page, refusals: refusals
     ) { call throws(Problem) in
         let visit = try await call.submission()
-        try call.count(.ownerSignIn, target: Call<RealmContext>.wholeRealm)
+        try RateCounter(call).countRealm(.ownerSignIn)
         let text = call.body["passphrase_reset_token"]?.string ?? ""
         guard let (link, _) = try await call.resetLink(text) else {
             return OwnerNotice.linkOver(visit)
@@ -97,11 +97,11 @@ enum OwnerResetRoutes {
         case .failure(let wrong): return page(call, visit, text, wrong: wrong.said)
         case .success(let chosen): derived = chosen
         }
-        let refusal = try await call.attempt(
+        let refusal = try await Commands(call).attempt(
             ResetPassphrase(
                 account: link.account, link: link.id, passphrase: .derived(derived),
-                mail: call.newID(),
-                now: call.context.clock.now()), as: "anonymous")
+                mail: call.context.newID(),
+                now: call.context.clock.now()), as: .anonymous)
         switch refusal {
         case nil: return .seeOther("/auth/login")
         case .linkOver?: return OwnerNotice.linkOver(visit)
@@ -138,8 +138,9 @@ enum OwnerResetRoutes {
         summary: "Mails the owner what reminds him of his passphrase.", right: .nothing,
         voice: .page, answer: .page, refusals: refusals
     ) { call throws(Problem) in
-        try call.count(.ownerHint, target: Call<RealmContext>.wholeRealm)
-        let refusal = try await call.attempt(RequestHint(mail: call.newID()), as: "anonymous")
+        try RateCounter(call).countRealm(.ownerHint)
+        let refusal = try await Commands(call).attempt(
+            RequestHint(mail: call.context.newID()), as: .anonymous)
         // Only the reader of the mails learns whether there is a hint.
         if let refusal, refusal != .noHint { throw refusal.problem }
         if call.wantsJSON { return .json(.ok, [:]) }

@@ -84,16 +84,16 @@ enum OwnerRoutes {
                 "The number of rounds is not from \(DerivedPassphrase.rounds.lowerBound) to "
                     + "\(DerivedPassphrase.rounds.upperBound).", parameter: "KdfIterations")
         }
-        try call.count(.ownerSignIn, target: Call<RealmContext>.wholeRealm)
+        try RateCounter(call).countRealm(.ownerSignIn)
         let known = try await call.registerToken(token)
         var derived = try call.derivedPassphrase(rounds)
         // A caller without a token must not cause the work of a hash.
         if known != nil { derived.hash = try await call.hashed(members["passphrase"]?.string) }
         do throws(Problem) {
-            let outcome = try await call.ask(
+            let outcome = try await Commands(call).dispatch(
                 OnboardOwner(
-                    token: known ?? .zero, passphrase: derived, mail: call.newID(),
-                    request: call.ownerRequest(members)), as: "anonymous")
+                    token: known ?? .zero, passphrase: derived, mail: call.context.newID(),
+                    request: call.ownerRequest(members)), as: .anonymous)
             return try call.answer(outcome)
         } catch {
             guard error.detail == OwnerRefusal.invalidRegisterToken.problem.detail else {

@@ -142,7 +142,7 @@ enum OwnerSessionRoutes {
             if call.wantsJSON { return .json(.unauthorized, ["error": .string(said)]) }
             return try await page(call, visit, target, state, wrong: said)
         }
-        let code = call.context.mint.confirmation(call.newID(), of: browser.id)
+        let code = call.context.mint.confirmation(call.context.newID(), of: browser.id)
         let pairs = Form.encode([("code", code), ("state", state)])
         let place = target.text + (target.text.utf8.contains(0x3F) ? "&" : "?") + pairs
         return call.wantsJSON ? .json(.ok, ["redirect": .string(place)]) : .seeOther(place)
@@ -237,7 +237,8 @@ extension Call<RealmContext> {
     fileprivate func end(
         _ session: UUID, of account: UUID, as browser: SignedInBrowser
     ) async throws(Problem) {
-        _ = try await attempt(
-            EndBrowserSession(session: session, reason: .signedOut, of: account), for: browser)
+        _ = try await Commands(self).attempt(
+            EndBrowserSession(session: session, reason: .signedOut, of: account),
+            as: .browser(browser))
     }
 }

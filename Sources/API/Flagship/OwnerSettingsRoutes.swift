@@ -65,7 +65,7 @@ enum OwnerSettingsRoutes {
         }
         let outcome = try await call.signInOwner(
             .object(members),
-            for: call.ownerRequest(.newPassphrase(derived, mail: call.newID())))
+            for: call.ownerRequest(.newPassphrase(derived, mail: call.context.newID())))
         if case .mailedCodeNeeded(let id) = outcome {
             return .json(
                 .ok, ["two_factor_token": .string(call.context.mint.mailedCodeToken(id))])
@@ -109,7 +109,8 @@ enum OwnerSettingsRoutes {
         guard let hint = call.body["hint"]?.string.map(trimmed) else {
             throw Problem.said(.invalidRequest, "hint is not valid")
         }
-        let refusal = try await call.dispatch(ChangeHint(hint.isEmpty ? nil : hint), for: client)
+        let refusal = try await Commands(call).attempt(
+            ChangeHint(hint.isEmpty ? nil : hint), as: .installation(client))
         if let refusal { throw refusal.problem }
         return Response(status: .noContent)
     }
@@ -128,9 +129,9 @@ enum OwnerSettingsRoutes {
         let now = call.context.clock.now()
         switch call.body["auth_mode"]?.string {
         case "basic":
-            _ = try await call.ask(
+            _ = try await Commands(call).dispatch(
                 ChangeMailedCodes(typed: nil, now: now),
-                as: "client:\(RegisterInstallation.clientID(of: client))")
+                as: .installation(client))
             return Response(status: .noContent)
         case "two_factor_mail": return try await call.demandMailedCodes(client)
         default: throw Problem.said(.invalidRequest, "invalid auth_mode")
@@ -164,8 +165,9 @@ extension Call<RealmContext> {
     /// accepted.
     fileprivate func restored(_ passphrase: DerivedPassphrase) async throws(Problem) -> Bool {
         let client = try await everything().session.terms.client
-        let refusal = try await dispatch(
-            RestorePassphrase(passphrase, mail: newID(), now: context.clock.now()), for: client)
+        let refusal = try await Commands(self).attempt(
+            RestorePassphrase(passphrase, mail: context.newID(), now: context.clock.now()),
+            as: .installation(client))
         switch refusal {
         case nil: return true
         case .set?: return false
@@ -179,24 +181,24 @@ extension Call<RealmContext> {
         let now = context.clock.now()
         let digits = body["two_factor_activation_code"]?.string ?? ""
         guard !digits.isEmpty else {
-            try count(.ownerMail, target: Self.wholeRealm)
-            let code = newID()
+            try RateCounter(self).countRealm(.ownerMail)
+            let code = context.newID()
             guard
                 let digest = context.mint.digest(
                     ofMailedCode: context.mint.code(code), in: stream)
             else { throw Problem(.internalError) }
-            let refusal = try await dispatch(
-                RequestMailedCode(code: code, digest: digest, now: now), for: client)
+            let refusal = try await Commands(self).attempt(
+                RequestMailedCode(code: code, digest: digest, now: now), as: .installation(client))
             if let refusal { throw refusal.problem }
             return Response(status: .noContent)
         }
         let shown = context.mint.shown { $0.digest(ofMailedCode: digits, in: stream) }
         let live = try await folded(MailedCode.self, stream).code(
             typedAs: shown, of: account, at: now)
-        let outcome = try await ask(
+        let outcome = try await Commands(self).dispatch(
             ChangeMailedCodes(
                 typed: TypedMailedCode(id: live ?? .zero, shown: shown), now: now),
-            as: "client:\(RegisterInstallation.clientID(of: client))")
+            as: .installation(client))
         guard outcome == .changed else {
             return .jsonAPIError(
                 .unprocessable, "Invalid Parameter", "The code is not right.",

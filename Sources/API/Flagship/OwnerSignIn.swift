@@ -17,9 +17,9 @@ extension Call<RealmContext> {
 
     func ownerRequest(_ target: OwnerTarget) -> OwnerRequest {
         var request = OwnerRequest(
-            target: target, session: newID(), code: newID(), from: signInPlace,
+            target: target, session: context.newID(), code: context.newID(), from: signInPlace,
             now: context.clock.now())
-        request.mail = newID()
+        request.mail = context.newID()
         return request
     }
 
@@ -47,13 +47,13 @@ extension Call<RealmContext> {
     func signInOwner(
         _ members: JSON, for request: OwnerRequest, asksAnew: Bool = false
     ) async throws(Problem) -> OwnerOutcome {
-        try count(.ownerSignIn, target: Self.wholeRealm)
+        try RateCounter(self).countRealm(.ownerSignIn)
         let comparison = try await compareOwner(members["passphrase"]?.string ?? "")
         let (typed, next) = try await secondStep(of: members, after: comparison)
         var command = SignInOwner(
             comparison: comparison, typed: asksAnew ? nil : typed, next: next, request: request)
         command.vouched = vouched(members)
-        return try await ask(command, as: "anonymous")
+        return try await Commands(self).dispatch(command, as: .anonymous)
     }
 
     /// The code that proves that the caller reads the owner's mails.
@@ -69,7 +69,7 @@ extension Call<RealmContext> {
     ) {
         let owner = try await folded(Owner.self, Owner.stream)
         let stream = MailedCode.stream(of: owner.account ?? .zero, .secondFactor)
-        let next = newID()
+        let next = context.newID()
         guard
             let digest = context.mint.digest(ofMailedCode: context.mint.code(next), in: stream)
         else { throw Problem(.internalError) }
@@ -77,7 +77,7 @@ extension Call<RealmContext> {
         if typed == nil, vouched(members) == nil, case .right = comparison,
             owner.needsMailedCode
         {
-            try count(.ownerMail, target: Self.wholeRealm)
+            try RateCounter(self).countRealm(.ownerMail)
         }
         return (typed, (next, digest))
     }

@@ -30,11 +30,11 @@ enum SessionCodeRoutes {
         guard try call.bearer() != nil else { throw refused }
         let token = try await call.installationToken()
         guard token.scope.contains(Installation.scope) else { throw refused }
-        let code = call.newID()
-        let refusal = try await call.dispatch(
+        let code = call.context.newID()
+        let refusal = try await Commands(call).attempt(
             IssueSessionCode(
                 code: code, session: token.session.id, now: call.context.clock.now()),
-            for: token.session.terms.client)
+            as: .installation(token.session.terms.client))
         if refusal != nil { throw refused }
         return .json(
             .created, ["session_code": .string(call.context.mint.sessionCode(code))])
@@ -54,7 +54,7 @@ extension Call<RealmContext> {
         var outcome = try await signInOwner(members, for: ownerRequest(.webView))
         // A user who typed a wrong code gets another one here.
         if outcome == .refused(.wrongMailedCode) {
-            try count(.ownerMail, target: Self.wholeRealm)
+            try RateCounter(self).countRealm(.ownerMail)
             outcome = try await signInOwner(members, for: ownerRequest(.webView), asksAnew: true)
         }
         switch outcome {
@@ -80,7 +80,7 @@ extension Call<RealmContext> {
     ) async throws(Problem) -> Response {
         // An invalid code must not keep the user from signing in.
         guard let code = context.mint.readSessionCode(text) else { return .seeOther(place) }
-        try count(.ownerSignIn, target: Self.wholeRealm)
+        try RateCounter(self).countRealm(.ownerSignIn)
         let end = try await signIn(
             SessionCodeProof(code: code), by: .sessionCode, visit, to: ReturnTarget(), most: most,
             place: place)

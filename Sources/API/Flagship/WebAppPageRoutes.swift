@@ -30,11 +30,11 @@ enum WebAppPageRoutes {
         try await call.requireOwner(browser)
         // Elsewhere it is for the app to ask who is there.
         if app.card.origin != nil { return .seeOther(call.address(of: app) + "/") }
-        let id = call.newID()
-        try await call.dispatch(
+        let id = call.context.newID()
+        try await Commands(call).dispatch(
             HandOverSession(
                 code: id, browser: browser.id, webApp: app.id, now: call.context.clock.now()),
-            for: browser)
+            as: .browser(browser))
         return .seeOther(
             "\(call.address(of: app))/?"
                 + Form.encode([("session_code", call.context.mint.sessionCode(id))]))

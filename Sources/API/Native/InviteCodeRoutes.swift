@@ -153,17 +153,17 @@ extension Call<RealmContext> {
     fileprivate func serviceWrite() throws(Problem) -> Write {
         guard case .service(let session, _) = caller else { throw Problem(.unauthenticated) }
         let client = session.terms.clientID
-        let origin = origin("client:\(client)", client: client)
+        let origin = context.origin("client:\(client)", client: client, of: request)
         return Write(
             realm: context.place.realm,
             command: text("Idempotency-Key").map {
                 Write.command(of: origin.actor, in: context.place.realm, key: $0)
-            } ?? newID(), digest: Write.digest(of: request, body), origin: origin)
+            } ?? context.newID(), digest: Write.digest(of: request, body), origin: origin)
     }
 
     fileprivate func serve<C: Command>(_ command: C, as write: Write) async throws(Problem)
     where C.Rejection: Refusal {
-        let result = try await context.commands.tried(
+        let result = try await context.commands.attempt(
             command, in: write.realm, id: write.command, digest: write.digest, by: write.origin)
         if case .failure(let refusal) = result { throw refusal.problem }
     }

@@ -30,7 +30,7 @@ enum MagicLinkRoutes {
         async let pause: Void = call.context.hesitate()
         let address = call.given("Email").flatMap { try? MailAddress($0).text }
         let mailbox = address.map(call.context.mint.mailbox)
-        try call.count(.magicLink, target: mailbox?.description)
+        try RateCounter(call).count(.magicLink, target: mailbox?.description)
         if let mailbox, let address { try await call.issueLink(for: mailbox, address) }
         await pause
         return .native(.ok, ["Message": .string(mailed)])
@@ -41,16 +41,16 @@ enum MagicLinkRoutes {
 
 extension Call<RealmContext> {
     fileprivate func issueLink(for mailbox: UUID, _ address: String) async throws(Problem) {
-        let link = newID()
+        let link = context.newID()
         guard let digest = context.mint.digest(ofMagicToken: context.mint.magicToken(link)) else {
             throw Problem(.internalError)
         }
-        _ = try await ask(
+        _ = try await Commands(self).dispatch(
             RequestMagicLink(
                 app: context.place.app, mailbox: mailbox,
                 person: Person(email: address, language: readersLanguage),
                 link: link, digest: digest, base: context.place.links,
-                returnPath: given("ReturnUrl").flatMap { ReturnPath($0) }, mail: newID(),
-                now: context.clock.now()), as: "anonymous")
+                returnPath: given("ReturnUrl").flatMap { ReturnPath($0) }, mail: context.newID(),
+                now: context.clock.now()), as: .anonymous)
     }
 }

@@ -41,7 +41,7 @@ extension Call<RealmContext> {
         // Login CSRF: a foreign page could sign the user in to another account.
         guard request.isSent(fromPagesOf: context.place.host) else { throw Problem(.foreignForm) }
         let user = body["UserId"]?.string ?? ""
-        try count(.emailOTPVerify, target: user)
+        try RateCounter(self).count(.emailOTPVerify, target: user)
         let token = body["Token"]?.string ?? ""
         guard let account = UUID(user), let shown = context.mint.shown(magicToken: token) else {
             throw Problem(.invalidLink)

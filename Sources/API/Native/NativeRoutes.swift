@@ -72,7 +72,7 @@ extension Call<RealmContext> {
             throw Problem(.missingField, "\(name) is required.")
         }
         let mailbox = person.email.map(context.mint.mailbox)
-        try count(.nativeOTP, target: mailbox?.description)
+        try RateCounter(self).count(.nativeOTP, target: mailbox?.description)
         if let mailbox { try await issue(route, mailbox, person) }
         await pause
         return .native(.ok, ["Message": .string(message)])
@@ -81,7 +81,7 @@ extension Call<RealmContext> {
     private func issue(
         _ route: RequestOTP.Route, _ mailbox: UUID, _ person: Person
     ) async throws(Problem) {
-        let code = newID()
+        let code = context.newID()
         guard let digest = context.mint.digest(ofCode: context.mint.code(code), for: mailbox)
         else { throw Problem(.internalError) }
         var command = RequestOTP(
@@ -93,14 +93,14 @@ extension Call<RealmContext> {
         command.source = signInPlace.source
         let outcome = try await asked(command)
         // Only what would make an account counts as one more sign-up of its source.
-        guard outcome == .nothing(.wouldJoin), allowsSignUp() else { return }
+        guard outcome == .nothing(.wouldJoin), RateCounter(self).allowsSignUp() else { return }
         command.mayJoin = true
         _ = try await asked(command)
     }
 
     /// A fault is told under the name that the member has in the request.
     private func asked(_ command: RequestOTP) async throws(Problem) -> RequestOTP.Outcome {
-        switch try await tried(command, as: "anonymous") {
+        switch try await Commands(self).attempt(command, as: .anonymous) {
         case .success(let outcome): return outcome
         case .failure(.invalid(let fault)):
             let member = fault.field.split(separator: "_")

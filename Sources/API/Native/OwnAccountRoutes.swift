@@ -49,11 +49,12 @@ enum OwnAccountRoutes {
         answer: Answer(status: .noContent, description: "It is over.", content: .nothing),
         refusals: refusals + [.noSuchSession]
     ) { call throws(Problem) in
-        let (account, _) = try call.signedIn
-        _ = try await call.dispatch(
+        let (account, session) = try call.signedIn
+        try await Commands(call).dispatch(
             EndSession(
                 session: try call.requiredID("session_id"), reason: .revoked, of: account,
-                notice: call.noticeOrder()))
+                notice: call.noticeOrder()),
+            as: .user(account, client: session.terms.clientID))
         return Response(status: .noContent)
     }
 
@@ -64,9 +65,10 @@ enum OwnAccountRoutes {
         answer: Answer(status: .noContent, description: "They are over.", content: .nothing),
         refusals: refusals + [.noSuchRealm, .noSuchAccount, .realmDisabled]
     ) { call throws(Problem) in
-        let (account, _) = try call.signedIn
-        _ = try await call.dispatch(
-            RotateSecurityStamp(account: account, mail: call.newID()))
+        let (account, session) = try call.signedIn
+        try await Commands(call).dispatch(
+            RotateSecurityStamp(account: account, mail: call.context.newID()),
+            as: .user(account, client: session.terms.clientID))
         return Response(status: .noContent)
     }
 
@@ -91,9 +93,10 @@ enum OwnAccountRoutes {
         let (account, session) = try call.signedIn
         try call.requireRecentSignIn(session)
         let now = call.context.clock.now()
-        try await call.dispatch(
+        try await Commands(call).dispatch(
             ScheduleDeletion(
-                account: account, mail: call.newID(), keepBase: call.keepBase, now: now))
+                account: account, mail: call.context.newID(), keepBase: call.keepBase, now: now),
+            as: .user(account, client: session.terms.clientID))
         let events = try await reading { () throws(LogFailure) in
             try await call.context.commands.events.stream(
                 account, after: 0, in: call.context.place.realm)
@@ -138,15 +141,5 @@ extension Call<RealmContext> {
         if let limit = signedIn.isTooOld(at: context.clock.now(), context.place.settings) {
             throw .signInTooOld(limit)
         }
-    }
-
-    /// Carries a command out for the signed-in user.
-    @discardableResult
-    func dispatch<C: Command>(
-        _ command: C
-    ) async throws(Problem) -> Dispatched where C.Rejection: Refusal {
-        let (account, session) = try signedIn
-        return try await dispatch(
-            command, as: "user:\(account)", client: session.terms.clientID)
     }
 }

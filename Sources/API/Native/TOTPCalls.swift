@@ -24,7 +24,7 @@ extension Call<RealmContext> {
     /// The account and the code that it shows. A code that can't be one is as wrong as any other.
     func counted() throws(Problem) -> (UUID, TypedFactor) {
         let account = try accountToChange
-        try count(.twoFactor, target: account.description)
+        try RateCounter(self).count(.twoFactor, target: account.description)
         guard let typed = typedFactor(body["Code"]?.string ?? "") else {
             throw TwoFactorRejection.wrongCode.problem
         }
@@ -33,7 +33,7 @@ extension Call<RealmContext> {
 
     func change<C: Command>(_ command: C) async throws(Problem) where C.Rejection: Refusal {
         let account = try accountOfCaller
-        try await dispatch(command, as: "user:\(account)")
+        try await Commands(self).dispatch(command, as: .user(account))
     }
 
     func prove<C: AnsweringCommand>(_ change: C) async throws(Problem)
@@ -41,10 +41,10 @@ extension Call<RealmContext> {
         C.Facts == OwnTwoFactor, C.Outcome == TwoFactorOutcome, C.Rejection == TwoFactorRejection
     {
         let (account, session) = try signedIn
-        let outcome = try await ask(
+        let outcome = try await Commands(self).dispatch(
             ChangeTwoFactor(
-                change, in: .client(session.terms), attempt: newID(), from: signInPlace),
-            as: "user:\(account)")
+                change, in: .client(session.terms), attempt: context.newID(), from: signInPlace),
+            as: .user(account))
         if case .failure(let rejection) = outcome { throw rejection.problem }
     }
 
@@ -55,11 +55,11 @@ extension Call<RealmContext> {
     where
         C.Facts == OwnTwoFactor, C.Outcome == TwoFactorOutcome, C.Rejection == TwoFactorRejection
     {
-        try await ask(
+        try await Commands(self).dispatch(
             ChangeTwoFactor(
-                change, in: .browser(browser.way, app: context.place.app), attempt: newID(),
+                change, in: .browser(browser.way, app: context.place.app), attempt: context.newID(),
                 from: signInPlace),
-            as: "user:\(browser.subject)")
+            as: .user(browser.subject))
     }
 
     /// From the log itself, where the secret is opened.
@@ -79,7 +79,7 @@ extension Call<RealmContext> {
     /// What the authenticator app is to read: only while it is to be enrolled.
     func offeredURI() async throws(Problem) -> String {
         let account = try accountToChange
-        try count(.twoFactor, target: account.description)
+        try RateCounter(self).count(.twoFactor, target: account.description)
         return try await offeredURI(for: account).uri
     }
 

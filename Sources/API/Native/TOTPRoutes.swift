@@ -31,11 +31,11 @@ enum TOTPRoutes {
         refusals: Place.refusals + refusals
     ) { call throws(Problem) in
         let account = try call.accountToChange
-        try call.count(.twoFactor, target: account.description)
+        try RateCounter(call).count(.twoFactor, target: account.description)
         let totp = TOTP.generate()
         try await call.change(
             EnrollTOTP(
-                account: account, totp: call.newID(), secret: totp.kept,
+                account: account, totp: call.context.newID(), secret: totp.kept,
                 now: call.context.clock.now()))
         let uri = try await call.enrolmentURI(of: totp, for: account)
         return .native(
@@ -81,7 +81,8 @@ enum TOTPRoutes {
         try await call.change(
             ConfirmTOTP(
                 account: account, typed: typed,
-                recoveryCodes: try call.digests(of: codes, for: account), mail: call.newID(),
+                recoveryCodes: try call.digests(of: codes, for: account),
+                mail: call.context.newID(),
                 now: call.context.clock.now()))
         return shown(codes)
     }
@@ -120,7 +121,7 @@ enum TOTPRoutes {
         let (account, typed) = try call.counted()
         try await call.prove(
             RemoveTOTP(
-                account: account, typed: typed, mail: call.newID(),
+                account: account, typed: typed, mail: call.context.newID(),
                 now: call.context.clock.now()))
         return Response(status: .noContent)
     }

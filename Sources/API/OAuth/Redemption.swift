@@ -38,7 +38,7 @@ extension Call<RealmContext> {
         }
         return GrantRequest(
             client: client.id, clientID: client.clientID, proof: client.proof,
-            app: context.place.app, scope: scope, resources: resources, session: newID(),
+            app: context.place.app, scope: scope, resources: resources, session: context.newID(),
             from: signInPlace, now: context.clock.now(), keyProof: try tokenProof(),
             issuer: context.place.issuer)
     }
@@ -74,8 +74,7 @@ extension Call<RealmContext> {
 
     func end(_ session: UUID, as client: PresentClient) async throws(Problem) {
         // One that is not found is over.
-        _ = try await attempt(
-            EndSession(session: session, reason: .revoked), as: "client:\(client.clientID)",
-            client: client.clientID)
+        _ = try await Commands(self).attempt(
+            EndSession(session: session, reason: .revoked), as: .client(client.clientID))
     }
 }

@@ -34,7 +34,7 @@ enum TokenRoutes {
         let client = try call.presentClient
         // Devices of one client ask again and again, each at its own pace.
         let isPolling = call.body["grant_type"]?.string == GrantType.deviceCode.rawValue
-        try call.count(.oauthToken, client: isPolling ? nil : client.clientID)
+        try RateCounter(call).count(.oauthToken, client: isPolling ? nil : client.clientID)
         return try await call.redeem(as: client)
     }
 

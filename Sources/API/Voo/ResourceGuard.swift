@@ -144,7 +144,7 @@ extension Call<RealmContext> {
         let page = context.place.issuer + "/authorize"
         let query = [
             ("response_type", "code"), ("client_id", clientID), ("redirect_uri", redirect),
-            ("state", newID().description),
+            ("state", context.newID().description),
         ].map { "\($0.0)=\(Percent.encode($0.1))" }.joined(separator: "&")
         let isMissing = problem.kind == .unauthenticated
         var response = Response.json(

@@ -98,7 +98,7 @@ extension RealmContext {
 
     /// On every node it was used then.
     func use(_ proof: UsedProof) async throws(Problem) {
-        let result = try await commands.tried(
+        let result = try await commands.attempt(
             UseProof(proof), in: place.realm, id: newID(),
             by: Origin(actor: "system", at: clock.now()))
         if case .failure = result {

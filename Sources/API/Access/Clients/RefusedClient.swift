@@ -59,7 +59,7 @@ extension RealmContexts {
             let attempt = UUID.v7(at: origin.at, using: &random)
             let command = UUID.v7(at: origin.at, using: &random)
             do throws(Problem) {
-                _ = try await shared.commands.tried(
+                _ = try await shared.commands.attempt(
                     RecordRefusedClient(attempt: attempt, sum.refused), in: key.realm, id: command,
                     by: origin)
             } catch {

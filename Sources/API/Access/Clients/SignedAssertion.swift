@@ -98,7 +98,7 @@ extension RealmContext {
     fileprivate func use(
         _ assertion: UsedAssertion, of clientID: String
     ) async throws(Problem) {
-        let result = try await commands.tried(
+        let result = try await commands.attempt(
             UseAssertion(assertion, by: clientID), in: place.realm, id: newID(),
             by: Origin(actor: "client:\(clientID)", client: clientID, at: clock.now()))
         if case .failure = result { throw GrantRefusal.usedAssertion.problem }

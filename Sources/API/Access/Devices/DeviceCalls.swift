@@ -17,9 +17,9 @@ extension Call<RealmContext> {
     func newDevice(_ request: GrantRequest) async throws(Problem) -> (UserCode, DeviceTerms) {
         for _ in 0..<4 {
             let code = UserCode.random()
-            let asked = try await tried(
+            let asked = try await Commands(self).attempt(
                 RequestDevice(device: context.mint.device(code), request),
-                as: "client:\(request.clientID)", client: request.clientID)
+                as: .client(request.clientID))
             switch asked {
             case .success(let terms): return (code, terms)
             case .failure(.codeTaken): continue
@@ -69,7 +69,7 @@ extension Call<RealmContext> {
     }
 
     private func deviceID(_ typed: String, guessedBy account: UUID) throws(Problem) -> UUID {
-        try count(.deviceCode, target: account.description)
+        try RateCounter(self).count(.deviceCode, target: account.description)
         guard let code = UserCode(typed: typed) else { throw Problem(.noSuchDevice) }
         return context.mint.device(code)
     }
@@ -77,7 +77,7 @@ extension Call<RealmContext> {
     private func decide<C: Command>(
         _ command: C, _ account: UUID
     ) async throws(Problem) where C.Rejection: Refusal {
-        try await dispatch(command, as: "user:\(account)")
+        try await Commands(self).dispatch(command, as: .user(account))
     }
 }
 

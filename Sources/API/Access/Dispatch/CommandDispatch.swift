@@ -5,17 +5,33 @@ internal import Identity
 internal import Values
 
 extension CommandPort {
-    /// What came of a command, or why the domain refused it.
-    func tried<C: Command>(
+    /// Dispatches a command, or says why the domain rejected it.
+    func attempt<C: Command>(
         _ command: C, in realm: RealmID, id: UUID, digest: [UInt8] = [], by origin: Origin
     ) async throws(Problem) -> Result<Dispatched, C.Rejection> {
+        try await outcome {
+            try await dispatch(command, in: realm, id: id, digest: digest, origin: origin)
+        }
+    }
+
+    /// The same for a command with an answer. The id must be new: a repeat has no answer.
+    func attempt<C: AnsweringCommand>(
+        _ command: C, in realm: RealmID, id: UUID, by origin: Origin
+    ) async throws(Problem) -> Result<C.Outcome, C.Rejection> {
+        try await outcome {
+            let answer = try await ask(command, in: realm, id: id, digest: [], origin: origin)
+            guard let outcome = answer.outcome else { throw Problem(.internalError) }
+            return outcome
+        }
+    }
+
+    private func outcome<Value, Rejection: Error>(
+        _ body: () async throws -> Value
+    ) async throws(Problem) -> Result<Value, Rejection> {
         do {
-            return .success(
-                try await retriedUntilDecided {
-                    try await dispatch(command, in: realm, id: id, digest: digest, origin: origin)
-                })
-        } catch let refusal as C.Rejection {
-            return .failure(refusal)
+            return .success(try await retriedUntilDecided(body))
+        } catch let rejection as Rejection {
+            return .failure(rejection)
         } catch let failure as LogFailure {
             throw Problem(of: failure)
         } catch {
@@ -33,36 +49,5 @@ extension RealmContext {
     func newID() -> UUID {
         var random = SystemRandom()
         return .v7(at: clock.now(), using: &random)
-    }
-}
-
-extension Call<RealmContext> {
-    func newID() -> UUID { context.newID() }
-
-    func origin(_ actor: String, client: String? = nil) -> Origin {
-        context.origin(actor, client: client, of: request)
-    }
-
-    /// Carries a command out; says why it was refused, if it was.
-    func attempt<C: Command>(
-        _ command: C, as actor: String, client: String? = nil
-    ) async throws(Problem) -> C.Rejection? {
-        let result = try await context.commands.tried(
-            command, in: context.place.realm, id: newID(), by: origin(actor, client: client))
-        if case .failure(let refusal) = result { return refusal }
-        return nil
-    }
-
-    /// Carries a command out.
-    @discardableResult
-    func dispatch<C: Command>(
-        _ command: C, as actor: String, client: String? = nil
-    ) async throws(Problem) -> Dispatched where C.Rejection: Refusal {
-        let result = try await context.commands.tried(
-            command, in: context.place.realm, id: newID(), by: origin(actor, client: client))
-        switch result {
-        case .success(let dispatched): return dispatched
-        case .failure(let refusal): throw refusal.problem
-        }
     }
 }

@@ -86,11 +86,12 @@ extension Call<RealmContext> {
             let existing = try await passkeys(of: enrolling.account)
             if existing.count >= Passkey.mostPerAccount { proof = .refused(reason: "too_many") }
         }
-        let outcome = try await ask(
+        let outcome = try await Commands(self).dispatch(
             EnrollPasskey(
                 ceremony: id, account: enrolling.account, session: enrolling.session,
-                relyingParty: party.id, proof: proof, mail: newID(), now: context.clock.now()),
-            as: "user:\(enrolling.account)", client: enrolling.client)
+                relyingParty: party.id, proof: proof, mail: context.newID(),
+                now: context.clock.now()),
+            as: .user(enrolling.account, client: enrolling.client))
         switch outcome {
         case .enrolled: return
         case .tooLate: throw .enrollmentExpired

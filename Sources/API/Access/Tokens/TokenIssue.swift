@@ -38,7 +38,8 @@ extension Call<RealmContext> {
             // RFC 9068 section 3 asks for an audience always. Where the client named none, the token
             // is good where it comes from, and no resource server may take it for its own.
             audience: granted.resources.isEmpty ? [issuer] : granted.resources,
-            clientID: terms.clientID, id: newID().description, issuedAt: now, expiresAt: expiry,
+            clientID: terms.clientID, id: context.newID().description, issuedAt: now,
+            expiresAt: expiry,
             scope: granted.scope, authenticatedAt: isPersonal ? terms.toldSignIn : nil,
             authenticationContext: terms.authenticationContext,
             authenticationMethods: terms.authenticationMethods,

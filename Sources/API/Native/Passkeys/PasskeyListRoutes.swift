@@ -53,10 +53,11 @@ enum PasskeyListRoutes {
         try await call.requireNativeGrantsOfSession()
         let (account, session) = try call.signedIn
         guard let passkey = UUID(try call.required("id")) else { throw Problem(.noSuchPasskey) }
-        try await call.dispatch(
+        try await Commands(call).dispatch(
             RenamePasskey(
                 passkey: passkey, account: account,
-                name: call.body["DisplayName"]?.string ?? ""), for: account, session.terms)
+                name: call.body["DisplayName"]?.string ?? ""),
+            as: .user(account, client: session.terms.clientID))
         return Response(status: .noContent)
     }
 
@@ -73,14 +74,15 @@ enum PasskeyListRoutes {
         try await call.requireNativeGrantsOfSession()
         let (account, session) = try call.signedIn
         guard let passkey = UUID(try call.required("id")) else { throw Problem(.noSuchPasskey) }
-        try await call.dispatch(
+        try await Commands(call).dispatch(
             DeletePasskey(
                 passkey: passkey, account: account,
                 session: SignedIn(
                     client: session.terms.client, app: session.terms.app,
                     at: session.terms.signedInAt
                 ),
-                mail: call.newID(), now: call.context.clock.now()), for: account, session.terms)
+                mail: call.context.newID(), now: call.context.clock.now()),
+            as: .user(account, client: session.terms.clientID))
         return Response(status: .noContent)
     }
 }
@@ -111,11 +113,5 @@ extension Call<RealmContext> {
     /// It is personal, so that it is in the event alone.
     func name(of passkey: PasskeyView) async throws(Problem) -> String {
         PasskeyName.of(try await recorded(passkey.id))
-    }
-
-    fileprivate func dispatch<C: Command>(
-        _ command: C, for account: UUID, _ terms: SessionTerms
-    ) async throws(Problem) where C.Rejection: Refusal {
-        try await dispatch(command, as: "user:\(account)", client: terms.clientID)
     }
 }

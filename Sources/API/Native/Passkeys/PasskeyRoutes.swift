@@ -25,7 +25,7 @@ enum PasskeyRoutes {
         refusals: refusals, traits: .needsForwardedAddress
     ) { call throws(Problem) in
         let name = call.body["client_id"]?.string
-        try call.count(.passkeyBegin, client: name)
+        try RateCounter(call).count(.passkeyBegin, client: name)
         let client = try await call.client(named: name)
         let app = client?.metadata.appID
         try await call.requireNativeGrants(app: app)
@@ -52,7 +52,7 @@ enum PasskeyRoutes {
     ) { call throws(Problem) in
         let enrolling = try await call.enrolling()
         try await call.requireNativeGrants(app: enrolling.session.app)
-        try call.count(.passkeyBegin, target: enrolling.account.description)
+        try RateCounter(call).count(.passkeyBegin, target: enrolling.account.description)
         let party = try enrolling.requireParty()
         if let limit = enrolling.session.isTooOld(at: call.context.clock.now(), party.settings) {
             throw .signInTooOld(limit)

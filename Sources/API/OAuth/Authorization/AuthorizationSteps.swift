@@ -190,7 +190,8 @@ extension Call<RealmContext> {
             throw .told(Problem(.internalError))
         }
         let code = AuthorizationCode(
-            id: newID(), client: asked.client, account: browser.subject, browser: browser.id,
+            id: context.newID(), client: asked.client, account: browser.subject,
+            browser: browser.id,
             redirect: redirect, namesRedirect: asked.namesRedirect, challenge: asked.challenge,
             scope: asked.scope, resources: asked.resources, nonce: asked.nonce,
             idTokenClaims: asked.idTokenClaims, userInfoClaims: asked.userInfoClaims,
@@ -212,8 +213,8 @@ extension Call<RealmContext> {
             request: pushed, account: browser.subject, client: asked.client)
         let refusal: UsePushedRequest.Rejection?
         do throws(Problem) {
-            refusal = try await attempt(
-                command, as: "user:\(browser.subject)", client: asked.clientID)
+            refusal = try await Commands(self).attempt(
+                command, as: .user(browser.subject, client: asked.clientID))
         } catch {
             throw .told(error)
         }

@@ -112,7 +112,8 @@ extension Call<RealmContext> {
             consent: context.mint.consent(of: browser.subject, to: asked.client),
             account: browser.subject, client: asked.client, agreed: asked.toAgree,
             place: asked.target.place, now: context.clock.now())
-        try await dispatch(command, as: "user:\(browser.subject)", client: asked.clientID)
+        try await Commands(self).dispatch(
+            command, as: .user(browser.subject, client: asked.clientID))
         asked.agreedIn = browser.id
         guard let agreed = context.sealed(asked) else { throw Problem(.internalError) }
         var response = Response(status: .seeOther, headers: Headers(), body: [])

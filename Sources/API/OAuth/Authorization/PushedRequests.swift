@@ -80,7 +80,7 @@ extension Call<RealmContext> {
             let sealed = context.mint.seal(
                 [
                     "request": asked.json, "until": .integer(until.seconds),
-                    "id": .string(newID().description),
+                    "id": .string(context.newID().description),
                 ], for: .pushedRequest)
         else { throw Problem(.internalError) }
         // Its name would lead nowhere.

@@ -118,7 +118,8 @@ extension Call<RealmContext> {
 
     func mailCode(to name: String, _ step: inout ChallengeStep) async throws(Problem) {
         let address = (try? MailAddress(trimmed(name)))?.text
-        try count(.nativeOTP, target: address.map { context.mint.mailbox($0).description })
+        try RateCounter(self).count(
+            .nativeOTP, target: address.map { context.mint.mailbox($0).description })
         guard let address else { return }
         step.email = address
         try await mailCode(.signIn, Person(email: address), mayJoin: true)
@@ -132,11 +133,11 @@ extension Call<RealmContext> {
             throw Problem(.invalidRequest, "username comes before otp_code.")
         }
         let mailbox = context.mint.mailbox(email)
-        try count(.emailOTPVerify, target: mailbox.description)
+        try RateCounter(self).count(.emailOTPVerify, target: mailbox.description)
         let digits = typed.filter { $0 != " " }
         var grant = OTPGrant(
             mailbox: mailbox, shown: context.mint.shown { $0.digest(ofCode: digits, for: mailbox) },
-            account: newID(), second: secondFactor)
+            account: context.newID(), second: secondFactor)
         // Such apps ask for no names.
         grant.joiner = JoinerNames(firstName: nil, lastName: nil)
         return try await signIn(grant, by: .code, &step)
@@ -160,11 +161,12 @@ extension Call<RealmContext> {
         let client = try presentClient.clientID
         let outcome: Result<OpenedBrowser, GrantRefusal>
         do throws(Problem) {
-            outcome = try await ask(
+            outcome = try await Commands(self).dispatch(
                 SignInBrowser(
-                    shown, by: method, session: newID(), digest: secret, app: context.place.app,
+                    shown, by: method, session: context.newID(), digest: secret,
+                    app: context.place.app,
                     from: signInPlace, now: context.clock.now()),
-                as: "client:\(client)", client: client)
+                as: .client(client))
         } catch {
             guard error.kind == .invalidGrant else { throw error }
             return nil
@@ -196,7 +198,8 @@ extension Call<RealmContext> {
             throw Problem(.internalError)
         }
         let code = AuthorizationCode(
-            id: newID(), client: step.client, account: opened.account, browser: opened.session,
+            id: context.newID(), client: step.client, account: opened.account,
+            browser: opened.session,
             redirect: nowhere, namesRedirect: false, challenge: step.challenge,
             scope: step.scope, resources: step.resources, authenticatedAt: terms.openedAt,
             factors: terms.factors, expiresAt: now.adding(seconds: lifetime), key: step.key,

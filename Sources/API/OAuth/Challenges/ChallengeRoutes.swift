@@ -52,7 +52,7 @@ enum ChallengeRoutes {
         ]
     ) { call throws(Problem) in
         let client = try call.presentClient
-        try call.count(.oauthToken, client: client.clientID)
+        try RateCounter(call).count(.oauthToken, client: client.clientID)
         try await call.requireFirstParty(client)
         let proof = try call.tokenProof()
         var step = try call.step(of: client, key: proof?.key)

@@ -68,7 +68,7 @@ enum DeviceRoutes {
             ], traits: .consumesAssertion
         ) { call throws(Problem) in
             let client = try call.presentClient
-            try call.count(.deviceCode, client: client.clientID)
+            try RateCounter(call).count(.deviceCode, client: client.clientID)
             let request = try call.grantRequest(of: client)
             let (code, terms) = try await call.newDevice(request)
             let address = call.context.place.issuer + WaitingDevice.page

@@ -13,9 +13,8 @@ struct GrantForm: Sendable {
         read: @escaping @Sendable (Call<RealmContext>) async throws(Problem) -> G
     ) {
         self.init(G.self, members, hesitates: hesitates) { call, request throws(Problem) in
-            try await call.ask(
-                RedeemGrant(try await read(call), request), as: "client:\(request.clientID)",
-                client: request.clientID)
+            try await Commands(call).dispatch(
+                RedeemGrant(try await read(call), request), as: .client(request.clientID))
         }
     }
 

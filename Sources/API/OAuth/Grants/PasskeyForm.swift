@@ -13,15 +13,14 @@ extension GrantForm {
         ]
     ) { call, request throws(Problem) in
         let remembered = try await call.passkeyGrant(mayRemember: true)
-        let first = try await call.tried(
-            RedeemGrant(remembered, request), as: "client:\(request.clientID)",
-            client: request.clientID)
+        let first = try await Commands(call).attempt(
+            RedeemGrant(remembered, request), as: .client(request.clientID))
         switch first {
         case .success(let outcome): return outcome
         case .failure(.passkeyOutdated):
-            return try await call.ask(
+            return try await Commands(call).dispatch(
                 RedeemGrant(try await call.passkeyGrant(), request),
-                as: "client:\(request.clientID)", client: request.clientID)
+                as: .client(request.clientID))
         case .failure(let refusal): throw refusal.problem
         }
     }

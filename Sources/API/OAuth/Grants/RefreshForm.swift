@@ -12,9 +12,8 @@ extension GrantForm {
         ]
     ) { call, request throws(Problem) in
         let shown = try refreshToken(call)
-        let result = try await call.tried(
-            RedeemGrant(shown, request), as: "client:\(request.clientID)",
-            client: request.clientID)
+        let result = try await Commands(call).attempt(
+            RedeemGrant(shown, request), as: .client(request.clientID))
         switch result {
         case .success(let outcome): return outcome
         case .failure(let refusal):
@@ -47,9 +46,9 @@ extension Call<RealmContext> {
     func recordRefused(
         refreshOf session: UUID, by client: UUID, _ clientID: String
     ) async throws(Problem) {
-        _ = try await attempt(
+        _ = try await Commands(self).attempt(
             RecordRefusedRefresh(
                 session: session, client: client, clientID: clientID, from: signInPlace,
-                now: context.clock.now()), as: "client:\(clientID)", client: clientID)
+                now: context.clock.now()), as: .client(clientID))
     }
 }

@@ -27,7 +27,7 @@ extension Call<RealmContext> {
         guard !plain.isEmpty else { return nil }
         let (mint, second) = (context.mint, context.clock.now().seconds)
         return TypedFactor(
-            mail: newID(),
+            mail: context.newID(),
             step: { secret in
                 guard let totp = TOTP(kept: secret) else { return nil }
                 // Where the library fails nothing is right.

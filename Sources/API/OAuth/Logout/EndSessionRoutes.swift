@@ -126,9 +126,9 @@ extension Call<RealmContext> {
         guard let account = terms.account else { return }
         for id in try await sessionsLeft(to: asking, of: account, from: terms.browser) {
             // One that is not found is over.
-            _ = try await attempt(
+            _ = try await Commands(self).attempt(
                 EndSession(session: id, reason: .loggedOut, of: account, notice: noticeOrder()),
-                as: "user:\(account)", client: terms.clientID)
+                as: .user(account, client: terms.clientID))
         }
     }
 }

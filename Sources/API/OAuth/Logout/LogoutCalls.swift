@@ -13,7 +13,7 @@ struct AskingClient: Sendable {
 extension Call<RealmContext> {
     /// How a client is told of a session's end, if it wants to hear of it.
     func noticeOrder() -> NoticeOrder {
-        NoticeOrder(id: newID(), issuer: context.place.issuer)
+        NoticeOrder(id: context.newID(), issuer: context.place.issuer)
     }
 
     /// Signs a browser out, and ends what clients were given for as long as it was signed in.
@@ -27,9 +27,9 @@ extension Call<RealmContext> {
         // The clients' sessions first: a user whose logout is cut off half-way is still signed in,
         // and can try again.
         try await endSessions(of: browser.subject, from: line, alsoEnding: asking, by: browser)
-        try await dispatch(
+        try await Commands(self).dispatch(
             EndBrowserSession(session: browser.id, reason: reason, of: browser.subject),
-            for: browser)
+            as: .browser(browser))
         // A code may have been redeemed meanwhile; from now on none is.
         try await endSessions(of: browser.subject, from: line, alsoEnding: asking, by: browser)
     }
@@ -40,7 +40,7 @@ extension Call<RealmContext> {
         by browser: SignedInBrowser
     ) async throws(Problem) {
         for end in try await ends(of: account, from: line, alsoEnding: asking) {
-            try await dispatch(end, for: browser)
+            try await Commands(self).dispatch(end, as: .browser(browser))
         }
     }
 
@@ -87,8 +87,9 @@ extension Call<RealmContext> {
     func withdrawConsent(to clientID: String, by browser: SignedInBrowser) async throws(Problem) {
         for consent in try await consents(of: browser.subject)
         where consent.given.clientID == clientID {
-            try await dispatch(
-                WithdrawConsent(consent: consent.id, account: browser.subject), for: browser)
+            try await Commands(self).dispatch(
+                WithdrawConsent(consent: consent.id, account: browser.subject),
+                as: .browser(browser))
         }
     }
 }

@@ -35,11 +35,11 @@ enum ClientRegistrationRoutes {
             .registrationClosed, .invalidSoftwareStatement, .unapprovedSoftwareStatement,
         ]
     ) { call throws(Problem) in
-        try call.count(.clientRegistration)
+        try RateCounter(call).count(.clientRegistration)
         let metadata = call.body.object ?? [:]
         let token = try call.initialAccessToken()
         let statement = try await call.softwareStatement(in: metadata)
-        let id = call.newID()
+        let id = call.context.newID()
         let secret = ClientSecret(call.context.mint.derive(.clientSecret, id.bytes))
         let asked = SoftwareStatement.lay(statement, over: metadata)
         let method = ClientMetadata.authenticationMethod(askedFor: asked)
@@ -49,8 +49,9 @@ enum ClientRegistrationRoutes {
             app: call.context.place.app, token: token, statement: statement,
             sectorPlaces: await call.sectorPlaces(asked["sector_identifier_uri"]),
             now: call.context.clock.now())
-        try await call.dispatch(
-            command, as: token.map { "registration-token:\($0)" } ?? "client:\(id)")
+        try await Commands(call).dispatch(
+            command, as: .init(token.map { "registration-token:\($0)" } ?? "client:\(id)"),
+            orThrow: OwnClientProblems.problem)
         return .json(.created, .object(try await call.registration(of: id, secret)))
     }
 
@@ -94,7 +95,7 @@ enum ClientRegistrationRoutes {
         let client = try await call.client(id)
         try call.requireOwnSecret(metadata["client_secret"], of: client.state)
         let secret = ClientSecret(
-            call.context.mint.derive(.clientSecret, call.newID().bytes))
+            call.context.mint.derive(.clientSecret, call.context.newID().bytes))
         let statement = try await call.softwareStatement(in: metadata)
         let asked = SoftwareStatement.lay(statement, over: metadata)
         var command = UpdateOwnClient(
@@ -105,7 +106,9 @@ enum ClientRegistrationRoutes {
         {
             command.secret = secret?.digest
         }
-        try await call.dispatch(command, as: "client:\(client.state.clientID)")
+        try await Commands(call).dispatch(
+            command, as: .init("client:\(client.state.clientID)"),
+            orThrow: OwnClientProblems.problem)
         return .json(.ok, .object(try await call.registration(of: id, secret)))
     }
 
@@ -118,8 +121,9 @@ enum ClientRegistrationRoutes {
         refusals: Place.refusals + faults
     ) { call throws(Problem) in
         let id = try await call.registeredClient()
-        try await call.dispatch(
-            DeleteClient(id: id), as: "client:\(try call.required("client_id"))")
+        try await Commands(call).dispatch(
+            DeleteClient(id: id), as: .init("client:\(try call.required("client_id"))"),
+            orThrow: OwnClientProblems.problem)
         return Response(status: .noContent)
     }
 

@@ -28,7 +28,7 @@ extension Call<RealmContext> {
     /// The client that the path names, if the caller has its token. No other caller learns whether
     /// the client exists.
     func registeredClient() async throws(Problem) -> UUID {
-        try count(.oauthToken)
+        try RateCounter(self).count(.oauthToken)
         guard let text = try bearerText() else { throw Problem(.unauthenticated) }
         guard let id = context.mint.readRegistrationAccessToken(text) else {
             throw Problem(.invalidToken)
@@ -116,72 +116,6 @@ extension Call<RealmContext> {
             return SoftwareStatement(text, claims: found.claims.members)
         } catch {
             throw Problem(.invalidSoftwareStatement)
-        }
-    }
-
-    /// Carries a command out for a client that speaks for itself.
-    func dispatch<C: Command>(
-        _ command: C, as actor: String
-    ) async throws(Problem) where C.Rejection: OwnClientRefusal {
-        if let refusal = try await attempt(command, as: actor) { throw refusal.ownProblem }
-    }
-}
-
-/// A refusal as a client hears it that registers itself: others hear of the same in other words.
-protocol OwnClientRefusal: Error {
-    var ownProblem: Problem { get }
-}
-
-extension FieldFault {
-    fileprivate var ownProblem: Problem {
-        let sentence = Problem(of: self).detail
-        return Problem(
-            field == "redirect_uris" ? .invalidRedirectURI : .invalidClientMetadata, sentence)
-    }
-}
-
-extension Problem {
-    fileprivate static var statementNeeded: Problem {
-        Problem(.invalidSoftwareStatement, "A software statement is needed here.")
-    }
-}
-
-extension RegisterOwnClient.Rejection: OwnClientRefusal {
-    var ownProblem: Problem {
-        switch self {
-        case .realmNotFound: Problem(.unknownHost)
-        case .realmDisabled: Problem(.realmClosed)
-        case .closed: Problem(.registrationClosed)
-        case .tokenNeeded: Problem(.unauthenticated, "An initial access token is needed here.")
-        case .statementNeeded: .statementNeeded
-        case .invalidToken: Problem(.invalidToken)
-        case .refused(.invalid(let fault)): fault.ownProblem
-        case .refused(.realmNotFound): Problem(.unknownHost)
-        case .refused(.realmDisabled): Problem(.realmClosed)
-        // The names are made up here, for this client.
-        case .refused(.idTaken), .refused(.clientIDTaken): Problem(.internalError)
-        }
-    }
-}
-
-extension UpdateOwnClient.Rejection: OwnClientRefusal {
-    var ownProblem: Problem {
-        switch self {
-        case .realmNotFound: Problem(.unknownHost)
-        case .realmDisabled: Problem(.realmClosed)
-        case .notFound: Problem(.invalidToken)
-        case .statementNeeded: .statementNeeded
-        case .invalid(let fault): fault.ownProblem
-        }
-    }
-}
-
-extension DeleteClient.Rejection: OwnClientRefusal {
-    var ownProblem: Problem {
-        switch self {
-        case .realmNotFound: Problem(.unknownHost)
-        case .realmDisabled: Problem(.realmClosed)
-        case .notFound: Problem(.invalidToken)
         }
     }
 }

@@ -36,16 +36,16 @@ enum AddressRoutes {
             return .seeOther(try call.place(of: early, frame.visit, ReturnTarget()))
         }
         async let pause: Void = call.context.hesitate()
-        let (mailbox, code) = (mint.mailbox(address), call.newID())
-        try call.count(.emailVerification, target: frame.account.description)
+        let (mailbox, code) = (mint.mailbox(address), call.context.newID())
+        try RateCounter(call).count(.emailVerification, target: frame.account.description)
         guard let digest = mint.digest(ofMove: mint.code(code), of: frame.account, to: mailbox)
         else { throw Problem(.internalError) }
-        _ = try await call.ask(
+        _ = try await Commands(call).dispatch(
             RequestMailboxMove(
                 account: frame.account, mailbox: mailbox,
                 person: Person(email: address, language: call.readersLanguage), code: code,
                 digest: digest, app: call.context.place.app, now: call.context.clock.now()),
-            as: "user:\(frame.account)")
+            as: .user(frame.account))
         await pause
         let sent = call.sent(to: address, frame.visit, at: .newAddress)
         return .seeOther(try call.place(of: sent, frame.visit, ReturnTarget()))
@@ -117,17 +117,19 @@ enum AddressRoutes {
         let mailbox = mint.mailbox(address)
         // The rate limit is not by mailbox alone: one user's attempts to move there must not block
         // others.
-        try call.count(.emailOTPVerify, target: "move to \(mailbox) of \(frame.account)")
+        try RateCounter(call).count(
+            .emailOTPVerify, target: "move to \(mailbox) of \(frame.account)")
         let typed = (call.body["code"]?.string ?? "").filter { $0 != " " }
         let events = try await call.recorded(frame.account)
         guard var person = KnownPerson(events)?.person else { throw Problem(.internalError) }
         let shown = mint.shown { $0.digest(ofMove: typed, of: frame.account, to: mailbox) }
         person.email = address
-        let isMoved = try await call.ask(
+        let isMoved = try await Commands(call).dispatch(
             MoveMailbox(
                 account: frame.account, mailbox: mailbox, shown: shown, person: person,
-                nextSubject: call.newID(), mail: call.newID(), now: call.context.clock.now()),
-            as: "user:\(frame.account)")
+                nextSubject: call.context.newID(), mail: call.context.newID(),
+                now: call.context.clock.now()),
+            as: .user(frame.account))
         guard isMoved else {
             var shown =
                 call.codeAddress(frame.visit, at: .newAddress)

@@ -118,10 +118,11 @@ enum DataRoutes {
         from: .data
     ) { call, frame throws(Problem) in
         let now = call.context.clock.now()
-        try await call.dispatch(
+        try await Commands(call).dispatch(
             ScheduleDeletion(
-                account: frame.account, mail: call.newID(), keepBase: call.keepBase, now: now),
-            for: frame.browser)
+                account: frame.account, mail: call.context.newID(), keepBase: call.keepBase,
+                now: now),
+            as: .browser(frame.browser))
         let say = frame.say
         var response = frame.visit.page(say("Deletion scheduled", "Löschung vorgemerkt")) {
             Page.card {

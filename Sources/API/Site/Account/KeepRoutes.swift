@@ -60,10 +60,10 @@ enum KeepRoutes {
             let (link, account) = call.context.mint.readKeepToken(
                 call.body["token"]?.string ?? "")
         else { return over(visit) }
-        try call.count(.emailVerification, target: account.description)
-        let refusal = try await call.attempt(
+        try RateCounter(call).count(.emailVerification, target: account.description)
+        let refusal = try await Commands(call).attempt(
             KeepAccount(account: account, link: link, now: call.context.clock.now()),
-            as: "user:\(account)")
+            as: .user(account))
         switch refusal {
         case nil:
             return visit.notice(

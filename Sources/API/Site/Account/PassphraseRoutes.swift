@@ -60,7 +60,7 @@ enum PassphraseRoutes {
         [.optional("passphrase", .text(0...1024), "What was typed.")], from: .security
     ) { call, frame throws(Problem) in
         guard call.context.place.settings.offers(.passphrase) else { throw Problem(.noSuchRoute) }
-        try call.count(.twoFactor, target: frame.account.description)
+        try RateCounter(call).count(.twoFactor, target: frame.account.description)
         let hash: String
         switch try await call.hash(
             ofNew: call.body["passphrase"]?.string ?? "", of: frame.account)
@@ -68,10 +68,11 @@ enum PassphraseRoutes {
         case .failure(let fault): return try await refused(fault, call, frame)
         case .success(let made): hash = made
         }
-        try await call.dispatch(
+        try await Commands(call).dispatch(
             SetPassphrase(
                 account: frame.account, hash: hash, session: call.signedIn(frame.browser),
-                mail: call.newID(), now: call.context.clock.now()), for: frame.browser)
+                mail: call.context.newID(), now: call.context.clock.now()),
+            as: .browser(frame.browser))
         return .seeOther(.security, .passphraseSet)
     }
 
@@ -86,10 +87,11 @@ enum PassphraseRoutes {
         "/account/passphrase/remove", id: "removePassphrase", "Removes one's passphrase.",
         from: .security
     ) { call, frame throws(Problem) in
-        try await call.dispatch(
+        try await Commands(call).dispatch(
             RemovePassphrase(
                 account: frame.account, session: call.signedIn(frame.browser),
-                mail: call.newID(), now: call.context.clock.now()), for: frame.browser)
+                mail: call.context.newID(), now: call.context.clock.now()),
+            as: .browser(frame.browser))
         return .seeOther(.security, .passphraseRemoved)
     }
 }

@@ -96,7 +96,7 @@ enum SecurityRoutes {
             throw Problem(.reauthenticationRequired)
         }
         guard let party = call.pageParty else { throw Problem(.passkeyUnavailable) }
-        try call.count(.passkeyBegin, target: browser.subject.description)
+        try RateCounter(call).count(.passkeyBegin, target: browser.subject.description)
         let existing = try await call.passkeys(of: browser.subject)
         guard existing.count < Passkey.mostPerAccount else {
             throw Problem(.invalidEnrollment, "There are too many passkeys already.")
@@ -165,9 +165,9 @@ enum SecurityRoutes {
             throw Problem(.noSuchPasskey)
         }
         let name = trimmed(call.body["name"]?.string ?? "")
-        let rejection = try await call.attempt(
+        let rejection = try await Commands(call).attempt(
             RenamePasskey(passkey: passkey, account: frame.account, name: name),
-            for: frame.browser)
+            as: .browser(frame.browser))
         guard let rejection else { return .seeOther(.security, .passkeyRenamed) }
         guard case .invalid = rejection else { throw rejection.problem }
         let say = frame.say
@@ -184,11 +184,12 @@ enum SecurityRoutes {
         guard let passkey = call.body["passkey"]?.string.flatMap({ UUID($0) }) else {
             throw Problem(.noSuchPasskey)
         }
-        try await call.dispatch(
+        try await Commands(call).dispatch(
             DeletePasskey(
                 passkey: passkey, account: frame.account,
                 session: call.signedIn(frame.browser),
-                mail: call.newID(), now: call.context.clock.now()), for: frame.browser)
+                mail: call.context.newID(), now: call.context.clock.now()),
+            as: .browser(frame.browser))
         return .seeOther(.security, .passkeyRemoved)
     }
 }

@@ -104,9 +104,9 @@ enum SessionPageRoutes {
         guard let session = call.body["session"]?.string.flatMap({ UUID($0) }) else {
             throw Problem(.noSuchSession)
         }
-        try await call.dispatch(
+        try await Commands(call).dispatch(
             EndBrowserSession(session: session, reason: .revoked, of: frame.account),
-            for: frame.browser)
+            as: .browser(frame.browser))
         let ended = try await reading { () throws(LogFailure) in
             try await call.context.queries.browserSession(session, in: call.context.place.realm)
         }
@@ -124,11 +124,11 @@ enum SessionPageRoutes {
         try await call.withdrawConsent(to: clientID, by: frame.browser)
         for session in try await call.openSessions(of: frame.account)
         where session.terms.clientID == clientID {
-            try await call.dispatch(
+            try await Commands(call).dispatch(
                 EndSession(
                     session: session.id, reason: .withdrawn, of: frame.account,
                     notice: call.noticeOrder()),
-                for: frame.browser)
+                as: .browser(frame.browser))
         }
         return .seeOther(.sessions, .accessRemoved)
     }
@@ -137,8 +137,9 @@ enum SessionPageRoutes {
         "/account/sessions/end-all", id: "signOutEverywhere", "Ends all of one's sessions.",
         from: .sessions, isSensitive: false
     ) { call, frame throws(Problem) in
-        try await call.dispatch(
-            RotateSecurityStamp(account: frame.account, mail: call.newID()), for: frame.browser)
+        try await Commands(call).dispatch(
+            RotateSecurityStamp(account: frame.account, mail: call.context.newID()),
+            as: .browser(frame.browser))
         var response = Response.seeOther("/logged-out")
         response.headers.append("Set-Cookie", PageCookie.session.removal)
         return response

@@ -93,11 +93,11 @@ enum TOTPPageRoutes {
         "\(path)/begin", id: "beginAuthenticator", "Gives a secret for an authenticator app.",
         from: .security
     ) { call, frame throws(Problem) in
-        try call.count(.twoFactor, target: frame.account.description)
-        try await call.dispatch(
+        try RateCounter(call).count(.twoFactor, target: frame.account.description)
+        try await Commands(call).dispatch(
             EnrollTOTP(
-                account: frame.account, totp: call.newID(), secret: TOTP.generate().kept,
-                now: call.context.clock.now()), for: frame.browser)
+                account: frame.account, totp: call.context.newID(), secret: TOTP.generate().kept,
+                now: call.context.clock.now()), as: .browser(frame.browser))
         return .seeOther(path)
     }
 
@@ -180,16 +180,17 @@ enum TOTPPageRoutes {
         "\(path)/confirm", id: "confirmAuthenticator", "Takes the first code of the app.",
         [.optional("code", .text(0...64), "Of the app.")], from: .security
     ) { call, frame throws(Problem) in
-        try call.count(.twoFactor, target: frame.account.description)
+        try RateCounter(call).count(.twoFactor, target: frame.account.description)
         guard let typed = call.typedFactor(call.body["code"]?.string ?? "") else {
             return try await page(call, frame, isWrong: true)
         }
         let codes = RecoveryCode.generateSet()
-        let rejection = try await call.attempt(
+        let rejection = try await Commands(call).attempt(
             ConfirmTOTP(
                 account: frame.account, typed: typed,
                 recoveryCodes: try call.digests(of: codes, for: frame.account),
-                mail: call.newID(), now: call.context.clock.now()), for: frame.browser)
+                mail: call.context.newID(), now: call.context.clock.now()),
+            as: .browser(frame.browser))
         switch rejection {
         case nil: return .seeOther(try RecoveryCodeRoutes.place(of: codes, call, frame))
         case .wrongCode: return try await page(call, frame, isWrong: true)
@@ -207,7 +208,7 @@ enum TOTPPageRoutes {
             .optional("what", .text(0...20), "What to do."),
         ], from: .security
     ) { call, frame throws(Problem) in
-        try call.count(.twoFactor, target: frame.account.description)
+        try RateCounter(call).count(.twoFactor, target: frame.account.description)
         let now = call.context.clock.now()
         guard let typed = call.typedFactor(call.body["totp"]?.string ?? "") else {
             return try await wrong(call, frame)
@@ -224,7 +225,7 @@ enum TOTPPageRoutes {
                     by: frame.browser)
                 : try await call.prove(
                     RemoveTOTP(
-                        account: frame.account, typed: typed, mail: call.newID(), now: now),
+                        account: frame.account, typed: typed, mail: call.context.newID(), now: now),
                     by: frame.browser)
         } catch {
             guard [.invalidEnrollment, .noTwoFactor].contains(error.kind) else { throw error }

@@ -41,7 +41,7 @@ enum LinkRoutes {
         let visit = try await call.submission()
         let (user, token) =
             (call.body["userId"]?.string ?? "", call.body["token"]?.string ?? "")
-        try call.count(.emailOTPVerify, target: user)
+        try RateCounter(call).count(.emailOTPVerify, target: user)
         guard let link = try await call.link(user, token) else {
             try await call.record(user, token, visit)
             return over(visit)

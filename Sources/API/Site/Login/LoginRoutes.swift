@@ -121,13 +121,13 @@ enum LoginRoutes {
         let typed = (call.body["code"]?.string ?? "").filter { $0 != " " }
         let mint = call.context.mint
         let mailbox = mint.mailbox(address)
-        try call.count(.emailOTPVerify, target: mailbox.description)
+        try RateCounter(call).count(.emailOTPVerify, target: mailbox.description)
         let typedCode = mint.shown { $0.digest(ofCode: typed, for: mailbox) }
         async let pause: Void = call.context.hesitate()
         let second = call.body["totp"]?.string.flatMap(call.typedFactor)
         let asked = call.codeAddress(visit)
         var grant = OTPGrant(
-            mailbox: mailbox, shown: typedCode, account: call.newID(), second: second)
+            mailbox: mailbox, shown: typedCode, account: call.context.newID(), second: second)
         // What this browser said when it asked, if it asked for this address.
         if let asked, asked.email == address {
             grant.joiner = JoinerNames(
@@ -178,7 +178,7 @@ extension Call<RealmContext> {
 
     /// A new user gets an account by it where the realm asks for nothing else.
     fileprivate func beginCode(_ address: String) async throws(Problem) {
-        try count(.nativeOTP, target: context.mint.mailbox(address).description)
+        try RateCounter(self).count(.nativeOTP, target: context.mint.mailbox(address).description)
         let settings = context.place.settings
         let asksForNothing =
             settings[SettingCatalogue.registrationFirstName] != .required
@@ -190,8 +190,8 @@ extension Call<RealmContext> {
     fileprivate func mailLink(_ address: String, _ returnTarget: ReturnTarget) async throws(Problem)
     {
         let mailbox = context.mint.mailbox(address)
-        try count(.magicLink, target: mailbox.description)
-        let link = newID()
+        try RateCounter(self).count(.magicLink, target: mailbox.description)
+        let link = context.newID()
         guard let digest = context.mint.digest(ofMagicToken: context.mint.magicToken(link)) else {
             throw Problem(.internalError)
         }
@@ -199,8 +199,8 @@ extension Call<RealmContext> {
             app: context.place.app, mailbox: mailbox,
             person: Person(email: address, language: readersLanguage), link: link,
             digest: digest, base: context.place.links, returnPath: ReturnPath(returnTarget.target),
-            mail: newID(), now: context.clock.now())
+            mail: context.newID(), now: context.clock.now())
         command.isForPage = true
-        _ = try await ask(command, as: "anonymous")
+        _ = try await Commands(self).dispatch(command, as: .anonymous)
     }
 }

@@ -16,7 +16,7 @@ enum PasskeyLoginRoutes {
     ) { call throws(Problem) in
         guard let party = call.pageParty else { throw Problem(.passkeyUnavailable) }
         guard call.isSentFromHere else { throw Problem(.foreignForm) }
-        try call.count(.passkeyBegin)
+        try RateCounter(call).count(.passkeyBegin)
         return call.begin(call.pageCeremony(party)) {
             PasskeyOptions.request(challenge: $0, party)
         }

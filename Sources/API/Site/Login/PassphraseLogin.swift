@@ -16,11 +16,11 @@ enum PassphraseLogin {
         _ call: Call<RealmContext>, _ page: LoginPage, _ address: String
     ) async throws(Problem) -> Response {
         let mailbox = call.context.mint.mailbox(address)
-        try call.count(.passphrase, target: mailbox.description)
+        try RateCounter(call).count(.passphrase, target: mailbox.description)
         let comparison = try await call.compare(
             call.body["passphrase"]?.string ?? "", for: mailbox)
         let end = try await call.signIn(
-            PassphraseProof(mailbox: mailbox, comparison: comparison, mail: call.newID()),
+            PassphraseProof(mailbox: mailbox, comparison: comparison, mail: call.context.newID()),
             by: .passphrase, page.visit, to: page.returnTarget)
         switch end {
         case .signedIn(let response): return response
@@ -62,7 +62,7 @@ enum PassphraseLogin {
             return .seeOther(returnTarget.link("/login"))
         }
         let mailbox = call.context.mint.mailbox(address)
-        try call.count(.passphrase, target: mailbox.description)
+        try RateCounter(call).count(.passphrase, target: mailbox.description)
         guard let hash = try await call.passphraseHash(of: mailbox),
             call.context.mint.isTicket(
                 ticket, mailbox, hash, form: visit.formName, at: call.context.clock.now())

@@ -42,7 +42,8 @@ enum RegisterRoutes {
         if let early = call.tooSoon(for: address, visit) {
             return .seeOther(try call.place(of: early, visit, page.returnTarget))
         }
-        try call.count(.nativeOTP, target: call.context.mint.mailbox(address).description)
+        try RateCounter(call).count(
+            .nativeOTP, target: call.context.mint.mailbox(address).description)
         let person = Person(
             email: address, firstName: page.firstName, lastName: page.lastName,
             language: call.readersLanguage)

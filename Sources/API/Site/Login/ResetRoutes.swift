@@ -56,14 +56,14 @@ enum ResetRoutes {
         }
         async let pause: Void = call.context.hesitate()
         let mailbox = call.context.mint.mailbox(address)
-        try call.count(.passwordReset, target: mailbox.description)
+        try RateCounter(call).count(.passwordReset, target: mailbox.description)
         var command = RequestPassphraseReset(
-            app: call.context.place.app, mailbox: mailbox, link: call.newID(),
+            app: call.context.place.app, mailbox: mailbox, link: call.context.newID(),
             base: "\(call.context.place.links)/passphrase/reset?token=",
             now: call.context.clock.now())
         command.returnPath = ReturnPath(returnTarget.link("/login"))
         // The outcome is not told, against account enumeration.
-        _ = try await call.ask(command, as: "anonymous")
+        _ = try await Commands(call).dispatch(command, as: .anonymous)
         await pause
         return CodePage.linkMailed(visit, returnTarget, address)
     }
@@ -130,17 +130,17 @@ enum ResetRoutes {
         let token = call.body["token"]?.string ?? ""
         guard let (link, email) = try await call.resetLink(token) else { return over(visit) }
         let account = link.account
-        try call.count(.twoFactor, target: account.description)
+        try RateCounter(call).count(.twoFactor, target: account.description)
         let hash: String
         switch try await call.hash(ofNew: call.body["passphrase"]?.string ?? "", of: account) {
         case .failure(let fault):
             return choice(visit, token, email, wrong: fault.said(visit.say))
         case .success(let made): hash = made
         }
-        let refusal = try await call.attempt(
+        let refusal = try await Commands(call).attempt(
             ResetPassphrase(
                 account: account, link: link.id, passphrase: .typed(hash: hash),
-                mail: call.newID(), now: call.context.clock.now()), as: "anonymous")
+                mail: call.context.newID(), now: call.context.clock.now()), as: .anonymous)
         switch refusal {
         // The user signs in with the new passphrase, and goes on with what they were sent here for.
         case nil: return .seeOther(try call.login(of: email, visit, link.returnPath))

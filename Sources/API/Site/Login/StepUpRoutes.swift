@@ -26,7 +26,7 @@ enum StepUpRoutes {
         guard let browser = visit.browser, asked?.mayStepUp == true,
             let view = try await call.stepUpSession(of: browser)
         else { return .seeOther(returnTarget.link("/login")) }
-        try call.count(.twoFactor, target: browser.subject.description)
+        try RateCounter(call).count(.twoFactor, target: browser.subject.description)
         if let typed = call.body["totp"]?.string.flatMap(call.typedFactor) {
             let end = try await call.signIn(
                 StepUp(account: browser.subject, session: browser.id, second: typed),

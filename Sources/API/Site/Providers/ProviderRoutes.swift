@@ -30,7 +30,7 @@ enum ProviderRoutes {
             Parameter("redirect", in: .query, .text(0...4096), "The page to go on to."),
         ], answer: .page, refusals: refusals
     ) { call throws(Problem) in
-        try call.count(.provider)
+        try RateCounter(call).count(.provider)
         let known = try await call.providers()
         let slug = call.text("provider")
         guard let provider = slug.map({ slug in known.first { $0.slug == slug } }) ?? known.first
@@ -64,7 +64,7 @@ enum ProviderRoutes {
     private static func answer(
         _ call: Call<RealmContext>, _ visit: Visit
     ) async throws(Problem) -> Response {
-        try call.count(.provider)
+        try RateCounter(call).count(.provider)
         guard let pending = call.pendingUpstream(),
             call.text("provider").map({ $0 == pending.provider }) ?? true,
             let provider = try await call.provider(pending.provider),
@@ -77,12 +77,12 @@ enum ProviderRoutes {
             guard let browser = visit.browser, browser.id == links,
                 AccountRoute.isRecent(browser, call)
             else { return call.upstreamFailed(visit) }
-            let rejection = try await call.attempt(
+            let rejection = try await Commands(call).attempt(
                 LinkIdentity(
                     identity: identity,
                     place: mint.accountIdentity(browser.subject, at: provider.slug),
                     account: browser.subject, provider: provider.slug, subject: person.subject,
-                    mail: call.newID()), for: browser)
+                    mail: call.context.newID()), as: .browser(browser))
             switch rejection {
             case nil: return .seeOther(.security, .providerConnected)
             case .linkedElsewhere?:
@@ -119,7 +119,7 @@ enum ProviderRoutes {
         else { return call.upstreamFailed(visit) }
         let (account, _, next) = try await call.nextCode(for: step.identity)
         guard let account else { return call.upstreamFailed(visit) }
-        try call.count(.twoFactor, target: account.description)
+        try RateCounter(call).count(.twoFactor, target: account.description)
         let second = call.body["totp"]?.string.flatMap(call.typedFactor)
         var typed: TypedMailedCode?
         if let code = step.code {
@@ -160,10 +160,10 @@ enum ProviderRoutes {
         [.optional("provider", .text(0...40), "Which one.")], from: .security
     ) { call, frame throws(Problem) in
         let slug = call.body["provider"]?.string ?? ""
-        let rejection = try await call.attempt(
+        let rejection = try await Commands(call).attempt(
             UnlinkIdentity(
                 place: call.context.mint.accountIdentity(frame.account, at: slug),
-                account: frame.account, provider: slug), for: frame.browser)
+                account: frame.account, provider: slug), as: .browser(frame.browser))
         switch rejection {
         case nil, .notLinked?: return .seeOther(.security, .providerDisconnected)
         case let rejection?: throw rejection.problem
@@ -185,7 +185,7 @@ enum ProviderRoutes {
         answer: Answer(status: .ok, description: "It is over here as well.", content: .nothing),
         refusals: Place.refusals + [.invalidRequest, .rateLimited]
     ) { call throws(Problem) in
-        try call.count(.provider)
+        try RateCounter(call).count(.provider)
         let refused = Problem(.invalidRequest, "The logout token is not valid.")
         guard let (provider, token) = try await call.loggedOut() else { throw refused }
         let mint = call.context.mint
@@ -201,8 +201,8 @@ enum ProviderRoutes {
         }
         let used = UsedLogoutToken(
             issuer: provider.issuer, id: token.id, until: token.expiresAt)
-        let rejection = try await call.attempt(
-            LogOutByProvider(used, whom), as: "provider:\(provider.slug)")
+        let rejection = try await Commands(call).attempt(
+            LogOutByProvider(used, whom), as: .init("provider:\(provider.slug)"))
         if let rejection { throw rejection.problem }
         return Response(status: .ok)
     }

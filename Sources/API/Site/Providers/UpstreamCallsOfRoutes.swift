@@ -30,7 +30,7 @@ extension Call<RealmContext> {
         let redirect =
             context.place.links + "/oidc/redirect" + (isShared ? "" : "/\(provider.slug)")
         let pending = PendingUpstream(
-            id: newID(), provider: provider, redirect: redirect, returnTarget: returnTarget,
+            id: context.newID(), provider: provider, redirect: redirect, returnTarget: returnTarget,
             place: place,
             links: links)
         let mint = context.mint
@@ -100,7 +100,7 @@ extension Call<RealmContext> {
     ) {
         let account = try await folded(ProviderIdentity.self, identity).account
         let owner = try await folded(Owner.self, Owner.stream)
-        let next = newID()
+        let next = context.newID()
         guard
             let digest = context.mint.digest(
                 ofMailedCode: context.mint.code(next),
@@ -116,7 +116,7 @@ extension Call<RealmContext> {
         to place: String
     ) async throws(Problem) -> Response {
         let (_, needsMailed, next) = try await nextCode(for: identity)
-        if needsMailed { try count(.ownerMail, target: Self.wholeRealm) }
+        if needsMailed { try RateCounter(self).countRealm(.ownerMail) }
         let end = try await signIn(
             ProviderProof(
                 identity: identity, upstream: upstream, provider: slug, sessionName: attempt,
