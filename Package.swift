@@ -20,8 +20,11 @@ func module(
 }
 
 /// The tests of one module, and what else they need to stand it up.
-func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .testTarget(name: name + "Tests", dependencies: dependencies, swiftSettings: strict)
+func tests(
+    _ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []
+) -> Target {
+    .testTarget(
+        name: name + "Tests", dependencies: dependencies, exclude: exclude, swiftSettings: strict)
 }
 
 let package = Package(
@@ -199,7 +202,7 @@ let package = Package(
                 "API", "HTTP", "Identity", "EventStore", "EventSourcing", "Cryptography", "JOSE",
                 "OneTimeCodes", "QRCode", "Telemetry", "Values", "JSON", "LogTesting",
                 "SecurityKeys", "SecurityKeysTesting",
-            ]),
+            ], exclude: ["golden"]),
         tests("Tidy", []),
     ]
 )

@@ -77,6 +77,10 @@ import Testing
         }
     }
 
+    @Test func `the operations, schemas and refusals are those of the golden list`() throws {
+        try GoldenFile(name: "operations.txt").expect(OperationList.text(of: document))
+    }
+
     @Test func `the OpenAPI document is byte for byte the same each time`() {
         let again = OpenAPI.document(
             of: API.outlines, title: "Urd", version: "0.1.0",
