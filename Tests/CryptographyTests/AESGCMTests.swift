@@ -42,7 +42,7 @@ import Testing
                 """),
     ]
 
-    @Test(arguments: vectors) func `gives the published vectors`(vector: Vector) throws {
+    @Test(arguments: vectors) func `AES-GCM gives the published vectors`(vector: Vector) throws {
         let key = SecretBytes(bytes(vector.key))
         let nonce = bytes(vector.nonce)
         let authenticated = bytes(vector.authenticated)
@@ -55,7 +55,7 @@ import Testing
             try AESGCM.open(sealed, key: key, authenticating: authenticated) == bytes(vector.plain))
     }
 
-    @Test func `opens what it sealed, whatever the length`() throws {
+    @Test func `AES-GCM opens what it sealed at every length`() throws {
         let key = SecretBytes.random(32)
         for count in [0, 1, 15, 16, 17, 150, 4096, 100_003] {
             let plain = Random.bytes(count)
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func `wraps keys under keys`() throws {
+    @Test func `AES-GCM wraps keys under keys`() throws {
         let key = SecretBytes.random(32)
         for count in [0, 1, 32, 100] {
             let wrapped = SecretBytes.random(count)
@@ -82,13 +82,13 @@ import Testing
         }
     }
 
-    @Test func `draws another nonce each time`() throws {
+    @Test func `AES-GCM draws another nonce each time`() throws {
         let key = SecretBytes.random(32)
         let sealed = try (0..<1000).map { _ in try AESGCM.seal([1], key: key) }
         #expect(Set(sealed.map { $0.prefix(AESGCM.nonceLength) }).count == 1000)
     }
 
-    @Test func `refuses every flipped bit of nonce, ciphertext and tag`() throws {
+    @Test func `AES-GCM refuses every flipped bit of nonce, ciphertext and tag`() throws {
         let key = SecretBytes.random(32)
         let sealed = try AESGCM.seal(Array("a short secret".utf8), key: key, authenticating: [7])
         for changed in withOneBitFlipped(sealed) {
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func `refuses other authenticated bytes and other keys`() throws {
+    @Test func `AES-GCM refuses other authenticated bytes and other keys`() throws {
         let key = SecretBytes.random(32)
         let authenticated = Array("subject 42".utf8)
         let sealed = try AESGCM.seal([1, 2, 3], key: key, authenticating: authenticated)
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func `refuses every truncated and every lengthened input`() throws {
+    @Test func `AES-GCM refuses every truncated and every lengthened input`() throws {
         let key = SecretBytes.random(32)
         let sealed = try AESGCM.seal(Array("a short secret".utf8), key: key)
         for count in sealed.indices {
@@ -126,7 +126,9 @@ import Testing
         #expect(throws: Failure(.refused, "")) { try AESGCM.open(sealed + [0], key: key) }
     }
 
-    @Test(arguments: [0, 16, 31, 33, 64]) func `takes keys of 32 bytes only`(count: Int) throws {
+    @Test(arguments: [0, 16, 31, 33, 64]) func `AES-GCM takes keys of 32 bytes only`(count: Int)
+        throws
+    {
         let key = SecretBytes.random(count)
         #expect(throws: Failure(.malformed, "")) { try AESGCM.seal([1], key: key) }
         let sealed = try AESGCM.seal([1], key: .random(32))

@@ -7,13 +7,15 @@ import Testing
     static let zero = [UInt8](repeating: 0, count: 32)
     static let one = [UInt8](repeating: 0, count: 31) + [1]
 
-    @Test func `verify the example of RFC 7515`() throws {
+    @Test func `ES256 signatures verify the example of RFC 7515`() throws {
         let key = try ES256.PublicKey(x: RFC7515.x, y: RFC7515.y)
         #expect(key.isValid(RFC7515.signatureES256, for: RFC7515.messageES256))
         #expect(!key.isValid(RFC7515.signatureES256, for: RFC7515.messageRS256))
     }
 
-    @Test func `are r and s of 32 bytes each, also when they begin with zeros`() throws {
+    @Test func `ES256 signatures are r and s of 32 bytes each, also when they begin with zeros`()
+        throws
+    {
         let key = try ES256.PrivateKey.generate()
         for number in 0..<600 {
             let message = Array("message \(number)".utf8)
@@ -25,7 +27,8 @@ import Testing
         }
     }
 
-    @Test func `are refused with any bit flipped, in signature or message`() throws {
+    @Test func `ES256 signatures are refused with any bit flipped, in signature or message`() throws
+    {
         let key = try ES256.PrivateKey.generate()
         let message = Array("token".utf8)
         let signature = try key.sign(message)
@@ -38,7 +41,7 @@ import Testing
         #expect(try !ES256.PrivateKey.generate().publicKey.isValid(signature, for: message))
     }
 
-    @Test func `are refused when r or s is zero or not below the order`() throws {
+    @Test func `ES256 signatures are refused when r or s is zero or not below the order`() throws {
         let key = try ES256.PrivateKey.generate()
         let signature = try key.sign([1])
         let r = Array(signature.prefix(32))
@@ -61,7 +64,7 @@ import Testing
 
     /// The two multiples that verification adds are then the same point, or opposite ones: its sum is a
     /// point twice, or none at all.
-    @Test func `are judged right where verification adds a point to itself or to its opposite`()
+    @Test func `ES256 signatures verify where a point is added to itself or to its opposite`()
         throws
     {
         let generator = try ES256.PublicKey(
@@ -78,7 +81,10 @@ import Testing
         #expect(generator.key.isValid(good, digest: double))
     }
 
-    @Test func `are refused in any other length, and in DER where r and s are wanted`() throws {
+    @Test
+    func `ES256 signatures are refused in any other length, and in DER where r and s are wanted`()
+        throws
+    {
         let key = try ES256.PrivateKey.generate()
         let signature = try key.sign([1])
         for count in 0..<ES256.signatureLength {
@@ -90,7 +96,10 @@ import Testing
         #expect(!key.publicKey.isValid(der, for: [1]))
     }
 
-    @Test func `are refused in DER when changed, cut, lengthened or encoded otherwise`() throws {
+    @Test
+    func `ES256 signatures are refused in DER when changed, cut, lengthened or encoded otherwise`()
+        throws
+    {
         let key = try ES256.PrivateKey.generate()
         // Short enough that what is added below does not make it too long for any signature.
         var der = [UInt8](repeating: 0, count: 72)
@@ -111,7 +120,7 @@ import Testing
     }
 
     @Suite struct `Their keys` {
-        @Test func `survive PKCS 8, SubjectPublicKeyInfo and coordinates`() throws {
+        @Test func `an ES256 key survives PKCS 8, SubjectPublicKeyInfo and coordinates`() throws {
             let privateKey = try ES256.PrivateKey.generate()
             let publicKey = privateKey.publicKey
             let again = try ES256.PrivateKey(pkcs8: privateKey.pkcs8())
@@ -123,7 +132,7 @@ import Testing
             #expect(try key.spki() == publicKey.spki)
         }
 
-        @Test func `must be points on the curve`() throws {
+        @Test func `an ES256 key must be a point on the curve`() throws {
             let key = try ES256.PrivateKey.generate().publicKey
             var off = key.y
             off[31] ^= 1
@@ -141,7 +150,7 @@ import Testing
             }
         }
 
-        @Test func `are refused when cut, lengthened or of another kind`() throws {
+        @Test func `an ES256 key is refused when cut, lengthened or of another kind`() throws {
             let key = try ES256.PrivateKey.generate()
             let pkcs8 = try key.pkcs8().exposedCopy()
             let spki = key.publicKey.spki
@@ -171,7 +180,7 @@ import Testing
 
         /// Whatever a flipped bit makes of an encoded private key, the process lives, and what is
         /// accepted signs for the public part that it shows.
-        @Test func `never do harm, whichever bit of the encoding is flipped`() throws {
+        @Test func `an ES256 key with any flipped bit of its encoding does no harm`() throws {
             let pkcs8 = try ES256.PrivateKey.generate().pkcs8().exposedCopy()
             for changed in withOneBitFlipped(pkcs8) {
                 guard let key = try? ES256.PrivateKey(pkcs8: SecretBytes(changed)) else { continue }

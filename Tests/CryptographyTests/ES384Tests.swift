@@ -34,7 +34,7 @@ import Testing
         581A0DB248B0A77AECEC196ACCC52973
         """)
 
-    @Test func `verify the examples of RFC 6979, and no other message`() throws {
+    @Test func `ES384 signatures verify the examples of RFC 6979, and no other message`() throws {
         let key = try ES384.PublicKey(x: Self.x, y: Self.y)
         #expect(key.isValid(Self.sample, for: Array("sample".utf8)))
         #expect(key.isValid(Self.test, for: Array("test".utf8)))
@@ -48,7 +48,7 @@ import Testing
         #expect(!key.isValid(Self.sample + [0], for: Array("sample".utf8)))
     }
 
-    @Test func `are refused when r or s is zero or not below the order`() throws {
+    @Test func `ES384 signatures are refused when r or s is zero or not below the order`() throws {
         let key = try ES384.PublicKey(x: Self.x, y: Self.y)
         let zero = [UInt8](repeating: 0, count: 48)
         let message = Array("sample".utf8)
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func `have keys that are points on the curve`() throws {
+    @Test func `ES384 signatures have keys that are points on the curve`() throws {
         var off = Self.y
         off[47] ^= 1
         let zero = [UInt8](repeating: 0, count: 48)

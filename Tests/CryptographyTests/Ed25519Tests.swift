@@ -46,7 +46,9 @@ import Testing
                 """),
     ]
 
-    @Test(arguments: vectors) func `are those of RFC 8032`(vector: Vector) throws {
+    @Test(arguments: vectors) func `Ed25519 signatures equal those of RFC 8032`(vector: Vector)
+        throws
+    {
         let key = try Ed25519.PrivateKey(seed: SecretBytes(bytes(vector.seed)))
         let message = bytes(vector.message)
         #expect(key.publicKey.bytes == bytes(vector.publicKey))
@@ -56,7 +58,9 @@ import Testing
         #expect(publicKey.isValid(bytes(vector.signature), for: message))
     }
 
-    @Test func `are refused with any bit flipped, in signature or message`() throws {
+    @Test func `Ed25519 signatures are refused with any bit flipped, in signature or message`()
+        throws
+    {
         let key = try Ed25519.PrivateKey.generate()
         let message = Array("checkpoint".utf8)
         let signature = try key.sign(message)
@@ -70,7 +74,7 @@ import Testing
         #expect(try !Ed25519.PrivateKey.generate().publicKey.isValid(signature, for: message))
     }
 
-    @Test func `are refused when shortened, lengthened or empty`() throws {
+    @Test func `Ed25519 signatures are refused when shortened, lengthened or empty`() throws {
         let key = try Ed25519.PrivateKey.generate()
         let signature = try key.sign([1])
         for count in 0..<Ed25519.signatureLength {
@@ -80,7 +84,7 @@ import Testing
     }
 
     /// RFC 8032 wants S below the group order; without the check S + L would pass as well.
-    @Test func `are refused when S is not reduced`() throws {
+    @Test func `Ed25519 signatures are refused when S is not reduced`() throws {
         let order = bytes("edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010")
         let key = try Ed25519.PrivateKey.generate()
         var signature = try key.sign([1])
@@ -105,7 +109,7 @@ import Testing
         "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
         "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
     ])
-    func `need keys of large order in their one spelling`(point: String) {
+    func `Ed25519 signatures need keys of large order in their one spelling`(point: String) {
         var key = bytes(point)
         for sign: UInt8 in [0, 0x80] {
             key[31] = key[31] & 0x7f | sign
@@ -113,7 +117,7 @@ import Testing
         }
     }
 
-    @Test func `need keys of 32 bytes`() {
+    @Test func `Ed25519 signatures need keys of 32 bytes`() {
         for count in [0, 31, 33, 64] {
             #expect(throws: Failure(.malformed, "")) {
                 try Ed25519.PrivateKey(seed: .random(count))

@@ -35,7 +35,7 @@ import Testing
                 """),
     ]
 
-    @Test(arguments: vectors) func `gives the keys of RFC 5869`(vector: Vector) {
+    @Test(arguments: vectors) func `HKDF gives the keys of RFC 5869`(vector: Vector) {
         let secret = SecretBytes(bytes(vector.secret))
         let salt = bytes(vector.salt)
         let derived = bytes(vector.derived)
@@ -47,7 +47,7 @@ import Testing
             ).exposedCopy() == derived)
     }
 
-    @Test func `gives a prefix when asked for less, and up to 255 blocks`() {
+    @Test func `HKDF gives a prefix when asked for less, and up to 255 blocks`() {
         let secret = SecretBytes.random(32)
         let longest = HKDF.derive(from: secret, info: [1], length: HKDF.maximumLength).exposedCopy()
         #expect(longest.count == 8160)
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func `gives another key for another purpose, salt or secret`() {
+    @Test func `HKDF gives another key for another purpose, salt or secret`() {
         let secret = SecretBytes.random(32)
         let key = HKDF.derive(from: secret, salt: [1], info: [2])
         #expect(key.count == 32)

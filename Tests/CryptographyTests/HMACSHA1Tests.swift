@@ -28,11 +28,14 @@ import Testing
             "e8e99d0f45237d786d6bbaa7965c7808bbff1a91"
         ),
     ])
-    func `is that of RFC 2202`(key: [UInt8], message: [UInt8], tag: String) throws {
+    func `HMAC with SHA-1 gives the tags of RFC 2202`(key: [UInt8], message: [UInt8], tag: String)
+        throws
+    {
         #expect(try hex(HMACSHA1.authenticate(message, key: SecretBytes(key))) == tag)
     }
 
-    @Test func `takes empty keys and messages, and no endless key`() throws {
+    @Test func `HMAC with SHA-1 takes empty keys and messages, and refuses oversized keys`() throws
+    {
         #expect(
             try hex(HMACSHA1.authenticate([], key: SecretBytes([])))
                 == "fbdb1d1b18aa6c08324b7d64b71fb76370690e1d")

@@ -39,7 +39,7 @@ import Testing
             "9b09ffa71b942fcb27635fbcd5b0e944bfdc63644f0713938a7f51535c3a35e2"
         ),
     ])
-    func `gives the tags of RFC 4231`(key: String, message: String, tag: String) {
+    func `HMAC-SHA-256 gives the tags of RFC 4231`(key: String, message: String, tag: String) {
         let message = bytes(message)
         for key in [HMACKey(bytes(key)), HMACKey(SecretBytes(bytes(key)))] {
             #expect(key.authenticate(message) == bytes(tag))
@@ -57,7 +57,7 @@ import Testing
     }
 
     /// RFC 2104: a key of one block is used as it is, a longer one is hashed first.
-    @Test func `hashes keys of more than 64 bytes only`() {
+    @Test func `HMAC-SHA-256 hashes only keys of more than 64 bytes`() {
         for count in [63, 64, 65, 66] {
             let key = Random.bytes(count)
             let isHashed =
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func `refuses every flipped bit and every shortened tag`() {
+    @Test func `HMAC-SHA-256 refuses every flipped bit and every shortened tag`() {
         let key = HMACKey(Random.bytes(32))
         let message = Array("message".utf8)
         let tag = key.authenticate(message)
@@ -77,7 +77,7 @@ import Testing
         for other in withOneBitFlipped(message) { #expect(!key.isValid(tag, for: other)) }
     }
 
-    @Test func `is used by many threads at once`() async {
+    @Test func `HMAC-SHA-256 gives right tags on many threads at once`() async {
         let key = HMACKey(Random.bytes(32))
         let expected = (0..<256).map { key.authenticate([UInt8($0)]) }
         let right = await withTaskGroup(of: Bool.self) { group in

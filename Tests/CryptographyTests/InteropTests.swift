@@ -8,7 +8,8 @@ struct `The openssl command` {
     enum Kind: String, CaseIterable { case ed25519, es256, rs256 }
 
     @Test(arguments: Kind.allCases)
-    func `agrees about keys and signatures`(kind: Kind) throws {
+    func `the openssl command accepts Urd's keys and signatures, and the reverse`(kind: Kind) throws
+    {
         let folder = try Folder()
         let message = Array("a message for both".utf8)
         try folder.write(message, "message")
@@ -56,7 +57,10 @@ struct `The openssl command` {
         #expect(try isValid(folder.read("theirs")))
     }
 
-    @Test func `signs with PSS, which is verified with the salt of JOSE only`() throws {
+    @Test
+    func `the openssl command's PSS signatures are verified with the salt length of JOSE alone`()
+        throws
+    {
         let folder = try Folder()
         let message = Array("a message for both".utf8)
         let key = try RS256.PrivateKey.generate()
@@ -92,7 +96,7 @@ struct `The openssl command` {
     }
 
     /// The same curve, but spelled out in the key instead of named.
-    @Test func `writes keys with a spelled out curve, which are refused`() throws {
+    @Test func `the openssl command's keys with explicit curve parameters are refused`() throws {
         let folder = try Folder()
         #expect(
             folder.run(
@@ -110,7 +114,7 @@ struct `The openssl command` {
     }
 
     @Test(arguments: ["-algorithm EC -pkeyopt ec_paramgen_curve:secp384r1", "-algorithm RSA-PSS"])
-    func `writes keys of other kinds, which are refused`(kind: String) throws {
+    func `the openssl command's keys of other kinds are refused`(kind: String) throws {
         let folder = try Folder()
         #expect(folder.run("openssl genpkey \(kind) -outform DER -out key 2>/dev/null"))
         #expect(folder.run("openssl pkcs8 -topk8 -nocrypt -inform DER -in key -outform DER -out p"))

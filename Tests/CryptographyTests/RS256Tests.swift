@@ -5,7 +5,7 @@ import Testing
 @Suite struct `RS256 signatures` {
     static let key = try? RS256.PrivateKey.generate()
 
-    @Test func `verify the example of RFC 7515`() throws {
+    @Test func `RS256 signatures verify the example of RFC 7515`() throws {
         let key = try RS256.PublicKey(modulus: RFC7515.modulus, exponent: RFC7515.exponent)
         #expect(key.isValid(RFC7515.signatureRS256, for: RFC7515.messageRS256))
         #expect(!key.isValid(RFC7515.signatureRS256, for: RFC7515.messageES256))
@@ -14,7 +14,10 @@ import Testing
         }
     }
 
-    @Test func `are refused when cut, lengthened, or made for another message or key`() throws {
+    @Test
+    func `RS256 signatures are refused when cut, lengthened, or made for another message or key`()
+        throws
+    {
         let key = try #require(Self.key)
         let signature = try key.sign([1])
         #expect(signature.count == 256)
@@ -32,7 +35,9 @@ import Testing
     }
 
     @Suite struct `Their keys` {
-        @Test func `survive PKCS 8, SubjectPublicKeyInfo and modulus with exponent`() throws {
+        @Test func `an RS256 key survives PKCS 8, SubjectPublicKeyInfo and modulus with exponent`()
+            throws
+        {
             let key = try #require(key)
             let again = try RS256.PrivateKey(pkcs8: key.pkcs8())
             #expect(again.publicKey == key.publicKey)
@@ -46,7 +51,9 @@ import Testing
                     == publicKey)
         }
 
-        @Test func `have 2048 to 8192 bits, an odd modulus and a sound exponent`() throws {
+        @Test func `an RS256 key has 2048 to 8192 bits, an odd modulus and a sound exponent`()
+            throws
+        {
             func modulus(bits: Int) -> [UInt8] {
                 var number = [UInt8](repeating: 0xff, count: (bits + 7) / 8)
                 number[0] = 0xff >> UInt8(number.count * 8 - bits)
@@ -77,7 +84,7 @@ import Testing
             #expect(throws: Failure(.malformed, "")) { try RS256.PrivateKey.generate(bits: 1024) }
         }
 
-        @Test func `are refused when cut, lengthened or of another kind`() throws {
+        @Test func `an RS256 key is refused when cut, lengthened or of another kind`() throws {
             let key = try #require(key)
             let pkcs8 = try key.pkcs8().exposedCopy()
             let spki = try key.publicKey.spki()
@@ -104,7 +111,7 @@ import Testing
 
         /// A private part that does not fit must not sign: one wrong signature made with the
         /// remainder theorem gives the primes away.
-        @Test func `are refused or still right, whichever byte of the private key is changed`()
+        @Test func `an RS256 private key with any byte changed is refused or still signs right`()
             throws
         {
             let key = try #require(key)

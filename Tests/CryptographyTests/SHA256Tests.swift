@@ -11,11 +11,11 @@ import Testing
             "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"
         ),
     ])
-    func `gives the digests of FIPS 180`(text: String, digest: String) {
+    func `SHA-256 gives the digests of FIPS 180`(text: String, digest: String) {
         #expect(SHA256.hash(Array(text.utf8)) == bytes(digest))
     }
 
-    @Test func `gives the digest of a million letters a, in pieces of uneven size`() {
+    @Test func `SHA-256 gives the digest of a million letters a, in pieces of uneven size`() {
         var state = SHA256.Incremental()
         var left = 1_000_000
         var size = 1
@@ -29,7 +29,7 @@ import Testing
                 == bytes("cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"))
     }
 
-    @Test func `is the same whole, in parts, piece by piece and into memory of the caller`() {
+    @Test func `SHA-256 gives one digest for a text whole, in parts and in the caller's memory`() {
         for count in 0..<200 {
             let whole = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7) }
             let digest = SHA256.hash(whole)
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func `goes on after a digest was taken, and a copy goes its own way`() {
+    @Test func `SHA-256 continues after a digest was taken, and a copy is independent`() {
         var state = SHA256.Incremental()
         state.update(Array("ab".utf8))
         #expect(state.digest() == SHA256.hash(Array("ab".utf8)))

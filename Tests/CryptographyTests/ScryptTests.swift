@@ -30,7 +30,7 @@ import Testing
             """
         ),
     ])
-    func `gives the keys of RFC 7914`(
+    func `scrypt gives the keys of RFC 7914`(
         passphrase: String, salt: String, cost: Int, blockSize: Int, parallelization: Int,
         key: String
     ) throws {
@@ -41,7 +41,7 @@ import Testing
         #expect(derived.exposedCopy() == bytes(key))
     }
 
-    @Test func `verifies what it hashed, and nothing else`() throws {
+    @Test func `scrypt verifies the passphrase that it hashed, and no other`() throws {
         let weak = try #require(Self.weak)
         let passphrase = Array("correct horse battery staple".utf8)
         let text = try Scrypt.hash(SecretBytes(passphrase), parameters: weak)
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test
-    func `takes as many lanes as fit the time, and never less work than OWASP's least setting`()
+    func `scrypt takes as many lanes as fit the time, at OWASP's least work or more`()
         throws
     {
         for (lane, lanes) in [(0, 8), (10, 8), (31, 8), (40, 6), (83, 3), (84, 3), (5_000, 3)] {
@@ -72,7 +72,7 @@ import Testing
         #expect(Scrypt.Parameters.recommended.rest(after: .dearest) == nil)
     }
 
-    @Test func `takes the recommended parameters within the default memory`() throws {
+    @Test func `scrypt takes the recommended parameters within the default memory`() throws {
         let text = try Scrypt.hash(SecretBytes([1]))
         #expect(text.hasPrefix("scrypt$32768$8$3$"))
         #expect(try Scrypt.verify(SecretBytes([1]), against: text))
@@ -98,7 +98,7 @@ import Testing
         "scrypt$16$1$1$$AAAAAAAAAAAAAAAAAAAAAA==", "scrypt$16$1$1$====$====",
         "scrypt$16$1$1$AAAAAAAAAAA=$" + String(repeating: "A", count: 100_000),
     ])
-    func `refuses a text that is not its own`(text: String) {
+    func `scrypt refuses a malformed hash`(text: String) {
         #expect(throws: Failure(.malformed, "")) {
             try Scrypt.verify(SecretBytes([1]), against: text)
         }
@@ -108,7 +108,7 @@ import Testing
         "scrypt$4194304$8$1", "scrypt$1048576$8$1", "scrypt$131072$8$1", "scrypt$536870912$1$1",
         "scrypt$16$999999999$1", "scrypt$16$1$999999999", "scrypt$2097152$1$1",
     ])
-    func `refuses a text that asks for too much`(start: String) {
+    func `scrypt refuses a hash with excessive parameters`(start: String) {
         #expect(throws: Failure(.tooLarge, "")) {
             try Scrypt.verify(
                 SecretBytes([1]), against: start + "$AAAAAAAAAAA=$AAAAAAAAAAAAAAAAAAAAAA==")
@@ -117,12 +117,12 @@ import Testing
 
     /// HMAC fills short keys up with zeros, and scrypt begins with HMAC. Callers who take more than
     /// text for a passphrase must know.
-    @Test func `cannot tell zeros behind a passphrase`() throws {
+    @Test func `scrypt does not distinguish zero bytes after a passphrase`() throws {
         let text = try Scrypt.hash(SecretBytes([1, 2]), parameters: #require(Self.weak))
         #expect(try Scrypt.verify(SecretBytes([1, 2, 0]), against: text))
     }
 
-    @Test func `keeps to the memory that it is granted`() throws {
+    @Test func `scrypt stays within its granted memory`() throws {
         let parameters = try Scrypt.Parameters(cost: 1024, blockSize: 8, parallelization: 1)
         let memory = parameters.memory
         #expect(throws: Failure(.tooLarge, "")) {

@@ -3,7 +3,7 @@ import Testing
 @testable import Cryptography
 
 @Suite struct `Secret bytes` {
-    @Test func `are shown by nothing that prints`() {
+    @Test func `secret bytes are never printed`() {
         let secret = SecretBytes(Array("hunter2".utf8))
         var dumped = ""
         dump(secret, to: &dumped)
@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test func `are equal when all bytes are`() {
+    @Test func `secret bytes are equal when all bytes are`() {
         let value = Random.bytes(40)
         #expect(SecretBytes(value) == SecretBytes(value))
         for changed in withOneBitFlipped(value) {
@@ -29,7 +29,7 @@ import Testing
         #expect(SecretBytes(value).exposedCopy() == value)
     }
 
-    @Test func `are overwritten by what wipes them`() {
+    @Test func `secret bytes are overwritten when they are wiped`() {
         var value = Random.bytes(32)
         value.withUnsafeMutableBytes { wipe($0) }
         #expect(value == [UInt8](repeating: 0, count: 32))

@@ -27,7 +27,7 @@ import Values
         "/account/data", "/account/delete", "/account/data.json",
     ]
 
-    @Test func `are for whoever is signed in, who comes back to them`() async throws {
+    @Test func `the account pages lead through the login and back`() async throws {
         let (browser, world) = try await signedIn()
         for page in Self.pages {
             try await browser.get(page)
@@ -43,7 +43,7 @@ import Values
         for page in Self.pages { try await browser.get(page) }
     }
 
-    @Test func `change nothing without a form of theirs`() async throws {
+    @Test func `the account pages change nothing without their own form`() async throws {
         let (browser, world) = try await signedIn()
         let events = try await world.events()
         let changes = API.pageTable.filter {
@@ -57,7 +57,9 @@ import Values
         #expect(try await world.events() == events)
     }
 
-    @Test func `ask who decides how to sign in to do so once more`() async throws {
+    @Test func `the account pages ask for a recent sign-in before a change of sign-in methods`()
+        async throws
+    {
         let (browser, world) = try await signedIn()
         try await browser.get("/account/security")
         world.clock.advance(seconds: 1000)
@@ -83,7 +85,7 @@ import Values
         #expect(browser.shows("confirm that it is you"))
     }
 
-    @Test func `make a passkey, name it, sign in with it, and remove it`() async throws {
+    @Test func `the account pages add, name, use and remove a passkey`() async throws {
         let (browser, world) = try await signedIn()
         let account = try #require(
             try await world.log.events(from: 1, limit: .max, in: world.realm)
@@ -104,7 +106,8 @@ import Values
         }
         try await add("{")
         #expect(browser.answer?.status == .badRequest && browser.shows("could not be added"))
-        #expect(browser.page.contains(/id="enrol-known" role="alert" hidden>This device already has/))
+        #expect(
+            browser.page.contains(/id="enrol-known" role="alert" hidden>This device already/))
         try await add(String(decoding: attestation.canonical(), as: UTF8.self))
         #expect(browser.place == "/account/security?done=passkey-added")
         try await browser.follow()
@@ -153,7 +156,9 @@ import Values
         #expect(!browser.shows("Phone"))
     }
 
-    @Test func `set up an authenticator app, renew its codes, and remove it`() async throws {
+    @Test func `the account pages set up an authenticator app, renew its codes and remove it`()
+        async throws
+    {
         let (browser, world) = try await signedIn()
         try await browser.get("/account/security")
         try await browser.submit("/account/authenticator/begin")
@@ -195,7 +200,7 @@ import Values
         #expect(browser.place == "/account/security")
     }
 
-    @Test func `list browsers and apps, and end them`() async throws {
+    @Test func `the account pages list browsers and apps and end them`() async throws {
         let (browser, world) = try await signedIn()
         world.clock.advance(seconds: 200)
         let other = PageBrowser(world)
@@ -236,7 +241,7 @@ import Values
         #expect(try await world.events().last == "account.stamp_rotated")
     }
 
-    @Test func `show who signed in`() async throws {
+    @Test func `the account pages show the login history`() async throws {
         let (browser, world) = try await signedIn()
         try await browser.get("/account/activity")
         #expect(browser.shows("Code by e-mail") && browser.shows("Signed in"))
@@ -247,7 +252,7 @@ import Values
         #expect(browser.shows(">phone<"))
     }
 
-    @Test func `give everything that is known along`() async throws {
+    @Test func `the account pages export all that is known of the person`() async throws {
         let (browser, _) = try await signedIn()
         let answer = try await browser.get("/account/data.json")
         #expect(
@@ -259,7 +264,7 @@ import Values
         #expect(!browser.shows("digest"))
     }
 
-    @Test func `move the account to an address that was proved`() async throws {
+    @Test func `the account pages move the account to a confirmed address`() async throws {
         let (browser, world) = try await signedIn(PageBrowser.unlimited)
         world.clock.advance(seconds: 200)
         func ask(_ address: String) async throws {
@@ -305,7 +310,8 @@ import Values
         #expect(try await world.events().filter { $0 == "account.registered" }.count == 2)
     }
 
-    @Test func `say which address to sign in with after it was changed`() async throws {
+    @Test func `the account pages name the new address to sign in with after a move`() async throws
+    {
         let (browser, world) = try await signedIn()
         world.clock.advance(seconds: 200)
         try await browser.get("/account/data")
@@ -333,7 +339,7 @@ import Values
         #expect(browser.place == "/account")
     }
 
-    @Test func `delete the account`() async throws {
+    @Test func `the account pages delete the account`() async throws {
         let (browser, world) = try await signedIn()
         try await browser.get("/account/delete")
         #expect(browser.shows("30 days"))
@@ -349,7 +355,9 @@ import Values
         #expect(try await world.events().last == "account.deletion_scheduled")
     }
 
-    @Test func `are kept by the link in the mail, by its button alone and once`() async throws {
+    @Test func `the account pages cancel a deletion by the mailed link's button alone, once`()
+        async throws
+    {
         let (browser, world) = try await signedIn()
         try await browser.get("/account/delete")
         try await browser.submit("/account/delete")

@@ -8,7 +8,7 @@ import Values
 @testable import API
 
 @Suite struct `The activity of an account` {
-    @Test func `says in words why somebody was refused`() {
+    @Test func `the activity page says in words why a sign-in was refused`() {
         func said(_ reason: String?, _ method: String, _ language: Language) -> String? {
             Words(language: language).refusal(
                 LoginView(
@@ -33,7 +33,8 @@ import Values
         }
     }
 
-    @Test func `shows a token that came again and signed its app out, once`() async throws {
+    @Test func `the activity page shows once that a reused token signed its app out`() async throws
+    {
         let world = try await SignInWorld(["registration": "jit_on_otp", "otp_resend_delay": 0])
         var tokens = [try await world.join()["refresh_token"]?.string ?? ""]
         func refresh(_ token: String) async throws -> Answered {
@@ -64,7 +65,7 @@ import Values
         }
     }
 
-    @Test func `shows at an attempt what was wrong with it`() async throws {
+    @Test func `the activity page shows each failed attempt with its fault`() async throws {
         let world = try await SignInWorld(["registration": "jit_on_otp", "otp_resend_delay": 0])
         let browser = PageBrowser(world)
         try await browser.signIn()
@@ -100,7 +101,7 @@ import Values
         #expect(browser.shows("Falscher Code der Authenticator-App"))
     }
 
-    @Test func `shows a recovery code that was used, and how many are left`() async throws {
+    @Test func `the activity page shows a used recovery code and how many are left`() async throws {
         let world = try await SignInWorld(["registration": "jit_on_otp", "otp_resend_delay": 0])
         let browser = PageBrowser(world)
         try await browser.signIn()
@@ -129,7 +130,7 @@ import Values
         #expect(browser.shows("noch 8 Codes übrig"))
     }
 
-    @Test func `knows a first step by the second one that came after it`() {
+    @Test func `the activity page joins a first step to the second factor that followed`() {
         func attempt(
             _ position: Int64, at seconds: Int64, _ reason: String?, device: String = "Mac"
         ) -> LoginView {
@@ -159,7 +160,7 @@ import Values
                 attempt(3, at: 9, nil)) == [1])
     }
 
-    @Test func `shows the wrong codes of somebody who is signed in`() async throws {
+    @Test func `the activity page shows wrong codes of a signed-in person`() async throws {
         let world = try await SignInWorld(["registration": "jit_on_otp", "otp_resend_delay": 0])
         let browser = PageBrowser(world)
         try await browser.signIn()

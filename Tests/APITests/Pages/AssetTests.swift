@@ -18,7 +18,7 @@ import Testing
                 id: "r"))
     }
 
-    @Test func `is served at a host that leads to no realm, which a page says`() async throws {
+    @Test func `assets are served at a host without a realm, whose page says so`() async throws {
         let world = try await SignInWorld()
         let reader: Headers = ["Accept": "text/html"]
         for path in ["/", "/login", "/nothing"] {
@@ -40,7 +40,9 @@ import Testing
         #expect(program.headers["Content-Type"] == "application/problem+json")
     }
 
-    @Test func `is kept by browsers, because its name says what is in it`() async throws {
+    @Test func `assets are cached by browsers, because their names contain their digest`()
+        async throws
+    {
         let world = try await SignInWorld()
         let theme = AssetRoutes.themePath(.usual)
         for path in [AssetRoutes.sheetPath, AssetRoutes.scriptPath, theme] {
@@ -57,7 +59,9 @@ import Testing
         }
     }
 
-    @Test func `has an icon in the realm's colour, which browsers ask for unasked`() async throws {
+    @Test func `an icon in the realm's colour answers the browser's own request for it`()
+        async throws
+    {
         let world = try await SignInWorld(["accent_colour": "#0a7d5a"])
         let answer = await get("/favicon.ico", world)
         #expect(answer.status == .ok && answer.headers["Content-Type"] == "image/svg+xml")
@@ -65,7 +69,7 @@ import Testing
         #expect(String(decoding: answer.body, as: UTF8.self).contains("#0a7d5a"))
     }
 
-    @Test func `can be read in whatever colour somebody chose`() throws {
+    @Test func `text stays readable in every colour that a realm can choose`() throws {
         let grounds = [
             (Tint(red: 0xF3, green: 0xF4, blue: 0xF6), false), (Tint.white, false),
             (Tint.night, true), (Tint(red: 0x0F, green: 0x11, blue: 0x15), true),
@@ -89,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func `has contrast enough for all else that is said`() throws {
+    @Test func `all built-in colours have enough contrast`() throws {
         let parts = StyleSheet.text.components(separatedBy: "@media (prefers-color-scheme:dark)")
         #expect(parts.count == 2)
         for sheet in parts {
@@ -108,7 +112,7 @@ import Testing
         }
     }
 
-    @Test func `measures contrast as the guidelines do`() {
+    @Test func `contrast is measured as in WCAG`() {
         #expect(abs(Tint.black.contrast(.white) - 21) < 0.001)
         let grey = Tint(red: 0x77, green: 0x77, blue: 0x77)
         #expect(abs(grey.contrast(.white) - 4.478) < 0.001)

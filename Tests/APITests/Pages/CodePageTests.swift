@@ -24,7 +24,7 @@ import Values
         try await browser.world.events().filter { $0 == "otp.issued" }.count
     }
 
-    @Test func `can be opened again, which mails nothing`() async throws {
+    @Test func `the mailed code's page can be opened again, which mails nothing`() async throws {
         let browser = try await asked()
         let place = try #require(browser.place)
         #expect(place.hasPrefix("/login/code?next=%2Faccount%2Fsecurity&to="))
@@ -42,7 +42,9 @@ import Values
         #expect(browser.place == "/account/security")
     }
 
-    @Test func `keeps an application's request in the address of each of its forms`() async throws {
+    @Test func `the mailed code's page keeps the authorization request in each form's address`()
+        async throws
+    {
         let browser = try await asked(from: "/login?continue=sealed")
         let place = try #require(browser.place)
         try await browser.get(place)
@@ -59,7 +61,7 @@ import Values
         #expect(browser.place == "/connect/authorize?continue=sealed")
     }
 
-    @Test func `shows another browser nothing, nor anybody too late, and leads to the login`()
+    @Test func `the mailed code's page leads another browser, or an expired one, to the login`()
         async throws
     {
         let browser = try await asked(from: "/login?continue=sealed")
@@ -77,7 +79,9 @@ import Values
         #expect(browser.place == "/login?continue=sealed")
     }
 
-    @Test func `and its mail speak the language that the application asks for`() async throws {
+    @Test func `the mailed code's page and mail speak the language that the client asked for`()
+        async throws
+    {
         let browser = PageBrowser(
             try await SignInWorld(["registration": "jit_on_otp", "otp_resend_delay": 0]))
         let world = browser.world
@@ -108,7 +112,8 @@ import Values
         }
     }
 
-    @Test func `says from when another code can be had, and the same of every address`()
+    @Test
+    func `the mailed code's page says when another code can be had, the same for every address`()
         async throws
     {
         let browser = try await asked(["registration": "off"], from: "/login")
@@ -159,7 +164,7 @@ import Values
         #expect(try await mailed(browser) == 3)
     }
 
-    @Test func `is over once somebody is signed in`() async throws {
+    @Test func `the mailed code's page is over once the person is signed in`() async throws {
         let browser = try await asked(from: "/login")
         let place = try #require(browser.place)
         try await browser.follow()

@@ -48,7 +48,9 @@ import Values
         #expect(browser.shows("No app has access to your account."))
     }
 
-    @Test func `is listed without a session, until its access is removed`() async throws {
+    @Test func `a connected app is listed without a session until its access is removed`()
+        async throws
+    {
         let browser = try await ann()
         try await expectListed(browser)
         browser.headers["Accept-Language"] = "de"
@@ -67,7 +69,7 @@ import Values
         #expect(other.shows("No app has access to your account."))
     }
 
-    @Test func `is listed after its person signed out everywhere`() async throws {
+    @Test func `a connected app is listed after its person signed out everywhere`() async throws {
         let browser = try await ann()
         try await browser.get("/account/sessions")
         try await browser.submit("/account/sessions/end-all")
@@ -75,7 +77,7 @@ import Values
         try await expectListed(browser)
     }
 
-    @Test func `can be taken its access when it is gone itself`() async throws {
+    @Test func `a connected app's access can be removed after the app was deleted`() async throws {
         let browser = try await ann()
         let world = browser.world
         let client = try #require(
@@ -85,7 +87,7 @@ import Values
         #expect(try await world.events().last == "consent.withdrawn")
     }
 
-    @Test func `stands in what its person takes along`() async throws {
+    @Test func `a connected app stands in the person's export`() async throws {
         let browser = try await ann(["resources_listed_only": true])
         let known = try await browser.get("/account/data.json").json["consents"]?.array
         let consent = try #require(known?.first)

@@ -38,7 +38,7 @@ private let deviceGrant = "urn:ietf:params:oauth:grant-type:device_code"
         ).json
     }
 
-    @Test func `lets a device in, after asking who is there and whether`() async throws {
+    @Test func `the device page admits a device after a sign-in and a confirmation`() async throws {
         let world = try await world()
         let device = try await ask(world)
         let code = try #require(device["user_code"]?.string)
@@ -57,7 +57,7 @@ private let deviceGrant = "urn:ietf:params:oauth:grant-type:device_code"
         #expect(browser.answer?.status == .badRequest, "It is decided.")
     }
 
-    @Test func `says whose account it is, how to be somebody else, and what nobody has checked`()
+    @Test func `the device page names the account, offers to switch and warns of unverified apps`()
         async throws
     {
         let world = try await world()
@@ -97,7 +97,7 @@ private let deviceGrant = "urn:ietf:params:oauth:grant-type:device_code"
         #expect(browser.shows("Acme Support") && browser.shows(warning))
     }
 
-    @Test func `sends a device away, and takes no form of others`() async throws {
+    @Test func `the device page denies a device and takes no other page's form`() async throws {
         let world = try await world()
         let device = try await ask(world)
         let code = device["user_code"]?.string ?? ""

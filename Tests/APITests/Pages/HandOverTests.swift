@@ -70,7 +70,7 @@ import Values
     }
 
     @Test(arguments: [false, true])
-    func `ends what clients had for as long as the one before was there, and they are told`(
+    func `a sign-in by another person ends the earlier sessions, and clients are notified`(
         endsAll: Bool
     ) async throws {
         let browser = try await browser(["logout_ends_offline_access": .bool(endsAll)])
@@ -92,7 +92,7 @@ import Values
         #expect(try await redeem(browser, underWay).json["error"] == "invalid_grant")
     }
 
-    @Test func `keeps all that there is where the same person signs in again`() async throws {
+    @Test func `a sign-in by the same person keeps the browser's sessions`() async throws {
         let browser = try await browser()
         let token = try await token(browser, for: "ann@example.org")
         let underWay = try await code(browser, for: "ann@example.org")
@@ -103,7 +103,9 @@ import Values
         #expect(try await redeem(browser, underWay).status == .ok)
     }
 
-    @Test func `leaves what came of the same person's other browsers`() async throws {
+    @Test func `a sign-in by the same person keeps the sessions of their other browsers`()
+        async throws
+    {
         let browser = try await browser()
         let other = PageBrowser(browser.world)
         let elsewhere = try await token(other, for: "ann@example.org")

@@ -17,7 +17,7 @@ import Values
         if browser.place != nil { try await browser.follow() }
     }
 
-    @Test func `is possible where the realm says so`() async throws {
+    @Test func `joining on a page is possible where the realm allows it`() async throws {
         let off = PageBrowser(try await SignInWorld(["registration": "off"]))
         try await off.get("/register")
         #expect(off.answer?.status == .notFound)
@@ -45,7 +45,7 @@ import Values
         #expect(browser.shows("Hello, Ann"))
     }
 
-    @Test func `takes an invite where one is needed`() async throws {
+    @Test func `joining on a page takes an invite where one is needed`() async throws {
         let world = try await SignInWorld(["registration": "invite_code"])
         let code = try #require(world.mint.inviteCodes(1, of: UUID.random()).first)
         try await world.carryOut(
@@ -69,7 +69,9 @@ import Values
         #expect(browser.place == "/account")
     }
 
-    @Test func `says at each field what is wrong with it, and keeps what was typed`() async throws {
+    @Test func `joining on a page shows each fault at its field and keeps what was typed`()
+        async throws
+    {
         let browser = PageBrowser(
             try await SignInWorld([
                 "registration": "invite_code", "registration_first_name": "required",
@@ -108,7 +110,7 @@ import Values
         #expect(try await !browser.world.events().contains("otp.issued"))
     }
 
-    @Test func `has nothing run that was echoed`() async throws {
+    @Test func `joining on a page escapes what it echoes (XSS)`() async throws {
         let marker = #""'><script>alert(1)</script>"#
         let browser = PageBrowser(try await SignInWorld(["registration": "invite_code"]))
         try await register(
@@ -149,7 +151,9 @@ private struct Asking: ApplicationRequests {
         try await act(PageBrowser(try await SignInWorld(applicationRequests: Asking())))
     }
 
-    @Test func `is for whoever is signed in, and shows who asks for what`() async throws {
+    @Test func `consenting on a page needs a sign-in and shows the client and its scopes`()
+        async throws
+    {
         try await asked { browser in
             try await browser.get("/consent?continue=good")
             #expect(browser.place == "/login?continue=good")
@@ -175,7 +179,7 @@ private struct Asking: ApplicationRequests {
         }
     }
 
-    @Test func `decides nothing without a form of the page, or for what is over`() async throws {
+    @Test func `consenting on a page needs the page's own form and an open request`() async throws {
         try await asked { browser in
             try await browser.signIn()
             try await browser.get("/consent?continue=good")

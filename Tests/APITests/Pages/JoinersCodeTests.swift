@@ -20,7 +20,8 @@ import Values
         try await world.events().filter { $0 == "otp.issued" }.count
     }
 
-    @Test func `offers another one, for what he said of himself`() async throws {
+    @Test func `the joining person's code page offers a new code for the same names`() async throws
+    {
         let (browser, world) = try await joining(["registration_first_name": "required"])
         try await browser.get("/register?continue=sealed")
         try await browser.submit(
@@ -75,7 +76,10 @@ import Values
         #expect(person["first_name"] == "Zoë Bartholomew")
     }
 
-    @Test func `says the same to whoever joins, whether he has an account or not`() async throws {
+    @Test
+    func `the joining person's code page is the same whether the address has an account or not`()
+        async throws
+    {
         let (browser, world) = try await joining()
         try await world.carryOut(
             RegisterAccount(
@@ -102,7 +106,7 @@ import Values
     }
 
     @Test(arguments: [true, false])
-    func `gives an account the names that its own browser was told, whoever else asked`(
+    func `the joining person's account gets the names of their own browser, not of others`(
         _ isStrangerFirst: Bool
     ) async throws {
         let (browser, world) = try await joining()
@@ -128,7 +132,7 @@ import Values
         #expect(person["first_name"] == "Ann")
     }
 
-    @Test func `comes whoever wants to move to the address, and however that one guesses`()
+    @Test func `a joining person's code arrives although others guess at or move to the address`()
         async throws
     {
         let world = try await SignInWorld()
@@ -150,7 +154,7 @@ import Values
         #expect(try await world.events().filter { $0 == "account.registered" }.count == 2)
     }
 
-    @Test func `takes the longest names that there are`() async throws {
+    @Test func `the joining person's code page takes the longest names`() async throws {
         let (browser, _) = try await joining()
         let name = String(repeating: "𝒵", count: 100)
         let email =

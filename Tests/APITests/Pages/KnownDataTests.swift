@@ -13,7 +13,7 @@ import Values
         return answer.json
     }
 
-    @Test func `says how one signs in, and where from`() async throws {
+    @Test func `an account's export tells the sign-in methods and places`() async throws {
         let world = try await SignInWorld([
             "registration": "jit_on_otp", "otp_resend_delay": 0, "login_passphrase": true,
         ])
@@ -52,7 +52,7 @@ import Values
         }
     }
 
-    @Test func `has the addresses from before`() async throws {
+    @Test func `an account's export has the former addresses`() async throws {
         let world = try await SignInWorld(["registration": "jit_on_otp", "otp_resend_delay": 0])
         let browser = PageBrowser(world)
         try await browser.signIn()

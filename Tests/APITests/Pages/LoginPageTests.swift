@@ -8,7 +8,7 @@ import Values
 @testable import API
 
 @Suite struct `Signing in on a page` {
-    @Test func `takes an address, mails a code, and takes the code`() async throws {
+    @Test func `signing in on a page mails a code to the address and takes it`() async throws {
         let browser = PageBrowser(try await SignInWorld())
         try await browser.signIn()
         #expect(browser.place == "/account")
@@ -22,7 +22,7 @@ import Values
         #expect(browser.place == "/account")
     }
 
-    @Test func `leads an application's request back to where it came from`() async throws {
+    @Test func `signing in on a page returns to the client's request`() async throws {
         let browser = PageBrowser(try await SignInWorld())
         try await browser.signIn(from: "/login?continue=abc-._~XYZ")
         #expect(browser.place == "/connect/authorize?continue=abc-._~XYZ")
@@ -31,7 +31,9 @@ import Values
         #expect(browser.answer?.status == .ok)
     }
 
-    @Test func `says the same whoever asks`() async throws {
+    @Test func `signing in on a page answers the same for known and unknown addresses`()
+        async throws
+    {
         let world = try await SignInWorld(["registration": "off"])
         let browser = PageBrowser(world)
         try await browser.get("/login")
@@ -46,7 +48,7 @@ import Values
         #expect(try await world.events().contains("otp.issued"))
     }
 
-    @Test func `says what is wrong beside the field`() async throws {
+    @Test func `signing in on a page shows a fault beside its field`() async throws {
         let browser = PageBrowser(try await SignInWorld())
         try await browser.get("/login")
         try await browser.submit("/login", [("email", "no address"), ("by", "email_code")])
@@ -61,7 +63,8 @@ import Values
         #expect(try await browser.world.events().last == "browser.refused")
     }
 
-    @Test func `speaks the reader's language, else the realm's`() async throws {
+    @Test func `signing in on a page speaks the reader's language, else the realm's`() async throws
+    {
         let world = try await SignInWorld(["registration": "jit_on_otp", "language": "de"])
         let browser = PageBrowser(world)
         try await browser.get("/login")
@@ -75,7 +78,7 @@ import Values
         #expect(browser.shows("Diese Seite ist abgelaufen"))
     }
 
-    @Test func `offers only what is on`() async throws {
+    @Test func `signing in on a page offers only the methods that are on`() async throws {
         let world = try await SignInWorld([
             "registration": "off", "login_code": false, "login_link": true,
         ])
@@ -95,14 +98,16 @@ import Values
         #expect(try await !world.events().contains("otp.issued"))
     }
 
-    @Test func `needs no native grants`() async throws {
+    @Test func `signing in on a page works without native grants`() async throws {
         let world = try await SignInWorld()
         world.directory.change(world.realm) { _ in }
         try await world.carryOut(SetRealmSettings(["native_grants": false]))
         try await PageBrowser(world).signIn()
     }
 
-    @Test func `forgets who signed out, whatever cookie comes back`() async throws {
+    @Test func `signing in on a page ignores the cookie of a session that was signed out`()
+        async throws
+    {
         let browser = PageBrowser(try await SignInWorld())
         try await browser.signIn()
         let kept = browser.cookies
@@ -117,7 +122,8 @@ import Values
         #expect(browser.place == "/logged-out")
     }
 
-    @Test func `signs out in the language that a client asked for`() async throws {
+    @Test func `signing out on a page speaks the language that the client asked for`() async throws
+    {
         let browser = PageBrowser(try await SignInWorld())
         try await browser.signIn()
         try await browser.get("/connect/logout?ui_locales=de")
@@ -131,7 +137,7 @@ import Values
         #expect(browser.place == "/logged-out?ui_locales=de")
     }
 
-    @Test func `asks for the second factor where there is one`() async throws {
+    @Test func `signing in on a page asks for the second factor where there is one`() async throws {
         let world = try await SignInWorld()
         let (app, recovery) = try await world.enroll(try await world.token())
         let browser = PageBrowser(world)
@@ -166,7 +172,7 @@ import Values
         #expect(browser.place == "/account")
     }
 
-    @Test func `gives no more than its rate`() async throws {
+    @Test func `signing in on a page is rate-limited`() async throws {
         let browser = PageBrowser(try await SignInWorld())
         try await browser.get("/login")
         let token = try #require(browser.token)
@@ -182,7 +188,7 @@ import Values
         #expect(browser.answer?.response.headers["Retry-After"] != nil)
     }
 
-    @Test func `ends with the account's other sessions`() async throws {
+    @Test func `a session from a page ends with the account's other sessions`() async throws {
         let world = try await SignInWorld()
         let browser = PageBrowser(world)
         try await browser.signIn()
@@ -194,7 +200,7 @@ import Values
         #expect(browser.place == "/logged-out")
     }
 
-    @Test func `ends when its time is over`() async throws {
+    @Test func `a session from a page expires`() async throws {
         let world = try await SignInWorld([
             "registration": "jit_on_otp", "browser_session_lifetime": 300,
         ])
@@ -205,7 +211,8 @@ import Values
         #expect(browser.place == "/logged-out")
     }
 
-    @Test func `lets one of fifty in who come with the same code`() async throws {
+    @Test func `signing in on a page with one code fifty times at once succeeds once`() async throws
+    {
         let world = try await SignInWorld(
             (["registration": "jit_on_otp"] as JSONObject).merging(PageBrowser.unlimited) { $1 })
         let browser = PageBrowser(world)

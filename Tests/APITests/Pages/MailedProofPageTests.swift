@@ -39,7 +39,9 @@ import Values
         return world.mint.address(of: try #require(issued.last)).placeOnSite
     }
 
-    @Test func `sets no passphrase, and shows neither address`() async throws {
+    @Test func `a mailed link after a move sets no passphrase and shows neither address`()
+        async throws
+    {
         let (world, browser) = try await joined()
         let place = try await resetLink(world, browser)
         try await browser.get(place)
@@ -59,7 +61,9 @@ import Values
         #expect(try await !world.events().contains("passphrase.set"))
     }
 
-    @Test func `is mailed to no mailbox, if it was still to be sent`() async throws {
+    @Test func `a mailed link after a move is not sent where it was still in the queue`()
+        async throws
+    {
         let (world, browser) = try await joined()
         _ = try await resetLink(world, browser)
         let letter = try await world.lastLetter(for: "mailed_link.issued")
@@ -70,7 +74,9 @@ import Values
         }
     }
 
-    @Test func `shows the address that it was sent to, and signs nobody in`() async throws {
+    @Test func `a mailed link after a move shows the address it was sent to and signs nobody in`()
+        async throws
+    {
         let (world, browser) = try await joined()
         _ = try await world.requestLink(["Email": "Ann@Example.org"])
         let place = try await world.mailedAddress().placeOnSite
@@ -82,7 +88,9 @@ import Values
         #expect(!browser.shows("anna@example.net") && !browser.shows("ann@example.org"))
     }
 
-    @Test func `COZ-24 sets no passphrase of an owner, and gives no scope`() async throws {
+    @Test func `COZ-24: a mailed link after a move sets no owner's passphrase and gives no scope`()
+        async throws
+    {
         let (world, app) = try await FlagshipWorld.linked()
         let page = PageBrowser(world.world)
         try await page.get("/auth/passphrase_reset")
@@ -111,7 +119,9 @@ import Values
         #expect(try await world.happened("passphrase.derived").count == 1)
     }
 
-    @Test func `hands a realm over to nobody, and a new invitation does`() async throws {
+    @Test func `a mailed link after a move hands over no realm, and a new invitation does`()
+        async throws
+    {
         let world = try await FlagshipWorld()
         func invite() async throws -> String {
             let page = PageBrowser(world.world)

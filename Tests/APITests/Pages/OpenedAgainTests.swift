@@ -15,7 +15,7 @@ import Values
         return (browser, world)
     }
 
-    @Test func `show new recovery codes again for a while, in the browser that made them`()
+    @Test func `a reopened page shows new recovery codes again for a while, in one browser`()
         async throws
     {
         let (browser, world) = try await signedIn()
@@ -59,7 +59,7 @@ import Values
         expectOver(browser)
     }
 
-    @Test func `can be opened again where a code is typed for a new address, which mails nothing`()
+    @Test func `a reopened code page for a new address mails nothing`()
         async throws
     {
         let (browser, world) = try await signedIn()

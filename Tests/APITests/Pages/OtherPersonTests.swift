@@ -20,7 +20,7 @@ import Values
         return try #require(browser.place)
     }
 
-    @Test func `as the same person leads on, to a page that says whose account it is`()
+    @Test func `confirming one's identity leads back to the page, which names the account`()
         async throws
     {
         let browser = try await ann()
@@ -33,7 +33,9 @@ import Values
     }
 
     @Test(arguments: ["/account/delete", "/account/data.json", "/account/authenticator"])
-    func `as somebody else does nothing in his account`(page: String) async throws {
+    func `confirming one's identity as another person changes nothing in their account`(
+        page: String
+    ) async throws {
         let browser = try await ann()
         try await browser.signIn("ben@example.org", from: try await begin(page, browser))
         #expect(browser.place == "/account?done=other-person")
@@ -48,7 +50,9 @@ import Values
         #expect(browser.answer?.status == .ok && browser.shows("ben@example.org"))
     }
 
-    @Test func `for a file leads to the page that has its button`() async throws {
+    @Test func `confirming one's identity for a download leads to the page with its button`()
+        async throws
+    {
         let browser = try await ann()
         try await browser.signIn(from: try await begin("/account/data.json", browser))
         #expect(browser.place == "/account/data")

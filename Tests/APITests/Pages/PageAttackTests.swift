@@ -8,7 +8,7 @@ import Values
 @testable import API
 
 @Suite struct `Whoever attacks a page` {
-    @Test func `sends no form in somebody else's name`() async throws {
+    @Test func `a cross-site form in another person's name is refused`() async throws {
         let browser = PageBrowser(try await SignInWorld())
         try await browser.signIn()
         try await browser.get("/logout")
@@ -37,7 +37,9 @@ import Values
         #expect(browser.place == "/logged-out")
     }
 
-    @Test func `finds no form that takes another's token, or none (CSRF)`() async throws {
+    @Test func `a form with another person's token, or without one, is refused (CSRF)`()
+        async throws
+    {
         let browser = PageBrowser(try await SignInWorld())
         try await browser.signIn()
         var count = 0
@@ -52,7 +54,7 @@ import Values
         #expect(count > 20)
     }
 
-    @Test func `signs nobody in to an account that is not theirs`() async throws {
+    @Test func `a login form cannot sign a person in to another account`() async throws {
         // The attacker has a code for his own mailbox, and a form of his own browser.
         let world = try await SignInWorld()
         let attacker = PageBrowser(world)
@@ -68,7 +70,7 @@ import Values
         #expect(victim.cookies["__Host-urd"] == nil)
     }
 
-    @Test func `plants no session: each sign-in has a new one, and ends the one before`()
+    @Test func `a planted session cookie is replaced at sign-in (session fixation)`()
         async throws
     {
         let world = try await SignInWorld()
@@ -94,7 +96,7 @@ import Values
         return try #require(browser.token)
     }
 
-    @Test func `makes up no cookie`() async throws {
+    @Test func `a forged cookie is refused`() async throws {
         let browser = PageBrowser(try await SignInWorld())
         try await browser.signIn()
         let good = try #require(browser.cookies["__Host-urd"])
@@ -122,7 +124,9 @@ import Values
         "/account@evil.example", "/accountable", "/account/../connect/authorize", "javascript:x",
         "/account\u{9}", "account", "/login", "/account#x", "",
     ])
-    func `is led nowhere else`(_ place: String) async throws {
+    func `a return address outside the site is refused (open redirect)`(_ place: String)
+        async throws
+    {
         let encoded = Percent.encode(place)
         for name in ["next", "continue"] {
             let browser = PageBrowser(try await SignInWorld())
@@ -135,13 +139,13 @@ import Values
         }
     }
 
-    @Test func `is led on to a page of the account`() async throws {
+    @Test func `a return address of an account page is accepted`() async throws {
         let browser = PageBrowser(try await SignInWorld())
         try await browser.signIn(from: "/login?next=%2Faccount%2Fsecurity%3Fa%3Db")
         #expect(browser.place == "/account/security?a=b")
     }
 
-    @Test func `has nothing run that was echoed`() async throws {
+    @Test func `a page escapes what it echoes (XSS)`() async throws {
         let marker = #""'><script>alert(1)</script><img src=x onerror=alert(1)>`"#
         let world = try await SignInWorld([
             "registration": "invite_code", "login_link": true,
@@ -175,7 +179,7 @@ import Values
         #expect(!browser.shows(marker))
     }
 
-    @Test func `is answered by a page whatever is sent`() async throws {
+    @Test func `a page answers any bytes in a request with a page`() async throws {
         let world = try await SignInWorld()
         for (body, status) in [
             ("%", Status.badRequest), ("form=a&form=b", .badRequest),

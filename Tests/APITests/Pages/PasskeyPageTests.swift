@@ -29,7 +29,7 @@ import Values
             "/login/passkey", [("ceremony", begun.id), ("assertion", assertion)], token: token)
     }
 
-    @Test func `takes one that was made anywhere in the realm`() async throws {
+    @Test func `a passkey made anywhere in the realm signs in on a page`() async throws {
         let (passkeys, key) = try await world()
         let browser = PageBrowser(passkeys.world)
         try await browser.get("/login?next=/account/security")
@@ -54,7 +54,9 @@ import Values
             try await passkeys.events("browser.refused").last?.open["reason"] == "ceremony_used")
     }
 
-    @Test func `is for the browser that began it, and for pages alone`() async throws {
+    @Test func `a passkey ceremony of a page belongs to its browser and is refused elsewhere`()
+        async throws
+    {
         let (passkeys, key) = try await world()
         let (attacker, victim) = (PageBrowser(passkeys.world), PageBrowser(passkeys.world))
         try await attacker.get("/login")
@@ -75,7 +77,9 @@ import Values
         #expect(try await passkeys.events("browser.opened").isEmpty)
     }
 
-    @Test func `begins nothing for another site, or where it is off`() async throws {
+    @Test func `a passkey ceremony is not begun for another site, or where passkeys are off`()
+        async throws
+    {
         let (passkeys, _) = try await world()
         let browser = PageBrowser(passkeys.world)
         browser.headers["Sec-Fetch-Site"] = "cross-site"
@@ -97,7 +101,7 @@ import Values
 @Suite struct `Making a passkey on a page` {
     /// What the page asks for (`userVerification: required`) is demanded: such a passkey would sign nobody
     /// in later.
-    @Test func `is refused where the authenticator did not verify its user`() async throws {
+    @Test func `a passkey made on a page without user verification is refused`() async throws {
         let passkeys = try await PasskeyWorld()
         let browser = PageBrowser(passkeys.world)
         try await browser.signIn("ann@example.org")
@@ -159,7 +163,7 @@ import Values
             ] + (totp.map { [("totp", $0)] } ?? []))
     }
 
-    @Test func `asks first, so that whoever only looks signs nobody in`() async throws {
+    @Test func `a mailed link asks first, so that opening it signs nobody in`() async throws {
         let world = try await world()
         _ = try await world.token()
         let browser = PageBrowser(world)
@@ -183,7 +187,9 @@ import Values
                 && browser.shows("This link has expired or was already used"))
     }
 
-    @Test func `keeps a long request in mind, and not in the mail`() async throws {
+    @Test func `a mailed link keeps a long authorization request on the server, not in the mail`()
+        async throws
+    {
         let world = try await world()
         _ = try await world.token()
         let browser = PageBrowser(world)
@@ -196,7 +202,7 @@ import Values
         #expect(browser.place == "/connect/authorize?continue=\(sealed)")
     }
 
-    @Test func `lets one of fifty in who press the button`() async throws {
+    @Test func `a mailed link confirmed fifty times at once signs in once`() async throws {
         let world = try await world(PageBrowser.unlimited)
         _ = try await world.token()
         let browser = PageBrowser(world)
@@ -212,7 +218,7 @@ import Values
         #expect(try await world.events().filter { $0 == "browser.opened" }.count == 1)
     }
 
-    @Test func `puts a link that is used again, or made up, on record`() async throws {
+    @Test func `a mailed link used again or made up is recorded`() async throws {
         let world = try await world(PageBrowser.unlimited)
         _ = try await world.token()
         let browser = PageBrowser(world)
@@ -235,7 +241,8 @@ import Values
         }
     }
 
-    @Test func `says nothing of links that are not good`() async throws {
+    @Test func `a mailed link that is invalid is answered the same as an expired one`() async throws
+    {
         let world = try await world()
         _ = try await world.token()
         let browser = PageBrowser(world)
@@ -255,7 +262,7 @@ import Values
         #expect(browser.answer?.status == .badRequest)
     }
 
-    @Test func `asks for the second factor before it uses the link up`() async throws {
+    @Test func `a mailed link is not used up before the second factor was shown`() async throws {
         let world = try await world()
         let (app, _) = try await world.enroll(try await world.token())
         let browser = PageBrowser(world)
@@ -268,7 +275,9 @@ import Values
         #expect(browser.place == "/account")
     }
 
-    @Test func `is mailed to whoever has an account, and everybody hears the same`() async throws {
+    @Test func `a mailed link is sent to accounts alone, with the same answer for every address`()
+        async throws
+    {
         let world = try await world()
         let browser = PageBrowser(world)
         try await ask(browser)

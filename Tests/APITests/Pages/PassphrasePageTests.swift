@@ -60,7 +60,9 @@ extension PassphraseWork {
             browser.returnTarget + [("email", email), ("passphrase", text), ("by", "passphrase")])
     }
 
-    @Test func `is set in the account, signs in, and is removed there`() async throws {
+    @Test func `a passphrase is set on the account page, signs in and is removed there`()
+        async throws
+    {
         let (world, browser) = try await world()
         try await set(Self.chosen, browser)
         #expect(browser.place == "/account/security?done=passphrase-set")
@@ -84,7 +86,7 @@ extension PassphraseWork {
         #expect(late.answer?.status == .badRequest)
     }
 
-    @Test func `RFC 8265: is the same from keyboards that compose letters in other ways`()
+    @Test func `RFC 8265: a passphrase is the same in every Unicode composition`()
         async throws
     {
         let (world, browser) = try await world()
@@ -106,7 +108,8 @@ extension PassphraseWork {
         #expect(browser.answer?.status == .badRequest)
     }
 
-    @Test func `is not one that is short, long, known or simple`() async throws {
+    @Test func `a passphrase that is short, too long, breached or simple is refused`() async throws
+    {
         let (world, browser) = try await world()
         for wrong in [
             "", "fourteen signs", String(repeating: "abcdef", count: 50),
@@ -119,7 +122,7 @@ extension PassphraseWork {
         #expect(try await !world.events().contains("passphrase.set"))
     }
 
-    @Test func `that is wrong is told of at its field, where the focus is`() async throws {
+    @Test func `a wrong passphrase is told at its field, which has the focus`() async throws {
         let (world, browser) = try await world()
         let field = #/<input id="passphrase"[^>]* autofocus aria-invalid="true"[^>]*>/#
         let hint = "aria-describedby=\"passphrase-wrong\""
@@ -136,7 +139,7 @@ extension PassphraseWork {
         #expect(!browser.page.contains(field))
     }
 
-    @Test func `is never cut off to one that is taken`() async throws {
+    @Test func `a passphrase that is too long is refused, not truncated`() async throws {
         let (_, browser) = try await world()
         for page in ["/account/security", "/login?next=%2Faccount%2Fsecurity&other=1"] {
             try await browser.get(page)
@@ -154,7 +157,7 @@ extension PassphraseWork {
     }
 
     /// The Enter key in the field of the address presses the first button.
-    @Test func `that was left empty is the wish for a code, else for a link`() async throws {
+    @Test func `an empty passphrase asks for a mailed code, else for a link`() async throws {
         for (settings, place, event) in [
             ([:], "/login/code?next=%2Faccount%2Fsecurity&to=", "otp.issued"),
             (["login_code": false, "login_link": true], nil, "link.issued"),
@@ -175,7 +178,9 @@ extension PassphraseWork {
         }
     }
 
-    @Test func `says the same of addresses that nobody has`() async throws {
+    @Test func `a wrong passphrase is answered the same for known and unknown addresses`()
+        async throws
+    {
         let (world, browser) = try await world()
         try await set(Self.chosen, browser)
         let stranger = PageBrowser(world)
@@ -189,7 +194,7 @@ extension PassphraseWork {
         #expect(!stranger.shows("something else entirely"))
     }
 
-    @Test func `is refused during its lock in the words that a wrong one hears`() async throws {
+    @Test func `a passphrase during its lock is refused like a wrong one`() async throws {
         let (world, browser) = try await world(
             (["login_passphrase": true] as JSONObject).merging(PageBrowser.unlimited) { $1 })
         try await set(Self.chosen, browser)
@@ -206,7 +211,7 @@ extension PassphraseWork {
         #expect(other.pageUnsealed.replacing("nobody@", with: "ann@") == wrong)
     }
 
-    @Test func `is worked on in the turn of who asks and of whom it is about`() async throws {
+    @Test func `a passphrase is hashed in fair turns by source and by account`() async throws {
         let noted = Mutex<[PassphraseTurn]>([])
         let work = PassphraseWork(
             hash: { _, _ in "" },
@@ -232,7 +237,7 @@ extension PassphraseWork {
         #expect(turns[2].target == turns[4].target)
     }
 
-    @Test func `is nowhere where it is off`() async throws {
+    @Test func `a passphrase is not accepted anywhere while passphrases are off`() async throws {
         let (_, browser) = try await world([:])
         try await browser.get("/account/security")
         #expect(!browser.shows("passphrase"))
@@ -245,7 +250,10 @@ extension PassphraseWork {
         #expect(!other.shows("name=\"passphrase\""))
     }
 
-    @Test func `is followed by the second factor, with the same browser and soon`() async throws {
+    @Test
+    func `a passphrase is followed by the second factor, in the same browser, within its time`()
+        async throws
+    {
         let (world, browser) = try await world()
         try await set(Self.chosen, browser)
         world.clock.advance(seconds: 200)
@@ -281,7 +289,7 @@ extension PassphraseWork {
         #expect(other.place == "/login")
     }
 
-    @Test func `takes no guess for a while after five wrong ones`() async throws {
+    @Test func `a passphrase is locked for a while after five wrong guesses`() async throws {
         let (world, browser) = try await world()
         try await set(Self.chosen, browser)
         let other = PageBrowser(world)
@@ -297,7 +305,7 @@ extension PassphraseWork {
         #expect(other.answer?.status == .seeOther)
     }
 
-    @Test func `that is right tells its owner where codes of the second factor are guessed`()
+    @Test func `a right passphrase with guessed second factors warns the account's owner`()
         async throws
     {
         let (world, browser) = try await world()
@@ -322,7 +330,7 @@ extension PassphraseWork {
         #expect(letter.to == "ann@example.org" && letter.text.contains("or use a recovery code"))
     }
 
-    @Test func `that is guessed keeps nobody from the codes that are mailed`() async throws {
+    @Test func `a locked passphrase does not lock mailed codes`() async throws {
         let (world, _) = try await world()
         let thief = PageBrowser(world)
         var isRefused = false

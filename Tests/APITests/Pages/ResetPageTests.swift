@@ -41,7 +41,9 @@ import Values
             "/passphrase/reset", [("token", token), ("passphrase", text)])
     }
 
-    @Test func `types no address again that was typed at the login`() async throws {
+    @Test func `a forgotten passphrase's page has the address that was typed at the login`()
+        async throws
+    {
         let (world, _) = try await world()
         let browser = PageBrowser(world)
         try await browser.get("/login?next=%2Faccount%2Fsecurity")
@@ -65,7 +67,9 @@ import Values
         }
     }
 
-    @Test func `chooses another by a mailed link, and is signed out everywhere`() async throws {
+    @Test func `a forgotten passphrase is reset by a mailed link, which ends all sessions`()
+        async throws
+    {
         let (world, signedIn) = try await world()
         let browser = PageBrowser(world)
         try await browser.get("/login")
@@ -97,7 +101,7 @@ import Values
         #expect(late.answer?.status == .badRequest)
     }
 
-    @Test func `goes on with what he was sent to the login for`() async throws {
+    @Test func `a reset passphrase continues the client's request`() async throws {
         let (world, _) = try await world()
         let browser = PageBrowser(world)
         let login = "/login?next=%2Faccount%2Fdata"
@@ -124,7 +128,7 @@ import Values
         #expect(other.place == "/account/data")
     }
 
-    @Test func `hears the same whoever he is`() async throws {
+    @Test func `a forgotten passphrase's page answers the same for every address`() async throws {
         let (world, _) = try await world()
         let (known, unknown) = (PageBrowser(world), PageBrowser(world))
         try await ask(known)
@@ -134,7 +138,7 @@ import Values
         #expect(try await world.events().count { $0 == "mailed_link.issued" } == 1)
     }
 
-    @Test func `is not sent mails without end`() async throws {
+    @Test func `a forgotten passphrase's mails are rate-limited`() async throws {
         let (world, _) = try await world()
         for number in 0..<6 {
             let browser = PageBrowser(world)
@@ -143,7 +147,7 @@ import Values
         }
     }
 
-    @Test func `sets one where fifty come at once`() async throws {
+    @Test func `a reset link used fifty times at once sets one passphrase`() async throws {
         let (world, _) = try await world()
         let browser = PageBrowser(world)
         try await ask(browser)
@@ -155,7 +159,7 @@ import Values
         #expect(try await world.events().count { $0 == "passphrase.set" } == 1)
     }
 
-    @Test func `finds no such page where nobody signs in by one`() async throws {
+    @Test func `a reset page does not exist where passphrases are off`() async throws {
         let browser = PageBrowser(try await SignInWorld())
         for path in ["/passphrase/forgotten", "/passphrase/reset", "/.well-known/change-password"] {
             #expect(try await browser.get(path).status == .notFound, "\(path)")

@@ -7,7 +7,7 @@ import Testing
     private let kept = "ann@xn--mller-kva.example"
     private let shown = "ann@müller.example"
 
-    @Test func `are shown with the letters that people write them with`() async throws {
+    @Test func `mail addresses on pages are shown in Unicode`() async throws {
         let browser = PageBrowser(
             try await SignInWorld(["registration": "jit_on_otp", "otp_resend_delay": 0]))
         func sees() -> Bool { browser.shows(">\(shown)<") && !browser.shows(">\(kept)<") }
@@ -42,7 +42,9 @@ import Testing
         "ann@xn--80ak6aa92e.com", "ann@xn--mller-kva", "ann@xn--99999999.example", "ann", "",
         "ann@xn--ls8h.example",
     ])
-    func `stand as they are kept where other letters could deceive`(kept: String) {
+    func `mail addresses on pages stay in ASCII where look-alike letters could deceive`(
+        kept: String
+    ) {
         #expect(Parts.address(kept) == kept)
     }
 }

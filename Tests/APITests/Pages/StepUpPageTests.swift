@@ -54,7 +54,8 @@ private let strong = "urn:modgud:acr:multi"
             at: world.clock.next())
     }
 
-    @Test func `gets it by one more factor, and its token says so`() async throws {
+    @Test func `a step-up by one more factor gives the acr that the client asked for`() async throws
+    {
         let (world, browser, app) = try await ann()
         try await browser.get(place([]))
         let before = try await idToken(world, browser)
@@ -86,7 +87,9 @@ private let strong = "urn:modgud:acr:multi"
     }
 
     @Test(arguments: [("prompt", "login"), ("max_age", "0")])
-    func `and for a new one gets no less than that`(name: String, value: String) async throws {
+    func `a step-up by one factor is not offered where a new login is demanded`(
+        name: String, value: String
+    ) async throws {
         let (world, browser, app) = try await ann()
         world.clock.advance(seconds: 10)
         try await browser.get(place([("acr_values", strong), (name, value)]))
@@ -98,7 +101,7 @@ private let strong = "urn:modgud:acr:multi"
         #expect(browser.place?.hasPrefix("/login?continue=") == true)
     }
 
-    @Test func `offers no second factor to who has none, or signed in long ago`() async throws {
+    @Test func `a step-up is not offered without a factor, or after an old sign-in`() async throws {
         let (world, browser, _) = try await ann()
         let other = PageBrowser(world)
         try await other.signIn("bob@example.org")

@@ -37,7 +37,7 @@ import Values
         #expect(browser.place?.contains("code=") == true)
     }
 
-    @Test func `lead on both, once somebody signed in at one of them`() async throws {
+    @Test func `two login tabs both continue after a sign-in in one of them`() async throws {
         let browser = try await browser()
         let second = try await open(browser)
         let (token, returnTarget) = (try #require(browser.token), browser.returnTarget)
@@ -52,7 +52,7 @@ import Values
     }
 
     /// Enter pressed twice: the first form signed in, the second is of nobody who is signed in.
-    @Test func `lead on whoever sends one form twice, and signs in by it once`() async throws {
+    @Test func `a login form sent twice signs in once and continues twice`() async throws {
         let browser = try await browser()
         let place = try await open(browser, [("prompt", "login")])
         try await browser.askForCode()
@@ -80,7 +80,7 @@ import Values
         #expect(browser.answer?.status == .forbidden)
     }
 
-    @Test func `offer a way on to nobody but forms of this site, and none that they made up`()
+    @Test func `a login form offers a way on to forms of this site alone`()
         async throws
     {
         let browser = try await browser()
@@ -103,7 +103,8 @@ import Values
             [("prompt", "login")], [("prompt", "select_account")], [("max_age", "0")],
             [("acr_values", "urn:modgud:acr:multi")],
         ] as [Pairs])
-    func `lead nobody on who has to sign in for it`(more: Pairs) async throws {
+    func `two login tabs do not continue a request that needs a new login`(more: Pairs) async throws
+    {
         let browser = try await browser()
         let second = try await open(browser, more)
         try await browser.signIn()
@@ -120,7 +121,7 @@ import Values
         }
     }
 
-    @Test func `lead nobody on whose sign-in is too old for it`() async throws {
+    @Test func `two login tabs do not continue a request whose max_age has passed`() async throws {
         let browser = try await browser()
         try await browser.signIn()
         browser.world.clock.advance(seconds: 100)
@@ -131,7 +132,7 @@ import Values
         try await expectBack(browser)
     }
 
-    @Test func `let somebody sign in as somebody else`() async throws {
+    @Test func `a second login tab can sign in another person`() async throws {
         let browser = try await browser(["consent": "needed"])
         try await browser.signIn()
         let consent = try await open(browser)

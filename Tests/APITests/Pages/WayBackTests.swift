@@ -32,7 +32,7 @@ import Values
         try await browser.follow()
     }
 
-    @Test func `which code is over, the same of every address`() async throws {
+    @Test func `pages say that a code is over, the same for every address`() async throws {
         let browser = try await browser(
             (["registration": "off"] as JSONObject).merging(PageBrowser.unlimited) { $1 })
         try await browser.world.carryOut(
@@ -74,7 +74,7 @@ import Values
         #expect(browser.shows("Sie haben einen neuen Code angefordert."))
     }
 
-    @Test func `that too much was tried, until when, and where to go on`() async throws {
+    @Test func `pages say that a limit was passed, until when, and where to go on`() async throws {
         let browser = try await browser()
         for (place, next) in [
             ("/login", "/account"), ("/login?next=%2Fdevice", "/login?next=%2Fdevice"),
@@ -93,7 +93,7 @@ import Values
         }
     }
 
-    @Test func `that a form of the account is over, and where the page is`() async throws {
+    @Test func `pages say that an account form is over, and where its page is`() async throws {
         let browser = try await browser()
         try await browser.signIn()
         try await browser.get("/account/security")
@@ -110,7 +110,9 @@ import Values
         #expect(!browser.shows(#"href="/account/security""#))
     }
 
-    @Test func `of a new address, with another code and a way back`() async throws {
+    @Test func `pages that mailed a code to a new address offer another code and a way back`()
+        async throws
+    {
         let browser = try await browser()
         let world = browser.world
         try await browser.signIn()
@@ -143,14 +145,14 @@ import Values
         ("ann.lee@example.org and more", true), ("my dog ann.lee is old", true),
         ("annual purple otters", true),
     ])
-    func `which passphrase is little more than one's address`(
+    func `pages say that a passphrase is little more than the address`(
         text: String, isGood: Bool
     ) {
         let fault = PassphraseRule.check(text, of: "ann.lee@example.org")
         #expect((fault == nil) == isGood, "\(text)")
     }
 
-    @Test func `by a name that is part of many a word no passphrase is refused`() {
+    @Test func `a passphrase is not refused for a part of the name that is a common word`() {
         #expect(PassphraseRule.check("banana canals and a van", of: "an@example.org") == nil)
     }
 }

@@ -8,7 +8,7 @@ import Values
 @testable import API
 
 @Suite struct `Whoever types an address by hand` {
-    @Test func `comes from the first page to the own account`() async throws {
+    @Test func `the first page leads to the account page`() async throws {
         let world = try await SignInWorld()
         let browser = PageBrowser(world)
         // Programs are told what this is, and where to read on. Here nobody tells them.
@@ -22,7 +22,7 @@ import Values
         #expect(browser.answer?.status == .ok && browser.shows("ann@example.org"))
     }
 
-    @Test func `comes to the page of a form, where the address takes a form alone`() async throws {
+    @Test func `an address that takes a form alone leads to the form's page`() async throws {
         let forms = Set(
             API.pageTable.filter { $0.method == .post && $0.voice == .page }
                 .map(\.path.description))
@@ -46,7 +46,9 @@ import Values
         }
     }
 
-    @Test func `comes to the page of a form of the flagship profile as well`() async throws {
+    @Test func `an address of the flagship profile that takes a form alone leads to its page`()
+        async throws
+    {
         let forms = Set(
             API.flagshipPageTable.filter { $0.method == .post && $0.voice == .page }
                 .map(\.path.description))
@@ -67,7 +69,7 @@ import Values
         }
     }
 
-    @Test func `is shown the way on where nothing is`() async throws {
+    @Test func `an unknown address shows the way on`() async throws {
         let browser = PageBrowser(try await SignInWorld())
         browser.headers["Accept"] = "text/html,*/*;q=0.8"
         try await browser.get("/nothing")
@@ -75,7 +77,7 @@ import Values
         #expect(browser.shows(#"href="/account""#))
     }
 
-    @Test func `is sent to no account where people have none`() async throws {
+    @Test func `the first page leads to no account where a realm has no sign-in`() async throws {
         let browser = PageBrowser(try await SignInWorld(["profile": "flagship"]))
         browser.headers["Accept"] = "text/html,*/*;q=0.8"
         // The first page is the owner's.

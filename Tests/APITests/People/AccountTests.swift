@@ -32,7 +32,10 @@ extension World {
 }
 
 @Suite struct `MOD-17: an account over HTTP` {
-    @Test func `is made, and found by whatever spelling of its address`() async throws {
+    @Test
+    func `MOD-17: an account is created over HTTP and found under any spelling of its address`()
+        async throws
+    {
         let world = try await World()
         let made = try await world.make(
             accounts, ["email": "Ada@Example.org", "first_name": "Ada", "confirmed": true])
@@ -49,7 +52,7 @@ extension World {
         #expect(missing.problem == .noSuchAccount)
     }
 
-    @Test func `has a domain in other letters, in whichever way they are written`() async throws {
+    @Test func `MOD-17: an account's domain may be written in Unicode or in ASCII`() async throws {
         let world = try await World()
         let id = try await world.person("ann@müller.example")
         let known = [JSON.string(id.description)]
@@ -61,7 +64,7 @@ extension World {
         #expect(mixed.problem == .invalidField && mixed.field == "email")
     }
 
-    @Test func `has its person in no list and no open data, and opens it on record`()
+    @Test func `MOD-17: an account's personal data are in no list, and reading them is recorded`()
         async throws
     {
         let world = try await World()
@@ -79,7 +82,7 @@ extension World {
         #expect(record.actor == "admin:\(world.key.id)")
     }
 
-    @Test func `has roles that its realm knows`() async throws {
+    @Test func `MOD-17: an account takes only roles that the realm has`() async throws {
         let world = try await World()
         let id = try await world.person("ada@example.org")
         let path = "\(accounts)/\(id)/roles"
@@ -99,7 +102,7 @@ extension World {
         #expect(nobody.problem == .noSuchAccount)
     }
 
-    @Test func `has an address that is one, and nobody else's`() async throws {
+    @Test func `MOD-17: an account needs a valid and free address`() async throws {
         let world = try await World()
         _ = try await world.person("ada@example.org")
         let twice = try await world.send(.post, accounts, body: ["email": "ADA@example.org"])
@@ -113,7 +116,7 @@ extension World {
         #expect(closed.problem == .realmDisabled)
     }
 
-    @Test func `has a number for other systems that can stand in a header`() async throws {
+    @Test func `MOD-17: an account has an external id that can stand in a header`() async throws {
         let world = try await World()
         for number in ["A B", "B\u{FC}", "4711 ", "\u{200B}"] {
             let made = try await world.send(
@@ -133,7 +136,7 @@ extension World {
         }
     }
 
-    @Test func `is changed member by member`() async throws {
+    @Test func `MOD-17: an account is changed member by member`() async throws {
         let world = try await World()
         let id = try await world.person("ada@example.org")
         let path = "\(accounts)/\(id)"
@@ -165,7 +168,9 @@ extension World {
         #expect(missing.problem == .noSuchAccount)
     }
 
-    @Test func `is disabled, enabled and logged out, and its person is told`() async throws {
+    @Test func `MOD-17: disabling, enabling and logging an account out notifies its person`()
+        async throws
+    {
         let world = try await World()
         let path = "\(accounts)/\(try #require(world.names["account_id"]))"
         #expect(try await world.send(.get, path + "/sessions").json["items"]?.array?.count == 1)
@@ -180,7 +185,7 @@ extension World {
 }
 
 @Suite struct `MOD-17: an account's sessions over HTTP` {
-    @Test func `are listed, and ended one by one`() async throws {
+    @Test func `MOD-17: an account's sessions are listed and ended one by one`() async throws {
         let world = try await World()
         let path = world.names["account_id"].map { "\(accounts)/\($0)/sessions" } ?? ""
         let session = try #require(world.names["session_id"])
@@ -206,7 +211,7 @@ extension World {
 @Suite struct `Mails over HTTP` {
     private let mails = "/api/admin/realms/acme/mails"
 
-    @Test func `are listed as long as they did not get through, and sent again`() async throws {
+    @Test func `unsent mails are listed and can be sent again`() async throws {
         let world = try await World()
         let mail = try #require(world.names["mail_id"])
         let failed = try await world.send(.get, mails, query: "failed=true")
@@ -228,7 +233,9 @@ extension World {
         #expect(late.problem == .positionNotReached)
     }
 
-    @Test func `say why, where no mail server was asked as well`() async throws {
+    @Test func `unsent mails are listed with the reason where no mail server was reached`()
+        async throws
+    {
         let world = try await World()
         for fault in MailFault.allCases {
             let mail = UUID.random()

@@ -51,7 +51,7 @@ import Values
     /// Ids in the order of time.
     private func ids(_ count: Int) -> [UUID] { (0..<count).map { _ in UUID.random() }.sorted() }
 
-    @Test func `are listed among its other sessions, page by page`() async throws {
+    @Test func `an account's browsers are listed among its sessions, page by page`() async throws {
         let ids = ids(5)
         for id in ids.prefix(3) { try await signIn(id, of: account) }
         for id in ids.suffix(2) { try await give(id, through: ids[0]) }
@@ -80,7 +80,9 @@ import Values
         #expect(client["kind"] == "client" && client["last_used_at"]?.string != nil)
     }
 
-    @Test func `are signed out one by one, with what came of them`() async throws {
+    @Test func `an account's browsers are signed out one by one, with what came of them`()
+        async throws
+    {
         let ids = ids(6)
         let (first, browser) = (ids[0], ids[1])
         try await signIn(browser, of: account, line: first)
@@ -112,7 +114,7 @@ import Values
             left == ([ids[2], ids[4], ids[5]].map(\.description) + [own]).sorted(by: >))
     }
 
-    @Test func `take with them what goes on while nobody is there, where the realm wants that`()
+    @Test func `signing an account's browser out ends offline access where the realm wants that`()
         async throws
     {
         let set = try await world.send(

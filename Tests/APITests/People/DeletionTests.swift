@@ -10,7 +10,7 @@ import Values
 private let accounts = "/api/admin/realms/acme/accounts"
 
 @Suite struct `The deletion of an account over HTTP` {
-    @Test func `keeps its person out until it is called off`() async throws {
+    @Test func `a scheduled deletion locks the account until it is cancelled`() async throws {
         let world = try await World()
         let path = "\(accounts)/\(try #require(world.names["account_id"]))"
         let deleted = try await world.send(.delete, path)
@@ -26,7 +26,7 @@ private let accounts = "/api/admin/realms/acme/accounts"
         #expect(world.destroyed.all.isEmpty)
     }
 
-    @Test func `has the grace that the realm sets`() async throws {
+    @Test func `a scheduled deletion has the grace period of the realm`() async throws {
         let world = try await World()
         _ = try await world.send(
             .patch, "/api/admin/realms/acme/settings", body: ["account_deletion_grace": 0])
@@ -52,7 +52,8 @@ private let accounts = "/api/admin/realms/acme/accounts"
             by: Origin(actor: "system", at: Timestamp(seconds: 1_900_000_000)))
     }
 
-    @Test func `destroys the keys of the account and of its mailbox, and says where`()
+    @Test
+    func `erasing an account destroys its key and its mailbox's key, and tells the positions`()
         async throws
     {
         let world = try await World()
@@ -72,7 +73,7 @@ private let accounts = "/api/admin/realms/acme/accounts"
         #expect(again.problem == .noSuchAccount)
     }
 
-    @Test func `gives up the passkeys of the account`() async throws {
+    @Test func `erasing an account releases its passkeys`() async throws {
         let world = try await World()
         let id = try await world.person("ada@example.org")
         let passkey = UUID.random()
@@ -96,7 +97,9 @@ private let accounts = "/api/admin/realms/acme/accounts"
         #expect(removed.first?.open["mail"] == nil)
     }
 
-    @Test func `leaves the address to whoever comes with it, under another key`() async throws {
+    @Test func `erasing an account frees its address for another account under another key`()
+        async throws
+    {
         let world = try await World()
         let first = try await world.person("ada@example.org")
         #expect(try await world.send(.post, "\(accounts)/\(first)/erase").status == .ok)
@@ -106,7 +109,7 @@ private let accounts = "/api/admin/realms/acme/accounts"
         #expect(Set(world.destroyed.all).count == 4, "\(world.destroyed.all)")
     }
 
-    @Test func `takes the mailboxes along that the account left`() async throws {
+    @Test func `erasing an account erases its former mailboxes too`() async throws {
         let world = try await World()
         let id = try await world.person("ada@example.org")
         let left = try await world.send(.get, "\(accounts)/\(id)").json["mailbox"]?.string
@@ -117,7 +120,8 @@ private let accounts = "/api/admin/realms/acme/accounts"
         #expect(world.destroyed.all.map(\.description).contains(left ?? ""))
     }
 
-    @Test func `that broke off is taken up again by whoever comes next`() async throws {
+    @Test func `erasing an account that was interrupted is completed by the next run`() async throws
+    {
         let world = try await World()
         let id = try await world.person("ada@example.org")
         for failures in 1...2 {
@@ -143,7 +147,7 @@ private let accounts = "/api/admin/realms/acme/accounts"
         #expect(names.filter { $0 == "account.erased" }.count == 1)
     }
 
-    @Test func `happens once, whoever wants it how often at once`() async throws {
+    @Test func `erasing an account fifty times at once happens once`() async throws {
         let world = try await World()
         let id = try await world.person("ada@example.org")
         try await withThrowingTaskGroup { group in
@@ -164,7 +168,9 @@ private let accounts = "/api/admin/realms/acme/accounts"
         #expect(Set(world.destroyed.all).count == 2)
     }
 
-    @Test func `waits for what is not due, was called off or never was`() async throws {
+    @Test func `erasing an account waits until it is due, and does not happen once cancelled`()
+        async throws
+    {
         let world = try await World()
         let id = try await world.person("ada@example.org")
         #expect(try await carryOut(world, id) == .notDue)
@@ -180,7 +186,7 @@ private let accounts = "/api/admin/realms/acme/accounts"
         }
     }
 
-    @Test func `under a key that stood for somebody else destroys nothing`() async throws {
+    @Test func `erasing an account under a reused idempotency key destroys nothing`() async throws {
         let world = try await World()
         let (first, second) = (
             try await world.person("ada@example.org"), try await world.person("bob@example.org")

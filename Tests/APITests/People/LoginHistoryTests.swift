@@ -31,7 +31,7 @@ import Values
         return (world, ada)
     }
 
-    @Test func `has one row for each attempt, newest first`() async throws {
+    @Test func `the login history has a row per attempt, newest first`() async throws {
         let (world, ada) = try await world()
         let items = try #require(try await world.send(.get, history).json["items"]?.array)
         #expect(items.map { $0["outcome"] } == ["signed_in", "refused", "signed_in"])
@@ -44,7 +44,7 @@ import Values
         #expect(items.allSatisfy { $0["address"] == nil })
     }
 
-    @Test func `is narrowed to an account, a client, an outcome and a time`() async throws {
+    @Test func `the login history filters by account, client, outcome and time`() async throws {
         let (world, ada) = try await world()
         let realm = "/api/admin/realms/acme"
         func count(_ path: String, _ query: String? = nil) async throws -> Int? {
@@ -65,7 +65,7 @@ import Values
         #expect(try await count("/login-history", "until=\(middle)") == 1)
     }
 
-    @Test func `begins and ends at a time or with a day`() async throws {
+    @Test func `the login history takes instants and days as bounds`() async throws {
         let (world, _) = try await world()
         func items(_ query: String) async throws -> [JSON]? {
             try await world.send(.get, history, query: query).json["items"]?.array
@@ -89,7 +89,7 @@ import Values
     }
 
     @Test(arguments: [1, 2, 3])
-    func `comes whole, whatever the size of its pages`(_ limit: Int) async throws {
+    func `the login history is complete for every page size`(_ limit: Int) async throws {
         let (world, _) = try await world()
         let whole = try await world.send(.get, history).json["items"]?.array
         var pages: [JSON] = []
@@ -104,7 +104,9 @@ import Values
         #expect(pages.count == 3)
     }
 
-    @Test func `tells where from to whoever is on record for having asked`() async throws {
+    @Test func `the login history shows places to an administrator whose question is recorded`()
+        async throws
+    {
         let (world, ada) = try await world()
         let answer = try await world.send(.get, history, query: "open=true&limit=1")
         let item = try #require(answer.json["items"]?.array?.first)
@@ -121,7 +123,7 @@ import Values
         #expect(try await world.events().count == before, "Nothing was opened.")
     }
 
-    @Test func `holds what a write says it must, and does not wait for what does not come`()
+    @Test func `the login history holds what a write's answer names, without waiting`()
         async throws
     {
         let (world, _) = try await world()
@@ -135,7 +137,7 @@ import Values
         #expect(lost.problem == .positionLost)
     }
 
-    @Test func `has cursors that are read as they were written`() throws {
+    @Test func `the login history's cursors are read as they were written`() throws {
         let place = LoginPlace(
             at: Timestamp(microseconds: 1_795_224_225_000_001), position: 4_711)
         #expect(Cursor.moment(Cursor.encode(place)) == place)
@@ -162,11 +164,11 @@ import Values
             ("Shop/12 CFNetwork/1568.200.51 Darwin/24.1.0", "Apple"), ("curl/8.5.0", "curl"),
             ("python-requests/2.32", nil), ("", nil), (nil, nil), ("\u{0}é\u{1F600}", nil),
         ] as [(String?, String?)])
-    func `follows from what it says of itself`(_ userAgent: String?, _ kind: String?) {
+    func `a kind of device is told by its user agent`(_ userAgent: String?, _ kind: String?) {
         #expect(DeviceKind.of(userAgent: userAgent) == kind)
     }
 
-    @Test func `is found in what is very long, and not behind it`() {
+    @Test func `a kind of device is read within the first bytes of a long user agent`() {
         let long = String(repeating: "x", count: 505) + "iPhone"
         #expect(DeviceKind.of(userAgent: long) == "iPhone")
         #expect(DeviceKind.of(userAgent: long.replacing("iP", with: "xxiP")) == nil)

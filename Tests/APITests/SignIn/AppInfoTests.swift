@@ -16,7 +16,7 @@ import Values
         return answer.json
     }
 
-    @Test func `MOD-16: the fields of registration, in three words`() async throws {
+    @Test func `MOD-16: the app info lists the registration fields in three words`() async throws {
         let usual = try await info(SignInWorld())
         #expect(usual["DisplayName"] == "Acme" && usual["Registration"] == "JitOnOtp")
         #expect(
@@ -34,7 +34,9 @@ import Values
         #expect(strict["Registration"] == "ExplicitEndpoint")
     }
 
-    @Test func `MOD-16: the ways to sign in, of a client those that it may use`() async throws {
+    @Test func `MOD-16: the app info lists the sign-in methods that the client may use`()
+        async throws
+    {
         let world = try await SignInWorld()
         #expect(try await info(world)["NativeGrants"]?["Otp"] == true)
         #expect(try await info(world, client: "phone")["NativeGrants"]?["Otp"] == true)
@@ -47,7 +49,7 @@ import Values
         #expect(closed["NativeGrants"]?["Otp"] == false)
     }
 
-    @Test func `MOD-16: what holds in the client's own app, wherever it asks`() async throws {
+    @Test func `MOD-16: the app info has the client's own app at every host`() async throws {
         let world = try await SignInWorld(["native_grants": false])
         let app = UUID.random()
         try await world.carryOut(CreateApp(id: app, slug: "desk", name: "Desk"))
@@ -72,7 +74,8 @@ import Values
         }
     }
 
-    @Test func `MOD-16: the colour and the logo, as far as there are any`() async throws {
+    @Test func `MOD-16: the app info has the colour and the logo where they are set`() async throws
+    {
         #expect(try await info(SignInWorld())["Branding"] == nil)
         let plain = try await info(SignInWorld(["accent_colour": "#0a7b6c"]))
         #expect(plain["Branding"] == ["AccentColour": "#0a7b6c"])
@@ -91,7 +94,9 @@ import Values
                 == ["AccentColour": "#ff0000", "LogoUrl": logo])
     }
 
-    @Test func `MOD-16: who may join an app where neither it nor the realm says so`() async throws {
+    @Test func `MOD-16: the app info's default of who may join follows the app's native grants`()
+        async throws
+    {
         let world = try await SignInWorld(["native_grants": false])
         let app = UUID.random()
         try await world.carryOut(CreateApp(id: app, slug: "desk", name: "Desk"))

@@ -7,7 +7,7 @@ import Testing
 @Suite struct `The apps that speak for a domain` {
     private static let fingerprint = String(repeating: "0a", count: 32)
 
-    @Test func `are told to phones as each kind asks for it`() async throws {
+    @Test func `a domain's association files have the forms of iOS and Android`() async throws {
         let world = try await SignInWorld([
             "native_apps": [
                 "ios:ABCDE12345.org.example.app",
@@ -26,7 +26,7 @@ import Testing
                 == [.string(Array(repeating: "0A", count: 32).joined(separator: ":"))])
     }
 
-    @Test func `are no page where there are none`() async throws {
+    @Test func `a domain's association files do not exist where no app is set`() async throws {
         let world = try await SignInWorld()
         for path in ["apple-app-site-association", "assetlinks.json"] {
             #expect(try await world.get("/.well-known/\(path)").status == .notFound)

@@ -67,7 +67,9 @@ private struct Signer: Sendable {
 }
 
 @Suite struct `A client that signs that it is itself` {
-    @Test func `has a late answer by another assertion`() async throws {
+    @Test func `a repeated request with another assertion gets the late response of the first`()
+        async throws
+    {
         let signer = try await Signer()
         let world = signer.world
         world.log.hold()
@@ -83,7 +85,7 @@ private struct Signer: Sendable {
     }
 
     @Test(arguments: SigningAlgorithm.allCases)
-    func `gets what it asks for`(algorithm: SigningAlgorithm) async throws {
+    func `a client assertion gives tokens`(algorithm: SigningAlgorithm) async throws {
         let signer = try await Signer(algorithm)
         let answer = try await signer.send(try signer.assertion())
         #expect(answer.status == .ok && answer.json["access_token"] != nil)
@@ -93,7 +95,7 @@ private struct Signer: Sendable {
         #expect(other.json["error"] == "invalid_request")
     }
 
-    @Test func `uses an assertion once, however many come at once`() async throws {
+    @Test func `a client assertion used many times at once is accepted once`() async throws {
         let signer = try await Signer()
         let assertion = try signer.assertion()
         let answers = try await withThrowingTaskGroup(of: Answered.self) { group in
@@ -105,7 +107,9 @@ private struct Signer: Sendable {
         #expect(try await signer.world.events().count { $0 == "session.opened" } == 1)
     }
 
-    @Test func `uses one to ask about tokens once as well, and then not to get any`() async throws {
+    @Test func `a client assertion used at introspection is not accepted for tokens again`()
+        async throws
+    {
         let signer = try await Signer()
         let first = try await signer.send(try signer.assertion())
         let token = try #require(first.json["access_token"]?.string)
@@ -124,7 +128,7 @@ private struct Signer: Sendable {
         #expect(after.json == ["active": false])
     }
 
-    @Test func `uses one up on every node, whatever it asks there, and where fifty come at once`()
+    @Test func `a client assertion used fifty times on several nodes and routes is accepted once`()
         async throws
     {
         let signer = try await Signer()
@@ -153,7 +157,7 @@ private struct Signer: Sendable {
         }
     }
 
-    @Test func `is refused whatever is wrong with its assertion`() async throws {
+    @Test func `a client assertion with any fault is refused`() async throws {
         let signer = try await Signer()
         let stranger = try SigningKey.generate(.es256, id: signer.key.id)
         let texts = [
@@ -183,7 +187,8 @@ private struct Signer: Sendable {
         #expect(otherType.json["error"] == "invalid_client")
     }
 
-    @Test func `may sign for an hour, and uses it within five minutes, for which it is remembered`()
+    @Test
+    func `a client assertion with an hour to live is accepted for five minutes and remembered`()
         async throws
     {
         let signer = try await Signer()
@@ -201,7 +206,9 @@ private struct Signer: Sendable {
     }
 
     /// Whoever has the key hears what is wrong; nobody else does, of clients that there are as little as of others.
-    @Test func `hears what is wanted, and as the holder of its key what is wrong`() async throws {
+    @Test func `a client assertion's refusal tells its fault to the holder of the key alone`()
+        async throws
+    {
         let signer = try await Signer()
         let stranger = try SigningKey.generate(.es256, id: signer.key.id)
         func sentence(_ assertion: String) async throws -> String {
@@ -224,7 +231,7 @@ private struct Signer: Sendable {
                 == wanted)
     }
 
-    @Test func `names several servers in no assertion`() async throws {
+    @Test func `a client assertion with several audiences is refused`() async throws {
         let signer = try await Signer()
         let now = signer.world.clock.next().seconds
         let claims = """
@@ -238,14 +245,18 @@ private struct Signer: Sendable {
         #expect(try await signer.send(noID).json["error"] == "invalid_client")
     }
 
-    @Test func `may name the token endpoint where the realm says so`() async throws {
+    @Test func `a client assertion may name the token endpoint where the realm allows it`()
+        async throws
+    {
         let signer = try await Signer(.es256, ["client_assertion_for_token_url": true])
         let answer = try await signer.send(
             try signer.assertion(audience: "\(issuer)/connect/token"))
         #expect(answer.status == .ok)
     }
 
-    @Test func `may name the token endpoint where that client may`() async throws {
+    @Test func `a client assertion may name the token endpoint where the client's rules allow it`()
+        async throws
+    {
         let signer = try await Signer(
             .es256, metadata: ["client_assertion_for_token_url": true])
         let answer = try await signer.send(
@@ -256,7 +267,9 @@ private struct Signer: Sendable {
         #expect(other.json["error"] == "invalid_client")
     }
 
-    @Test func `cannot be another kind of client meanwhile`() async throws {
+    @Test func `a client registered for assertions is refused with a secret, or with none`()
+        async throws
+    {
         let signer = try await Signer()
         let secret = try await signer.world.post(
             "/connect/token",

@@ -65,7 +65,9 @@ private struct Proxied: Sendable {
 }
 
 @Suite struct `A client with a certificate of its own` {
-    @Test func `is known by it, as a trusted proxy tells`() async throws {
+    @Test func `a client certificate told by a trusted proxy authenticates the client`()
+        async throws
+    {
         let proxied = try await Proxied()
         let good = try await proxied.ask([":\(first):"])
         #expect(good.status == .ok && good.json["scope"] == "jobs")
@@ -78,7 +80,8 @@ private struct Proxied: Sendable {
         #expect(methods.contains("self_signed_tls_client_auth"))
     }
 
-    @Test func `is not known by what anybody can write`() async throws {
+    @Test func `a client certificate in a header of an untrusted address is ignored`() async throws
+    {
         let stranger = try await Proxied(trusted: "192.0.2.0/24")
         #expect(try await stranger.ask([":\(first):"]).json["error"] == "invalid_client")
         let unset = try await Proxied(header: nil)
@@ -88,7 +91,8 @@ private struct Proxied: Sendable {
         #expect(!methods.contains("self_signed_tls_client_auth"))
     }
 
-    @Test func `is refused where the header can be read in no way, or in two`() async throws {
+    @Test func `a client certificate in an unreadable or ambiguous header is refused`() async throws
+    {
         let proxied = try await Proxied()
         for headers in [
             [":\(first):", ":\(second):"], [first], [":AAAA:"], ["::"], [":"],
@@ -99,7 +103,7 @@ private struct Proxied: Sendable {
         }
     }
 
-    @Test func `registers its keys with their certificates`() throws {
+    @Test func `a client registers its keys with their certificates`() throws {
         #expect(throws: FieldFault("jwks", .needed(by: "token_endpoint_auth_method"))) {
             try ClientMetadata(
                 metadata.merging([

@@ -61,7 +61,7 @@ private struct OwnApp: Sendable {
 }
 
 @Suite struct `An app of the realm's own that asks people itself` {
-    @Test func `is asked for more until it is enough`() async throws {
+    @Test func `the challenge endpoint asks for more until the sign-in is complete`() async throws {
         let app = try await OwnApp()
         let first = try await app.ask([])
         #expect(first.status == .badRequest)
@@ -84,7 +84,7 @@ private struct OwnApp: Sendable {
         #expect(dead == ["active": false])
     }
 
-    @Test func `needs the verifier and no redirect`() async throws {
+    @Test func `the challenge endpoint needs the verifier and no redirect`() async throws {
         let app = try await OwnApp()
         let code = try await app.code()
         for verifier in [nil, verifier + "x"] {
@@ -99,7 +99,8 @@ private struct OwnApp: Sendable {
         #expect(bare.json["error"] == "invalid_request")
     }
 
-    @Test func `says the same of whoever is named`() async throws {
+    @Test func `the challenge endpoint answers the same for known and unknown people`() async throws
+    {
         let app = try await OwnApp([:], ["registration": "off"])
         let before = try await app.world.events()
         for name in ["nobody@example.org", "no address", "ann@example.org"] {
@@ -112,7 +113,7 @@ private struct OwnApp: Sendable {
         #expect(try await app.world.events() == before)
     }
 
-    @Test func `carries a session that is its own, and for a while`() async throws {
+    @Test func `the challenge endpoint's session is its client's own and expires`() async throws {
         let app = try await OwnApp()
         try await app.world.registerPhone(
             "twin",
@@ -136,7 +137,10 @@ private struct OwnApp: Sendable {
         #expect(early.json["error"] == "invalid_request", "Whose code is it?")
     }
 
-    @Test func `is the realm's own before anything else is looked at`() async throws {
+    @Test
+    func `the challenge endpoint checks that the app is the realm's own before anything else`()
+        async throws
+    {
         for metadata in [
             ["consent": "needed"], ["grant_types": ["authorization_code", "refresh_token"]],
             ["grant_types": ["urn:cocoar:otp"]],
@@ -155,7 +159,7 @@ private struct OwnApp: Sendable {
         #expect(said["authorization_challenge_endpoint"] == nil)
     }
 
-    @Test func `does not let anybody guess without end`() async throws {
+    @Test func `the challenge endpoint limits guesses`() async throws {
         let app = try await OwnApp()
         let asked = try await app.ask([("username", "ann@example.org")]).json
         let code = try await app.world.mailedCode()
@@ -168,7 +172,7 @@ private struct OwnApp: Sendable {
 }
 
 @Suite struct `A code that is bound to a key` {
-    @Test func `is redeemed with that key alone`() async throws {
+    @Test func `a code bound to a key is redeemed with that key alone`() async throws {
         let app = try await OwnApp()
         let (key, thief) = (try SigningKey.generate(.es256), try SigningKey.generate(.es256))
         func proof(_ path: String, _ key: SigningKey) throws -> String {
@@ -253,7 +257,9 @@ private struct OwnApp: Sendable {
         return (world, key)
     }
 
-    @Test func `gets its code by it, once, and its token says so`() async throws {
+    @Test func `the challenge endpoint gives a code for a passkey once, and the token says so`()
+        async throws
+    {
         let (world, key) = try await world(["urn:cocoar:otp", "urn:cocoar:passkey"])
         let begun = try await world.begin()
         let shown = [
@@ -275,7 +281,8 @@ private struct OwnApp: Sendable {
         #expect(try payload(of: token)["sub"] == .string(world.account.description))
     }
 
-    @Test func `gets none by a passkey of another's, or a ceremony of another client's`()
+    @Test
+    func `the challenge endpoint refuses another person's passkey or another client's ceremony`()
         async throws
     {
         let (world, key) = try await world(["urn:cocoar:otp", "urn:cocoar:passkey"])
@@ -291,7 +298,9 @@ private struct OwnApp: Sendable {
         }
     }
 
-    @Test func `has to be one that may`() async throws {
+    @Test func `the challenge endpoint takes passkeys only of clients that may use them`()
+        async throws
+    {
         let (world, key) = try await world(["urn:cocoar:otp", "urn:cocoar:passkey"])
         try await world.world.registerPhone(
             "plain",

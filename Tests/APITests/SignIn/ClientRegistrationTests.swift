@@ -43,7 +43,9 @@ extension SignInWorld {
 }
 
 @Suite struct `A client that registers itself over HTTP` {
-    @Test func `gets its name, its secret and the token for its registration`() async throws {
+    @Test func `a self-registered client gets an id, a secret and a registration token`()
+        async throws
+    {
         let world = try await SignInWorld(["client_registration": "open"])
         let made = try await world.registerItself(["unheard_of": ["x": 1]])
         #expect(made.status.code == 201)
@@ -64,7 +66,8 @@ extension SignInWorld {
         #expect(wrong.json["error"] == "invalid_client")
     }
 
-    @Test func `reads, changes and removes what it said`() async throws {
+    @Test func `a self-registered client reads, changes and deletes its registration`() async throws
+    {
         let world = try await SignInWorld(["client_registration": "open"])
         let made = try await world.registerItself()
         let id = try #require(made.json["client_id"]?.string)
@@ -96,7 +99,9 @@ extension SignInWorld {
     }
 
     /// RFC 7592: with the client its token is gone, and that is what every other request hears.
-    @Test func `changed and removed at once is told of either, and of nothing else`() async throws {
+    @Test func `a registration changed and deleted at once is answered by one of both outcomes`()
+        async throws
+    {
         let world = try await SignInWorld([
             "client_registration": "open",
             "rate_limits": [
@@ -128,7 +133,7 @@ extension SignInWorld {
         }
     }
 
-    @Test func `is told which of the standard scopes it has`() async throws {
+    @Test func `a self-registered client is told which standard scopes it got`() async throws {
         let world = try await SignInWorld(["client_registration": "open"])
         let all = "openid email phone address profile offline_access"
         let made = try await world.registerItself(["scope": .string(all)])
@@ -148,7 +153,7 @@ extension SignInWorld {
         ("https://mine.example/back", "mine.example"),
         ("org.example.mine:/back", "org.example.mine:"),
     ])
-    func `is shown to people by where it leads them, whatever it calls itself`(
+    func `a self-registered client is shown to people by its redirect host, with any name`(
         redirect: String, place: String
     ) async throws {
         let world = try await SignInWorld([
@@ -186,7 +191,7 @@ extension SignInWorld {
         #expect(browser.shows("Web bittet") && !browser.shows("führt Sie zu"))
     }
 
-    @Test func `has a token that is for its own registration alone`() async throws {
+    @Test func `a registration token opens its own registration alone`() async throws {
         let world = try await SignInWorld(["client_registration": "open"])
         let (one, two) = (try await world.registerItself(), try await world.registerItself())
         let path = "/connect/register/\(one.json["client_id"]?.string ?? "")"
@@ -207,7 +212,7 @@ extension SignInWorld {
         #expect(try await world.introspect(own) == ["active": false])
     }
 
-    @Test func `is refused in the words of RFC 7591`() async throws {
+    @Test func `a registration is refused in the words of RFC 7591`() async throws {
         let world = try await SignInWorld(["client_registration": "open"])
         for (members, code) in [
             (["redirect_uris": ["https://mine.example/#x"]], "invalid_redirect_uri"),
@@ -228,7 +233,9 @@ extension SignInWorld {
         #expect(try await !world.events().dropFirst(5).contains("client.registered"))
     }
 
-    @Test func `finds a closed realm closed, and not in its metadata`() async throws {
+    @Test func `a closed realm refuses registrations and has no endpoint for them in its metadata`()
+        async throws
+    {
         let world = try await SignInWorld()
         let answer = try await world.registerItself()
         #expect(answer.status == .forbidden && answer.json["error"] == "access_denied")
@@ -241,7 +248,9 @@ extension SignInWorld {
         #expect(try await open.registerItself().status == .unauthorized)
     }
 
-    @Test func `comes by a token as often as it is for, however many come at once`() async throws {
+    @Test func `an initial access token registers as many clients as it is for, also at once`()
+        async throws
+    {
         let world = try await SignInWorld(["client_registration": "initial_access_token"])
         let token = try await world.registrationToken(uses: 3, scope: "jobs")
         let answers = try await withThrowingTaskGroup(of: Answered.self) { group in
@@ -265,7 +274,7 @@ extension SignInWorld {
         #expect(tokens.json["scope"] == "jobs")
     }
 
-    @Test func `is counted, and told when it is too much`() async throws {
+    @Test func `registrations are rate-limited with a 429`() async throws {
         let world = try await SignInWorld([
             "client_registration": "open",
             "rate_limits": [

@@ -66,7 +66,7 @@ private struct Living: Sendable {
 }
 
 @Suite struct `A device that is let in from elsewhere` {
-    @Test func `gets its tokens once somebody said yes`() async throws {
+    @Test func `a device gets its tokens once the person approved it`() async throws {
         let living = try await Living()
         let device = try await living.ask()
         let code = try #require(device["user_code"]?.string)
@@ -93,7 +93,7 @@ private struct Living: Sendable {
         #expect(try await living.poll(device).json["error"] == "invalid_grant")
     }
 
-    @Test func `says when its person signed in, which was before`() async throws {
+    @Test func `a device's token has the time at which the person signed in`() async throws {
         let living = try await Living()
         let device = try await living.ask()
         let signedIn = try await living.world.introspect(living.token)["auth_time"]?.integer
@@ -108,7 +108,7 @@ private struct Living: Sendable {
         #expect(answer.status == .forbidden)
     }
 
-    @Test func `is known by the names of the sheet as well`() async throws {
+    @Test func `a device is accepted under the parameter names of the sheet`() async throws {
         let living = try await Living()
         let form: [(name: String, value: String)] = [("client_id", "television")]
         let device = try await living.world.post("/connect/device", form: form)
@@ -126,7 +126,7 @@ private struct Living: Sendable {
         }
     }
 
-    @Test func `is told to be patient by the node that it did not ask before`() async throws {
+    @Test func `a device is told slow_down also by a node that it had not asked`() async throws {
         let living = try await Living()
         let other = living.world.otherNode()
         let device = try await living.ask()
@@ -153,7 +153,7 @@ private struct Living: Sendable {
     }
 
     /// RFC 8707 section 2.2.
-    @Test func `gets a token for what it names of what was agreed to, and for nothing else`()
+    @Test func `a device gets a token for approved resources, and for no others`()
         async throws
     {
         let living = try await Living()
@@ -173,8 +173,7 @@ private struct Living: Sendable {
         #expect(try await living.poll(none).status == .ok)
     }
 
-    @Test func `is refused a scope that is not its own in the words of the standard`() async throws
-    {
+    @Test func `a device is refused a foreign scope with invalid_scope`() async throws {
         let living = try await Living()
         try await living.world.register(
             "radio",
@@ -185,7 +184,7 @@ private struct Living: Sendable {
         #expect(try await living.ask("radio", scope: "openid email")["error"] == "invalid_scope")
     }
 
-    @Test func `is told no, or to be patient`() async throws {
+    @Test func `a device is told access_denied or authorization_pending`() async throws {
         let living = try await Living()
         let device = try await living.ask()
         _ = try await living.poll(device)
@@ -205,7 +204,7 @@ private struct Living: Sendable {
         #expect(late.status == .notFound)
     }
 
-    @Test func `hears what was decided, however soon it asks`() async throws {
+    @Test func `a device learns the decision also when it polls too soon`() async throws {
         let living = try await Living()
         let device = try await living.ask()
         #expect(try await living.poll(device).json["error"] == "authorization_pending")
@@ -221,7 +220,7 @@ private struct Living: Sendable {
         #expect(try await living.poll(second).json["error"] == "invalid_grant")
     }
 
-    @Test func `does not wait because another client asks with its code`() async throws {
+    @Test func `a device is not slowed down by another client with its code`() async throws {
         let living = try await Living()
         try await living.world.register(
             "other",
@@ -236,7 +235,7 @@ private struct Living: Sendable {
     }
 
     @Test(arguments: ["–", ".", " - ", "\u{2010}", "/", "\u{200B}", "\u{A0}"])
-    func `is found by its code, whatever stands between the letters`(mark: String) async throws {
+    func `a device is found by its user code with any separators`(mark: String) async throws {
         let living = try await Living()
         let device = try await living.ask()
         let code = (device["user_code"]?.string ?? "").replacing("-", with: mark)
@@ -244,7 +243,7 @@ private struct Living: Sendable {
         #expect(try await living.look(code + "1").status == .notFound)
     }
 
-    @Test func `is the one that asked, by the code that it alone has`() async throws {
+    @Test func `a device is recognised by its own device code`() async throws {
         let living = try await Living()
         try await living.world.register(
             "other",
@@ -259,7 +258,7 @@ private struct Living: Sendable {
         #expect(try await living.ask(scope: "jobs")["error"] == "invalid_scope")
     }
 
-    @Test func `is not let in by a token that some client was given`() async throws {
+    @Test func `a device is not approved by a token of another client`() async throws {
         let living = try await Living()
         let first = try await living.ask()
         _ = try await living.decide(first["user_code"]?.string ?? "")
@@ -272,7 +271,7 @@ private struct Living: Sendable {
         #expect(try await living.poll(second).json["error"] == "authorization_pending")
     }
 
-    @Test func `is not found by guessing`() async throws {
+    @Test func `a device's user code cannot be guessed within the limit`() async throws {
         let living = try await Living()
         for _ in 0..<10 {
             #expect(try await living.look(UserCode.random().text).status == .notFound)
@@ -283,7 +282,7 @@ private struct Living: Sendable {
         #expect(try await living.decide(code).status == .tooManyRequests)
     }
 
-    @Test func `is let in once, however often it asks at once`() async throws {
+    @Test func `a device that polls many times at once gets tokens once`() async throws {
         let living = try await Living()
         let device = try await living.ask()
         _ = try await living.decide(device["user_code"]?.string ?? "")
@@ -309,7 +308,7 @@ private struct Living: Sendable {
 }
 
 @Suite struct `A code that people type` {
-    @Test func `is read however it is typed`() throws {
+    @Test func `a typed user code is read in any case and spacing`() throws {
         let code = UserCode.random()
         for text in [code.text, code.plain, code.text.lowercased(), " \(code.text) "] {
             #expect(UserCode(typed: text) == code)

@@ -13,7 +13,7 @@ import Values
         "/.well-known/openid-configuration", "/.well-known/oauth-authorization-server",
     ]
 
-    @Test func `MOD-14: lists native grants only when they are on`() async throws {
+    @Test func `MOD-14: discovery lists native grants only while they are on`() async throws {
         let (open, closed) = (
             try await SignInWorld(), try await SignInWorld(["native_grants": false])
         )
@@ -26,7 +26,7 @@ import Values
         }
     }
 
-    @Test func `MOD-14: lists what is there and nothing else`() async throws {
+    @Test func `MOD-14: discovery lists exactly what is served`() async throws {
         let world = try await SignInWorld()
         let said = try await world.get(paths[0]).json
         #expect(try await world.get(paths[1]).json == said)
@@ -46,7 +46,7 @@ import Values
         #expect(grants == GrantForm.all.map { .string($0.type.rawValue) })
     }
 
-    @Test func `names the realm as its tokens do, whatever the host`() async throws {
+    @Test func `discovery names the issuer of the tokens at every host`() async throws {
         let world = try await SignInWorld([
             "registration": "jit_on_otp", "links_base_url": "https://login.acme.example/",
         ])
@@ -61,7 +61,7 @@ import Values
         #expect(elsewhere.status == .notFound)
     }
 
-    @Test func `shows public keys, and keeps the private ones sealed`() async throws {
+    @Test func `the key set has public keys, and private ones stay sealed`() async throws {
         let world = try await SignInWorld()
         let answer = try await world.get("/.well-known/jwks")
         let keys = try #require(answer.json["keys"]?.array)
@@ -79,7 +79,7 @@ import Values
         }
     }
 
-    @Test func `is for scripts elsewhere as well, and so is what such clients ask for`()
+    @Test func `discovery and the routes of public clients are open to scripts of other origins`()
         async throws
     {
         let world = try await SignInWorld()
@@ -119,7 +119,7 @@ import Values
             ])
     }
 
-    @Test func `makes the realm's keys once, however many ask first`() async throws {
+    @Test func `a realm's first keys are made once by many simultaneous requests`() async throws {
         let world = try await SignInWorld()
         let answers = try await withThrowingTaskGroup(of: JSON.self) { group in
             for _ in 0..<50 { group.addTask { try await world.get("/.well-known/jwks").json } }
@@ -129,7 +129,7 @@ import Values
         #expect(try await world.events().count { $0 == "signing_key.published" } == 2)
     }
 
-    @Test func `shows a retired key as long as its tokens may be about`() async throws {
+    @Test func `the key set has a retired key as long as its tokens may be valid`() async throws {
         let world = try await SignInWorld()
         try await world.registerPhone(
             "es", ["access_token_format": "jwt", "access_token_signed_response_alg": "ES256"])

@@ -52,7 +52,9 @@ import Values
                 source: "203.0.113.7", id: "request-3"))
     }
 
-    @Test func `is counted by where they are`() async throws {
+    @Test func `MOD-15: a forwarding server's requests count by the forwarded address`()
+        async throws
+    {
         for address in ["198.51.100.1", " 198.51.100.2 ", "2001:db8::1", "2001:db8:0:1::1"] {
             #expect(try await ask("ann@example.org", for: [address]).status == .ok, "\(address)")
         }
@@ -68,7 +70,9 @@ import Values
         #expect(told["$address"] == "198.51.100.1")
     }
 
-    @Test func `is counted so at the token endpoint as well`() async throws {
+    @Test func `MOD-15: a forwarding server's token requests count by the forwarded address`()
+        async throws
+    {
         let body = Array(Form.encode([("grant_type", "urn:cocoar:otp")]).utf8)
         for (address, status) in [
             ("198.51.100.1", Status.badRequest), ("198.51.100.2", .badRequest),
@@ -81,7 +85,9 @@ import Values
         }
     }
 
-    @Test func `is believed only if it is trusted to say so, and shows who it is`() async throws {
+    @Test func `MOD-15: a forwarded address is believed only of an authenticated, trusted server`()
+        async throws
+    {
         for (client, secret) in [
             (nil, ""), ("other", SignInWorld.secret), ("gateway", "wrong"), ("nobody", "x"),
         ] as [(String?, String)] {
@@ -94,13 +100,15 @@ import Values
     }
 
     @Test(arguments: [[], [""], ["here"], ["198.51.100.1, 198.51.100.2"], ["::1", "::2"]])
-    func `has to say it, and once`(addresses: [String]) async throws {
+    func `MOD-15: a forwarding server must send exactly one address`(addresses: [String])
+        async throws
+    {
         let answer = try await ask("ann@example.org", for: addresses)
         #expect(answer.status == .badRequest)
         #expect(answer.json["title"] == "Auth.ForwardedAddressRequired")
     }
 
-    @Test func `guesses no secret without end`() async throws {
+    @Test func `MOD-15: a forwarding server's own secret is guessed within a limit`() async throws {
         _ = try await ask("ann@example.org", secret: "wrong", for: ["198.51.100.1"])
         let second = try await ask("ann@example.org", secret: "wrong", for: ["198.51.100.1"])
         #expect(second.status == .tooManyRequests)

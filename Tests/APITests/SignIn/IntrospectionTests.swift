@@ -60,7 +60,7 @@ import Values
     }
 
     @Test(arguments: [("readers", Algorithm.rs256), ("signer", .es256)])
-    func `RFC 9701: is told in a signed answer where it asks for one, and to itself alone`(
+    func `RFC 9701: introspection answers by a signed JWT to the client that asked for it`(
         name: String, algorithm: Algorithm
     ) async throws {
         let world = try await world()
@@ -134,7 +134,8 @@ import Values
         #expect(asUser.json["error"] == "unauthorized_client")
     }
 
-    @Test func `MOD-18: is for its client, its readers, and whoever may ask about all`()
+    @Test
+    func `MOD-18: introspection answers a token's client, its resources and privileged clients`()
         async throws
     {
         let world = try await world()
@@ -157,7 +158,8 @@ import Values
         #expect(try await ask(unbound["access_token"], as: "backend", world)["active"] == true)
     }
 
-    @Test func `RFC 7662: a refresh token is its client's alone, and no access token`()
+    @Test
+    func `RFC 7662: a refresh token is introspected by its own client, not as an access token`()
         async throws
     {
         let day: Int64 = 86_400
@@ -195,7 +197,7 @@ import Values
         #expect(try await refresh(fresh).json["error"] == "invalid_grant")
     }
 
-    @Test func `MOD-18: says what a reference token is too`() async throws {
+    @Test func `MOD-18: introspection describes a reference token`() async throws {
         let world = try await world()
         let answer = try await world.post(
             "/connect/token", form: [("grant_type", "client_credentials"), ("scope", "jobs")],
@@ -209,7 +211,7 @@ import Values
         #expect(try await ask("urd_at_nonsense", as: "service", world) == ["active": false])
     }
 
-    @Test func `MOD-18: is for clients that can keep a secret`() async throws {
+    @Test func `MOD-18: introspection is refused to public clients`() async throws {
         let world = try await world()
         let answer = try await world.post(
             "/connect/introspect", form: [("token", "x"), ("client_id", "phone")])
@@ -217,7 +219,9 @@ import Values
     }
 
     /// The answer itself says nothing but `active`: whoever runs the server can ask why.
-    @Test func `is explained to whoever runs the server, and to no client`() async throws {
+    @Test func `introspection tells an operator, and no client, why a token is inactive`()
+        async throws
+    {
         let world = try await world()
         try await world.register(
             "public",

@@ -82,7 +82,7 @@ extension Answered {
 }
 
 @Suite struct `MOD-17: Invite codes` {
-    @Test func `are made for an app by a service of it, and shown once`() async throws {
+    @Test func `MOD-17: invite codes are made by an app's service and shown once`() async throws {
         let invites = try await InviteWorld()
         let made = try await invites.create(["Count": 3, "ExpiresInDays": 2])
         #expect(made.status == .ok)
@@ -107,7 +107,7 @@ extension Answered {
                 == .badRequest)
     }
 
-    @Test func `are made once for a key that is sent again, and taken back once`() async throws {
+    @Test func `MOD-17: invite codes are made and revoked once per idempotency key`() async throws {
         let invites = try await InviteWorld()
         let path = "/api/app/\(invites.app)/invite-codes"
         func ask(
@@ -149,7 +149,9 @@ extension Answered {
         #expect(answers.count == 1)
     }
 
-    @Test func `are no business of other apps, other scopes, or people`() async throws {
+    @Test func `MOD-17: invite codes are refused to other apps, other scopes and people`()
+        async throws
+    {
         let invites = try await InviteWorld()
         let id = try await invites.create().codes.first?["Id"]
         for answer in [
@@ -177,7 +179,7 @@ extension Answered {
         #expect(refused.json["detail"] == "The caller has no permission for this.")
     }
 
-    @Test func `can be taken back until somebody has used them`() async throws {
+    @Test func `MOD-17: invite codes can be revoked until they are used`() async throws {
         let invites = try await InviteWorld()
         let house = try await invites.world.inviteForAll()
         let made = try await invites.create(["Count": 2]).codes
@@ -191,7 +193,7 @@ extension Answered {
         }
     }
 
-    @Test func `are paged in the order of their ids`() async throws {
+    @Test func `MOD-17: invite codes are listed by id, page by page`() async throws {
         let invites = try await InviteWorld()
         let made = try await invites.create(["Count": 5]).codes.compactMap { $0["Id"]?.string }
         let token = try await invites.token("shop")
@@ -228,7 +230,10 @@ extension SignInWorld {
 }
 
 @Suite struct `MOD-03: Joining by an invite code` {
-    @Test func `mails a code to the first who comes with it, however it is typed`() async throws {
+    @Test
+    func `MOD-03: an invite code mails a sign-in code to the first who types it, in any form`()
+        async throws
+    {
         let invites = try await InviteWorld()
         let world = invites.world
         #expect(try await invites.ask("ann@example.org", nil) == 0)
@@ -247,14 +252,16 @@ extension SignInWorld {
             names == ["invite.used", "mailbox.invited", "otp.issued", "account.registered"])
     }
 
-    @Test func `is for whom it is bound to, whatever the spelling of the address`() async throws {
+    @Test func `MOD-03: an invite code bound to an address is for that address in any spelling`()
+        async throws
+    {
         let invites = try await InviteWorld()
         let invite = try await invites.world.inviteForAll(email: "ann@example.org")
         #expect(try await invites.ask("bob@example.org", .string(invite.code)) == 0)
         #expect(try await invites.ask(" ANN@Example.ORG ", .string(invite.code)) == 1)
     }
 
-    @Test func `lets one of fifty in who come with the same one at once`() async throws {
+    @Test func `MOD-03: an invite code used fifty times at once admits one person`() async throws {
         let invites = try await InviteWorld()
         let invite = try await invites.world.inviteForAll()
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -273,7 +280,9 @@ extension SignInWorld {
     @Test(arguments: [
         ("off", 0, 0), ("jit_on_otp", 1, 1), ("explicit_endpoint", 0, 0), ("invite_code", 0, 1),
     ])
-    func `follows the posture`(_ posture: String, _ without: Int, _ with: Int) async throws {
+    func `MOD-03: an invite code is needed exactly where the posture says so`(
+        _ posture: String, _ without: Int, _ with: Int
+    ) async throws {
         let invites = try await InviteWorld(["registration": .string(posture)])
         let invite = try await invites.world.inviteForAll()
         #expect(try await invites.ask("ann@example.org", nil) == without)

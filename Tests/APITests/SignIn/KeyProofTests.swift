@@ -105,7 +105,9 @@ private struct Prover: Sendable {
 }
 
 @Suite struct `Tokens that are bound to a key` {
-    @Test func `are given late to another proof of the same key, and of no other`() async throws {
+    @Test func `a late response with bound tokens goes to another proof of the same key alone`()
+        async throws
+    {
         let prover = try await Prover()
         let world = prover.world
         _ = try await world.requestCode(["Email": "ann@example.org"])
@@ -129,7 +131,7 @@ private struct Prover: Sendable {
     }
 
     /// RFC 9449 section 5.
-    @Test func `are bound from the first proof on that a public client shows`() async throws {
+    @Test func `a public client's tokens are bound from its first proof on`() async throws {
         let prover = try await Prover()
         let unbound = try await prover.signIn([]).json
         #expect(unbound["token_type"] == "Bearer")
@@ -145,7 +147,8 @@ private struct Prover: Sendable {
     }
 
     @Test(arguments: ["reference", "jwt"])
-    func `are good with its proofs, and with nothing else`(_ format: String) async throws {
+    func `bound tokens are accepted with a proof of their key alone`(_ format: String) async throws
+    {
         let prover = try await Prover(metadata: ["access_token_format": .string(format)])
         let tokens = try await prover.signIn().json
         #expect(tokens["token_type"] == "DPoP")
@@ -174,7 +177,7 @@ private struct Prover: Sendable {
         #expect(other.status == .unauthorized && other.json["error"] == "invalid_token")
     }
 
-    @Test func `say so in themselves where others read them`() async throws {
+    @Test func `bound tokens name their key in JWTs and at introspection`() async throws {
         let prover = try await Prover(metadata: ["access_token_format": "jwt"])
         let token = try #require(try await prover.signIn().json["access_token"]?.string)
         let parts = token.split(separator: ".").map(String.init)
@@ -182,7 +185,7 @@ private struct Prover: Sendable {
         #expect(claims["cnf"]?["jkt"]?.string == prover.key.thumbprint)
     }
 
-    @Test func `that are not bound are shown as they always were`() async throws {
+    @Test func `unbound tokens are shown as bearer tokens`() async throws {
         let prover = try await Prover()
         let tokens = try await prover.signIn([]).json
         #expect(tokens["token_type"] == "Bearer")
@@ -194,7 +197,8 @@ private struct Prover: Sendable {
         #expect(upgraded.status == .unauthorized)
     }
 
-    @Test func `of a public client are refreshed with the same key`() async throws {
+    @Test func `a public client's bound tokens are refreshed with the same key alone`() async throws
+    {
         let prover = try await Prover()
         let first = try await prover.signIn().json
         let thief = try ProofKey()
@@ -208,14 +212,14 @@ private struct Prover: Sendable {
         #expect(try await prover.world.introspect(token)["cnf"]?["jkt"] != nil)
     }
 
-    @Test func `are all that some clients get`() async throws {
+    @Test func `clients that demand bound tokens get no others`() async throws {
         let prover = try await Prover(metadata: ["dpop_bound_access_tokens": true])
         let none = try await prover.signIn([])
         #expect(none.status == .badRequest && none.json["error"] == "invalid_dpop_proof")
         #expect(try await prover.signIn().json["token_type"] == "DPoP")
     }
 
-    @Test func `are given to clients that act for themselves as well`() async throws {
+    @Test func `bound tokens are issued to clients that act for themselves`() async throws {
         let prover = try await Prover()
         let form = [(name: "grant_type", value: "client_credentials")]
         let first = try await prover.ask(
@@ -235,7 +239,7 @@ private struct Prover: Sendable {
             answers.allSatisfy { $0.status == .ok || $0.json["error"] == "invalid_dpop_proof" })
     }
 
-    @Test func `need a number of the server's where the realm says so`() async throws {
+    @Test func `bound tokens need the server's nonce where the realm demands it`() async throws {
         let prover = try await Prover(["dpop_nonces": true])
         let asked = try await prover.signIn()
         #expect(asked.status == .badRequest && asked.json["error"] == "use_dpop_nonce")
@@ -282,7 +286,9 @@ extension Prover {
 }
 
 @Suite struct `A proof of a key` {
-    @Test func `is refused whatever is wrong with it, and a good one works then`() async throws {
+    @Test func `a DPoP proof with any fault is refused without using up what it was for`()
+        async throws
+    {
         let prover = try await Prover()
         let now = prover.world.clock.next().seconds
         for (claims, header) in Prover.flaws(prover.key, now: now) {
@@ -301,7 +307,7 @@ extension Prover {
         #expect(try await prover.signIn([good]).status == .ok)
     }
 
-    @Test func `is read as the standard says where that is generous`() async throws {
+    @Test func `a DPoP proof may vary where RFC 9449 allows it`() async throws {
         let prover = try await Prover()
         let now = prover.world.clock.next().seconds
         for claims in [
@@ -315,7 +321,7 @@ extension Prover {
         }
     }
 
-    @Test func `may say from when on it is good, as far as clocks differ`() async throws {
+    @Test func `a DPoP proof's nbf is accepted within the clock difference`() async throws {
         let prover = try await Prover()
         let now = prover.world.clock.next().seconds
         for (notBefore, status) in [(now - 60, Status.ok), (now + 8, .ok), (now + 31, .badRequest)]
@@ -325,7 +331,7 @@ extension Prover {
         }
     }
 
-    @Test func `is for one token`() async throws {
+    @Test func `a DPoP proof is for one token`() async throws {
         let prover = try await Prover()
         let token = try #require(try await prover.signIn().json["access_token"]?.string)
         for (claims, header) in Prover.flaws(prover.key, now: prover.world.clock.next().seconds)

@@ -37,7 +37,7 @@ import Values
             "/connect/introspect", form: [("token", "x")], basic: "kept:\(secret)")
     }
 
-    @Test func `gets nothing by a secret that is no longer its own, and all by the new one`()
+    @Test func `a cached client is refused its old secret, and accepted with the new one`()
         async throws
     {
         try await world.carryOut(RotateClientSecret(id: id, secret: digest("new")))
@@ -47,7 +47,7 @@ import Values
         #expect(try await introspect("new").status == .ok)
     }
 
-    @Test func `gets nothing once it is disabled or gone`() async throws {
+    @Test func `a cached client is refused once it is disabled or deleted`() async throws {
         try await world.carryOut(DisableClient(id: id))
         #expect(try await token("old").json["error"] == "invalid_client")
         #expect(try await introspect("old").json["error"] == "invalid_client")
@@ -57,7 +57,7 @@ import Values
         #expect(try await token("old").json["error"] == "invalid_client")
     }
 
-    @Test func `may at once what it was allowed meanwhile, and no longer what it was not`()
+    @Test func `a cached client's changed rights apply at once`()
         async throws
     {
         func otp() async throws -> JSON? {

@@ -25,7 +25,8 @@ import Values
         try await world.events().contains("session.ended")
     }
 
-    @Test func `gives a new token and makes the other void`() async throws {
+    @Test func `a late repeat of a refresh gives a new token and voids the lost one`() async throws
+    {
         let world = try await SignInWorld()
         let tokens = try await lostAndFound(world)
         #expect(try await world.refresh(tokens.leaf, "phone").status == .ok)
@@ -34,7 +35,10 @@ import Values
         #expect(try await isOver(world))
     }
 
-    @Test func `ends the family when the void one comes first`() async throws {
+    @Test
+    func `a late repeat of a refresh is followed by the end of the session if the void one comes`()
+        async throws
+    {
         let world = try await SignInWorld()
         let tokens = try await lostAndFound(world)
         #expect(try await world.refresh(tokens.void, "phone").json["error"] == "invalid_grant")
@@ -42,7 +46,7 @@ import Values
         #expect(try await world.refresh(tokens.leaf, "phone").json["error"] == "invalid_grant")
     }
 
-    @Test func `leaves one refresh token that is told to be active`() async throws {
+    @Test func `a late repeat of a refresh leaves one active refresh token`() async throws {
         let world = try await SignInWorld()
         try await world.register(
             "backend", ["grant_types": ["urn:cocoar:otp", "refresh_token"]],
@@ -78,7 +82,7 @@ import Values
     }
 
     @Test(arguments: ["void", "parent"])
-    func `leaves tokens that still end the family when they are given back`(
+    func `a late repeat of a refresh leaves tokens whose revocation still ends the session`(
         which: String
     ) async throws {
         let world = try await SignInWorld()
@@ -94,7 +98,9 @@ import Values
         #expect(try await world.refresh(tokens.leaf, "phone").json["error"] == "invalid_grant")
     }
 
-    @Test func `by fifty connections at once gives one lineage`() async throws {
+    @Test func `a late repeat of a refresh by fifty connections at once gives one lineage`()
+        async throws
+    {
         let world = try await SignInWorld()
         let parent = try await world.signIn("phone").json
         _ = try await world.refresh(parent, "phone")
@@ -112,7 +118,9 @@ import Values
         #expect(refreshed.count == 2)
     }
 
-    @Test func `is a fault where the realm has no leeway or allows none`() async throws {
+    @Test func `a late repeat of a refresh is reuse where the realm has no leeway or allows none`()
+        async throws
+    {
         for settings in [
             ["refresh_token_leeway": 0], ["refresh_token_late_repeat": 0],
         ] as [JSONObject] {

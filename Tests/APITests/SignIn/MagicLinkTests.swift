@@ -51,7 +51,7 @@ extension SignInWorld {
 }
 
 @Suite struct `MOD-05: Signing in by a mailed link` {
-    @Test func `works once, for whoever has an account`() async throws {
+    @Test func `MOD-05: a mailed link signs an account in once`() async throws {
         let world = try await SignInWorld([
             "registration": "jit_on_otp", "links_base_url": "https://login.acme.example/",
         ])
@@ -82,7 +82,9 @@ extension SignInWorld {
         #expect(again.json["error_description"] == "Invalid or expired link.")
     }
 
-    @Test func `says the same whoever asks, and mails nothing to strangers`() async throws {
+    @Test func `MOD-05: a mailed link is requested with the same answer for every address`()
+        async throws
+    {
         let world = try await SignInWorld()
         let closed = try await SignInWorld(["native_grants": false])
         _ = try await world.join()
@@ -101,14 +103,16 @@ extension SignInWorld {
         #expect(try await world.events().filter { $0 == "link.issued" }.count == 1)
     }
 
-    @Test func `leads nowhere but to the same origin`() async throws {
+    @Test func `MOD-05: a mailed link leads to its own origin alone`() async throws {
         let world = try await SignInWorld()
         _ = try await world.join()
         _ = try await world.requestLink(["Email": "ann@example.org", "ReturnUrl": "//evil.example"])
         #expect(try await world.mailedLink()["redirect"] == nil)
     }
 
-    @Test func `needs a link that is Ann's, a client that may, and a realm that does`() async throws
+    @Test
+    func `MOD-05: a mailed link needs its own account, an allowed client and an allowing realm`()
+        async throws
     {
         let world = try await SignInWorld()
         _ = try await world.join()
@@ -135,7 +139,7 @@ extension SignInWorld {
         #expect(try await world.redeem(link: link).status == .ok, "None of it used the link up.")
     }
 
-    @Test func `gives one of fifty that come at once what it asked for`() async throws {
+    @Test func `MOD-05: a mailed link used fifty times at once signs in once`() async throws {
         let world = try await SignInWorld()
         _ = try await world.join()
         _ = try await world.requestLink(["Email": "ann@example.org"])
@@ -148,7 +152,7 @@ extension SignInWorld {
         #expect(try await world.events().filter { $0 == "session.opened" }.count == 2)
     }
 
-    @Test func `keeps nothing readable of the link, and opens nothing by GET`() async throws {
+    @Test func `MOD-05: a mailed link is stored unreadable and does nothing by GET`() async throws {
         let world = try await SignInWorld()
         _ = try await world.join()
         _ = try await world.requestLink(["Email": "ann@example.org", "ReturnUrl": "/secret-place"])
@@ -165,7 +169,9 @@ extension SignInWorld {
         #expect(opened.status == .methodNotAllowed)
     }
 
-    @Test func `is mailed five times in an hour to one mailbox, and no more`() async throws {
+    @Test func `MOD-05: a mailed link is sent to one mailbox five times an hour at most`()
+        async throws
+    {
         let world = try await SignInWorld()
         for _ in 0..<5 {
             #expect(try await world.requestLink(["Email": "bob@example.org"]).status == .ok)

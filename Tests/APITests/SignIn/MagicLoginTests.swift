@@ -51,7 +51,7 @@ import Values
         return page.status == .ok
     }
 
-    @Test func `gets a session, once`() async throws {
+    @Test func `MOD-05: a page's script gets a session for a mailed link, once`() async throws {
         _ = try await world.join()
         let link = try await link(to: "/account/security")
         let answer = await login(link, ["Sec-Fetch-Site": "same-origin"])
@@ -69,7 +69,9 @@ import Values
         #expect(refused.map { $0.open["reason"] } == ["invalid_link"])
     }
 
-    @Test func `is asked for the second factor, which uses nothing up`() async throws {
+    @Test func `MOD-05: a page's script is asked for the second factor without using the link up`()
+        async throws
+    {
         let (app, _) = try await world.enroll(try await world.token())
         let link = try await link()
         for _ in 0..<2 {
@@ -83,7 +85,9 @@ import Values
         #expect(try await isSignedIn(answer))
     }
 
-    @Test func `is one of ours: nobody else signs a browser in`() async throws {
+    @Test func `MOD-05: a mailed link signs a browser in only from a page of this site`()
+        async throws
+    {
         _ = try await world.join()
         let link = try await link()
         let foreign: [Headers] = [

@@ -12,7 +12,9 @@ import Values
     private let trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
     /// Everything from the first code to the end of the session, asked for by one phone.
-    @Test func `is the trace, the network and the program of whoever asked`() async throws {
+    @Test func `an event's origin records the trace, the network and the program of the request`()
+        async throws
+    {
         let world = try await SignInWorld()
         let before = try await world.events().count
         func ask(_ path: String, _ body: String, _ type: String) async throws -> Answered {
@@ -63,7 +65,7 @@ import Values
         "", "trace", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7",
         "00-4BF92F3577B34DA6A3CE929D0E0E4736-00F067AA0BA902B7-01",
     ])
-    func `is no trace that is misspelt`(text: String) async throws {
+    func `a malformed trace is not recorded in an event's origin`(text: String) async throws {
         let request = Request(
             method: .get, path: "/", query: nil, headers: ["traceparent": text], body: [],
             source: "203.0.113.7", id: "request-5")

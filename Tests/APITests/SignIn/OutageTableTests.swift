@@ -54,7 +54,7 @@ import Values
     }
 
     @Test(arguments: SingleUseItem.allCases)
-    func `when 503 is told before anything is on record, whatever the request was reading`(
+    func `nothing is used up by a 503 before the append, at whatever read it failed`(
         thing: SingleUseItem
     ) async throws {
         for read in 0..<100 {
@@ -82,7 +82,7 @@ import Values
     }
 
     @Test(arguments: SingleUseItem.allCases)
-    func `when 503 is told before anybody knows whether it is on record`(
+    func `nothing is used up by a 503 where the append's outcome is unknown`(
         thing: SingleUseItem
     ) async throws {
         let once = try await thing.prepare()
@@ -96,7 +96,7 @@ import Values
     }
 
     @Test(arguments: SingleUseItem.allCases)
-    func `when it is repeated within the outage, again and again`(
+    func `nothing is used up by repeats within an outage`(
         thing: SingleUseItem
     ) async throws {
         let once = try await thing.prepare()
@@ -121,7 +121,9 @@ import Values
     }
 
     @Test(arguments: SingleUseItem.allCases)
-    func `when the log fails between its record and its answer`(thing: SingleUseItem) async throws {
+    func `nothing is used up where the log fails between the append and the answer`(
+        thing: SingleUseItem
+    ) async throws {
         let once = try await thing.prepare()
         once.log.failReads(3)
         try await expectUsed(try await once.use(), once)

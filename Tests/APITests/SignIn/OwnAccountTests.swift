@@ -48,7 +48,7 @@ extension SignInWorld {
         (["https://api.example"], false),
         (["https://api.example", "http://id.acme.example"], true),
     ])
-    func `opens nothing of the account here, unless we are named as well`(
+    func `a token for another resource opens no account route, unless it is for the issuer too`(
         resources: [String], opens: Bool
     ) async throws {
         let world = try await SignInWorld()
@@ -75,7 +75,9 @@ extension SignInWorld {
 }
 
 @Suite struct `One's own sessions` {
-    @Test func `are listed newest first, with the one that asks`() async throws {
+    @Test func `one's own sessions are listed newest first with the present one marked`()
+        async throws
+    {
         let world = try await SignInWorld()
         let first = try await world.signIn()
         let second = try await world.signIn()
@@ -90,7 +92,7 @@ extension SignInWorld {
         #expect(used.array?.first?["LastUsedAt"] != items.first?["LastUsedAt"])
     }
 
-    @Test func `say on what kind of device they are`() async throws {
+    @Test func `one's own sessions are listed with their kind of device`() async throws {
         let world = try await SignInWorld()
         _ = try await world.requestCode(["Email": "ann@example.org"])
         let code = try await world.mailedCode()
@@ -116,7 +118,7 @@ extension SignInWorld {
         #expect(opened.open["method"] == "urn:cocoar:otp")
     }
 
-    @Test func `are ended one by one, and nobody else's`() async throws {
+    @Test func `one's own sessions are ended one by one, and nobody else's`() async throws {
         let world = try await SignInWorld()
         let mine = try await world.signIn()
         let items = try await world.own(.get, "/api/account/sessions", mine.access).json.array
@@ -143,7 +145,7 @@ extension SignInWorld {
         #expect(try await world.own(.delete, path, mine.access).status == .unauthorized)
     }
 
-    @Test func `are nobody's without a token of an account`() async throws {
+    @Test func `one's own sessions need a token of an account`() async throws {
         let world = try await SignInWorld()
         let own = try await world.post(
             "/connect/token", form: [("grant_type", "client_credentials"), ("scope", "jobs")],
@@ -161,7 +163,7 @@ extension SignInWorld {
         }
     }
 
-    @Test func `MOD-12: are all over after logging out everywhere, and their owner is told`()
+    @Test func `MOD-12: logging out everywhere ends all sessions and notifies the person`()
         async throws
     {
         let world = try await SignInWorld()
@@ -185,7 +187,7 @@ extension SignInWorld {
 }
 
 @Suite struct `One's own account` {
-    @Test func `is deleted after a while, and nobody signs in to it meanwhile`() async throws {
+    @Test func `one's own account is deleted after a grace period without sign-ins`() async throws {
         let world = try await SignInWorld()
         let tokens = try await world.signIn()
         let account = try await world.account(of: tokens.access)
@@ -208,7 +210,7 @@ extension SignInWorld {
         #expect(try await world.account(of: again.access) == account)
     }
 
-    @Test func `is not deleted by a token that somebody may have stolen long ago`()
+    @Test func `one's own account is not deleted by a token of an old sign-in`()
         async throws
     {
         let world = try await SignInWorld(["registration": "jit_on_otp", "recent_sign_in": 60])

@@ -32,7 +32,9 @@ private typealias Site = AuthorizeWorld
         return try #require(tokens.json["access_token"]?.string)
     }
 
-    @Test func `by no token of a client that only learns who somebody is`() async throws {
+    @Test func `a token of a client that only identifies people opens no account route`()
+        async throws
+    {
         let site = try await Site()
         let token = try await token(site, "web")
         #expect(try await site.world.userInfo(token).status == .ok)
@@ -42,7 +44,9 @@ private typealias Site = AuthorizeWorld
         #expect(try await site.world.userInfo(token).status == .ok, "It is no worse than before.")
     }
 
-    @Test func `by an app that may sign people in by itself, however it did`() async throws {
+    @Test func `a token of an app that signs people in itself opens the account routes`()
+        async throws
+    {
         let site = try await Site()
         try await site.register(
             "own", ["grant_types": ["authorization_code", "refresh_token", "urn:cocoar:otp"]])
@@ -50,7 +54,7 @@ private typealias Site = AuthorizeWorld
         #expect(try await !statuses(site, token).contains(.forbidden))
     }
 
-    @Test func `by nothing else of the kind`() {
+    @Test func `user info is the only account route that every token opens`() {
         #expect(Self.operations.count >= 16)
         let open = API.realmTable.filter { $0.right == .bearer }
         #expect(Set(open.map(\.path.description)) == ["/connect/userinfo"])

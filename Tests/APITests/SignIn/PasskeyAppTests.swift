@@ -46,7 +46,10 @@ import Values
         answer.status == .badRequest && answer.json["title"] == "NativeGrants.Disabled"
     }
 
-    @Test func `MOD-08 are there where the app has them and the realm has not`() async throws {
+    @Test
+    func `MOD-08: an app's client has passkeys where its app turns them on and the realm not`()
+        async throws
+    {
         let (world, token, account) = try await signedUp(realm: false, app: true)
         for client in ["wallet", "nobody", nil] { #expect(isOff(try await begin(world, client))) }
         let key = try SoftKey(of: account)
@@ -63,7 +66,8 @@ import Values
         #expect(try await world.send(.delete, path, token: token).status == .noContent)
     }
 
-    @Test func `MOD-08 are not there where the realm has them and the app has not`() async throws {
+    @Test func `MOD-08: an app's client has no passkeys where its app turns them off`() async throws
+    {
         let (world, token, account) = try await signedUp(realm: true, app: false)
         let begun = try await world.beginEnrollment()
         for client in ["wallet", "nobody", nil] {

@@ -17,7 +17,7 @@ import Values
         }
     }
 
-    @Test func `MOD-08 is the client's, if it is within the realm's`() async throws {
+    @Test func `MOD-08: a passkey's domain is the client's, within the realm's`() async throws {
         let world = try await PasskeyWorld(client: [
             "webauthn_rp_id": .string("wallet.\(PasskeyWorld.host)")
         ])
@@ -35,7 +35,7 @@ import Values
         #expect(try await world.list().count == 1, "The list has those of every domain.")
     }
 
-    @Test func `MOD-08 is not what a client says that is beside the realm's`() async throws {
+    @Test func `MOD-08: a passkey's domain outside the realm's is refused`() async throws {
         let world = try await PasskeyWorld()
         for domain in ["example.org", "evil.example", "org", "xlogin.example.org"] {
             await #expect(
@@ -56,7 +56,7 @@ import Values
         }
     }
 
-    @Test func `MOD-08 ends a ceremony where it changes`() async throws {
+    @Test func `MOD-08: a passkey's ceremony ends when the domain changes`() async throws {
         let (world, key) = try await `MOD-08 Signing in with a passkey`.signedUp()
         let begun = try await world.begin()
         let assertion = try key.assertion(begun)
@@ -74,7 +74,7 @@ import Values
                 answer, `MOD-08 Signing in with a passkey`.noCeremony))
     }
 
-    @Test func `lets pages below it and what is set use its passkeys`() async throws {
+    @Test func `a passkey's domain accepts origins below it and configured ones`() async throws {
         let android = "android:apk-key-hash:\(Base64URL.encode(Array(0..<32)))"
         let (world, key) = try await `MOD-08 Signing in with a passkey`.signedUp([
             "passkey_origins": ["https://\(PasskeyWorld.host):8443", .string(android)]
@@ -102,7 +102,7 @@ import Values
         #expect(below.status == .badRequest)
     }
 
-    @Test func `may be this machine's, at any port`() async throws {
+    @Test func `a passkey's domain may be localhost at any port`() async throws {
         let world = try await PasskeyWorld(["primary_domain": "localhost"])
         let key = try SoftKey(of: world.account)
         #expect(
@@ -135,7 +135,9 @@ import Values
         }
     }
 
-    @Test func `is none unless it says so, and what comes is checked all the same`() async throws {
+    @Test func `no attestation is asked for by default, and one that comes is verified`()
+        async throws
+    {
         let world = try await PasskeyWorld()
         let vouched = try vouch(try Maker())
         #expect(
@@ -151,7 +153,7 @@ import Values
         #expect(try await world.lastReason() == "statement.signature")
     }
 
-    @Test func `ends at a root that is set`() async throws {
+    @Test func `an attestation is accepted below a configured root`() async throws {
         let (maker, stranger) = (try Maker(), try Maker())
         let world = try await PasskeyWorld([
             "passkey_attestation": "direct",
@@ -171,7 +173,7 @@ import Values
     }
 
     /// What an authority vouches in: whoever has a root for one format has no say in another.
-    @Test func `is refused under a root of another format`() async throws {
+    @Test func `an attestation under a root of another format is refused`() async throws {
         let (maker, apple) = (try Maker(), try Maker())
         let roots: [JSON] = [
             .string("packed:\(Base64.encode(maker.authority.root))"),
@@ -196,7 +198,7 @@ import Values
 
     @Test
     func
-        `is held against a root without a format where one format is taken, and else as a maker's`()
+        `a root without a format serves a realm's single format, else makers alone`()
         throws
     {
         let text = Base64.encode(try Maker().authority.root)
@@ -211,7 +213,9 @@ import Values
         }
     }
 
-    @Test func `is of a format that is set, from anybody where nobody is named`() async throws {
+    @Test func `an attestation of a listed format is accepted without a list of roots`()
+        async throws
+    {
         let world = try await PasskeyWorld([
             "passkey_attestation": "direct", "passkey_attestation_formats": ["tpm", "packed"],
         ])
@@ -225,7 +229,9 @@ import Values
         #expect(try await narrow.lastReason() == "formatNotAccepted")
     }
 
-    @Test func `is nobody's where a root is no certificate`() async throws {
+    @Test func `an attestation is refused where a configured root is not a certificate`()
+        async throws
+    {
         let der: [UInt8] = [0x30, 0x82, 0x01, 0x00] + [UInt8](repeating: 5, count: 256)
         let world = try await PasskeyWorld([
             "passkey_attestation": "direct", "passkey_attestation_roots": [pem(der)],

@@ -11,7 +11,7 @@ import Values
 @testable import SecurityKeysTesting
 
 @Suite struct `MOD-09 PasskeyEnrollment a passkey` {
-    @Test func `MOD-09 begins with options as WebAuthn names them`() async throws {
+    @Test func `MOD-09: enrolling a passkey begins with the options of WebAuthn`() async throws {
         let world = try await PasskeyWorld()
         let first = try await world.beginEnrollment()
         let options = first.options
@@ -35,7 +35,7 @@ import Values
         #expect(try await world.events("passkey.enrolled").isEmpty, "Nothing is kept yet.")
     }
 
-    @Test func `MOD-09 ends with a passkey that the next options leave out`() async throws {
+    @Test func `MOD-09: an enrolled passkey is excluded by the next options`() async throws {
         let world = try await PasskeyWorld()
         let key = try SoftKey(of: world.account)
         let answer = try await world.enroll(key)
@@ -51,7 +51,7 @@ import Values
 
     /// Promise 9: what the log keeps of a key anybody may read.
     @Test
-    func `MOD-09 keeps no private part of a key, and no member that a public key does not have`()
+    func `MOD-09: an enrolled passkey's key is stored with its public members alone`()
         async throws
     {
         let world = try await PasskeyWorld()
@@ -72,7 +72,7 @@ import Values
         #expect(try await world.signIn(key).status == .ok)
     }
 
-    @Test func `MOD-09 says no more than that a request, a ceremony or an answer is not right`()
+    @Test func `MOD-09: enrolling a passkey answers faults without details`()
         async throws
     {
         let world = try await PasskeyWorld()
@@ -110,7 +110,9 @@ import Values
 
     private static let expired = "Enrollment session expired. Please try again."
 
-    @Test func `MOD-09 is over after five minutes, and of one account alone`() async throws {
+    @Test func `MOD-09: enrolling a passkey expires after five minutes and is for one account`()
+        async throws
+    {
         let world = try await PasskeyWorld()
         let key = try SoftKey(of: world.account)
         let late = try await world.beginEnrollment()
@@ -125,7 +127,9 @@ import Values
         #expect(try await world.enroll(begun, try key.attestation(begun)).status == .ok)
     }
 
-    @Test func `MOD-09 takes a credential once in a realm, until it is removed`() async throws {
+    @Test func `MOD-09: a credential is enrolled once in a realm, until it is removed`()
+        async throws
+    {
         let world = try await PasskeyWorld()
         let key = try SoftKey(of: world.account)
         #expect(try await world.enroll(key).status == .ok)
@@ -141,7 +145,7 @@ import Values
         #expect(try await world.enroll(key, token: bob).status == .ok)
     }
 
-    @Test(arguments: bad) func `MOD-09 takes nothing that is not right`(_ wrong: Wrong) async throws
+    @Test(arguments: bad) func `MOD-09: a faulty enrollment is refused`(_ wrong: Wrong) async throws
     {
         let world = try await PasskeyWorld()
         let key = try SoftKey(of: world.account)
@@ -190,7 +194,8 @@ import Values
         },
     ]
 
-    @Test func `MOD-09 is counted, and closed where the realm has no native grants`() async throws {
+    @Test func `MOD-09: enrolling a passkey is rate-limited and needs native grants`() async throws
+    {
         let world = try await PasskeyWorld()
         for _ in 0..<60 { _ = try await world.beginEnrollment() }
         let answer = try await world.send(.post, "/connect/passkey/enroll/begin")
@@ -213,14 +218,14 @@ import Values
         }
     }
 
-    @Test func `MOD-09 needs a domain`() async throws {
+    @Test func `MOD-09: enrolling a passkey needs a domain`() async throws {
         let world = try await PasskeyWorld(["primary_domain": .null])
         let answer = try await world.send(.post, "/connect/passkey/enroll/begin")
         #expect(answer.status == .serviceUnavailable)
         #expect(answer.json["title"] == "Passkey.Unavailable")
     }
 
-    @Test func `needs somebody who signed in a short time ago`() async throws {
+    @Test func `MOD-09: enrolling a passkey needs a recent sign-in`() async throws {
         let world = try await PasskeyWorld(["recent_sign_in": 600])
         let key = try SoftKey(of: world.account)
         world.world.clock.advance(seconds: 500)

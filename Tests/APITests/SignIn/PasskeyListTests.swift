@@ -9,7 +9,7 @@ import Values
 @testable import SecurityKeysTesting
 
 @Suite struct `MOD-10 The passkeys of an account` {
-    @Test func `MOD-10 are listed newest first, with the names that they were given`()
+    @Test func `MOD-10: an account's passkeys are listed newest first with their names`()
         async throws
     {
         let world = try await PasskeyWorld()
@@ -35,7 +35,7 @@ import Values
         #expect(renamed.open["name"] == nil && renamed.subject == world.account)
     }
 
-    @Test func `MOD-10 are removed by their owner alone, and once`() async throws {
+    @Test func `MOD-10: an account's passkey is removed by its owner, once`() async throws {
         let world = try await PasskeyWorld()
         #expect(try await world.enroll(try SoftKey(of: world.account)).status == .ok)
         let id = try #require(try await world.list().first?["Id"]?.string)
@@ -61,7 +61,7 @@ import Values
         #expect(try await world.events("passkey.removed").count == 1)
     }
 
-    @Test func `MOD-10 are called by what made them, until their owner calls them something`()
+    @Test func `MOD-10: an account's passkey has its model's name until its owner names it`()
         async throws
     {
         let world = try await PasskeyWorld()
@@ -86,7 +86,7 @@ import Values
         }
     }
 
-    @Test func `MOD-10 have names that can be shown`() async throws {
+    @Test func `MOD-10: an account's passkey needs a printable name`() async throws {
         let world = try await PasskeyWorld()
         #expect(try await world.enroll(try SoftKey(of: world.account)).status == .ok)
         let id = try #require(try await world.list().first?["Id"]?.string)
@@ -98,7 +98,7 @@ import Values
         }
     }
 
-    @Test func `MOD-10 are no more than can be looked through`() async throws {
+    @Test func `MOD-10: an account's passkeys are limited in number`() async throws {
         let world = try await PasskeyWorld()
         for _ in 0..<Passkey.mostPerAccount {
             world.world.clock.advance(seconds: 5)

@@ -28,7 +28,7 @@ import Values
 
     static let noCeremony = "Invalid or expired passkey ceremony."
 
-    @Test func `MOD-08 begins with options as WebAuthn names them`() async throws {
+    @Test func `MOD-08: a passkey sign-in begins with the options of WebAuthn`() async throws {
         let world = try await PasskeyWorld()
         let before = try await world.world.events().count
         for client in ["wallet", nil, "nobody"] {
@@ -42,7 +42,7 @@ import Values
         #expect(try await world.world.events().count == before, "Nothing is written.")
     }
 
-    @Test func `MOD-08 gives tokens of the account whose passkey it is`() async throws {
+    @Test func `MOD-08: a passkey sign-in gives tokens of the passkey's account`() async throws {
         let (world, key) = try await Self.signedUp()
         let answer = try await world.signIn(key)
         #expect(answer.status == .ok)
@@ -55,7 +55,7 @@ import Values
         #expect(try await world.list(token: token).first?["LastUsedAt"] != nil)
     }
 
-    @Test func `MOD-08 takes a ceremony without a client from any, with one from that one`()
+    @Test func `MOD-08: a passkey ceremony of a client is that client's, of none is any client's`()
         async throws
     {
         let (world, key) = try await Self.signedUp()
@@ -73,7 +73,7 @@ import Values
         #expect(Self.isRefused(crossed, Self.noCeremony))
     }
 
-    @Test func `MOD-08 uses a ceremony up, also by garbage`() async throws {
+    @Test func `MOD-08: a passkey ceremony is used up by a malformed answer too`() async throws {
         let (world, key) = try await Self.signedUp()
         let begun = try await world.begin()
         let assertion = try key.assertion(begun)
@@ -94,7 +94,9 @@ import Values
         #expect(Set(sessions).count == sessions.count, "Each attempt has a name of its own.")
     }
 
-    @Test func `MOD-08 uses a ceremony up, also by asking for what there is not`() async throws {
+    @Test func `MOD-08: a passkey ceremony is used up by a request for unknown scopes too`()
+        async throws
+    {
         let (world, key) = try await Self.signedUp()
         for (name, value, error, reason) in [
             ("scope", "bogus", "invalid_scope", "scope_refused"),
@@ -121,7 +123,7 @@ import Values
         }
     }
 
-    @Test func `MOD-08 puts nothing on record for ceremonies that somebody made up`() async throws {
+    @Test func `MOD-08: a made-up passkey ceremony is not recorded`() async throws {
         let (world, key) = try await Self.signedUp()
         let begun = try await world.begin()
         let assertion = try key.assertion(begun)
@@ -137,7 +139,7 @@ import Values
         #expect(try await world.lastReason() == "ceremony_expired")
     }
 
-    @Test func `MOD-08 gives one of fifty that come at once what it asked for`() async throws {
+    @Test func `MOD-08: a passkey ceremony used fifty times at once signs in once`() async throws {
         let (world, key) = try await Self.signedUp()
         let begun = try await world.begin()
         let assertion = try key.assertion(begun)
@@ -150,7 +152,8 @@ import Values
         #expect(try await world.events("passkey.used").count == 1)
     }
 
-    @Test(arguments: bad) func `MOD-08 takes nothing that is not right`(_ wrong: Wrong) async throws
+    @Test(arguments: bad) func `MOD-08: a faulty passkey assertion is refused`(_ wrong: Wrong)
+        async throws
     {
         let (world, key) = try await Self.signedUp()
         #expect(Self.isRefused(try await world.signIn(key, wrong.change)))
@@ -192,7 +195,8 @@ import Values
         },
     ]
 
-    @Test func `MOD-08 takes no counter that has not gone on, and none that is unknown`()
+    @Test
+    func `MOD-08: a passkey with a counter that does not grow, or an unknown one, is refused`()
         async throws
     {
         let (world, key) = try await Self.signedUp()
@@ -207,7 +211,8 @@ import Values
         #expect(try await world.lastReason() == "unknown_passkey")
     }
 
-    @Test func `MOD-08 is refused to whoever is blocked, or has removed it`() async throws {
+    @Test func `MOD-08: a passkey of a blocked account, or a removed one, is refused`() async throws
+    {
         let (world, key) = try await Self.signedUp()
         let begun = try await world.begin()
         let id = try #require(try await world.list().first?["Id"]?.string)
@@ -223,7 +228,7 @@ import Values
         #expect(try await world.lastReason() == "unknown_passkey")
     }
 
-    @Test func `MOD-08 is let in by what the log knows, whatever is remembered of a passkey`()
+    @Test func `MOD-08: a cached passkey is checked against the log`()
         async throws
     {
         let (world, key) = try await Self.signedUp()
@@ -243,7 +248,7 @@ import Values
         #expect(try await world.signIn(key).status == .ok)
     }
 
-    @Test func `MOD-08 needs a passkey whose authenticator knew its user from the beginning`()
+    @Test func `MOD-08: a passkey needs an authenticator that verified its user at enrollment`()
         async throws
     {
         let world = try await PasskeyWorld()
@@ -253,7 +258,9 @@ import Values
         #expect(try await world.lastReason() == "enrolled_without_user_verification")
     }
 
-    @Test func `MOD-08 is for clients that may, where the realm lets them`() async throws {
+    @Test func `MOD-08: a passkey sign-in needs an allowed client in an allowing realm`()
+        async throws
+    {
         let (world, key) = try await Self.signedUp()
         let begun = try await world.begin("phone")
         let assertion = try key.assertion(begun)
@@ -272,7 +279,7 @@ import Values
         #expect(nowhere.json["title"] == "Passkey.Unavailable")
     }
 
-    @Test func `MOD-08 begins without a body as well`() async throws {
+    @Test func `MOD-08: a passkey sign-in begins without a body as well`() async throws {
         let world = try await PasskeyWorld()
         let answer = try await world.world.send(
             Request(

@@ -18,7 +18,8 @@ import Values
             basic: basic ?? SignInWorld.serviceBasic)
     }
 
-    @Test func `hold a client to sixty token requests a minute`() async throws {
+    @Test func `MOD-15: a realm's rates allow a client sixty token requests a minute`() async throws
+    {
         let world = try await world()
         for _ in 0..<60 { #expect(try await ask(world).status == .ok) }
         let refused = try await ask(world)
@@ -30,7 +31,8 @@ import Values
         #expect(refused.response.headers["Retry-After"] == "\(seconds)" && seconds >= 1)
     }
 
-    @Test func `can be lowered, raised and lifted, one by one`() async throws {
+    @Test func `MOD-15: a realm's rates can be lowered, raised and lifted one by one`() async throws
+    {
         let low = try await world([
             "oauth-token": ["client": ["amount": 10, "seconds": 60, "burst": 2]]
         ])
@@ -54,7 +56,7 @@ import Values
         #expect(sixth.status == .tooManyRequests && sixth.json["dimension"] == "target")
     }
 
-    @Test func `of a mailbox are not used up by an outage`() async throws {
+    @Test func `MOD-15: a mailbox's rate is not used up by an outage`() async throws {
         let world = try await world()
         for (path, body) in [
             ("/api/account/native/otp/request", ["Email": "ann@example.org"]),
@@ -70,7 +72,9 @@ import Values
         }
     }
 
-    @Test func `of a client are not used up by whoever only claims to be it`() async throws {
+    @Test func `MOD-15: a client's rate is not used up by requests that fail its authentication`()
+        async throws
+    {
         let world = try await world([
             "oauth-token": ["source": ["amount": 600, "seconds": 60, "burst": 70]]
         ])

@@ -30,7 +30,7 @@ import Values
         hands.passed.withLock { $0 += .seconds(seconds) }
     }
 
-    @Test func `is what the clock shows where nothing later is on record`() throws {
+    @Test func `a realm's time is the clock's where nothing later is on record`() throws {
         let (acme, other) = (try #require(RealmID("acme")), try #require(RealmID("other")))
         let time = time
         #expect(time.now(in: acme) == start)
@@ -40,7 +40,8 @@ import Values
         #expect(time.now(in: acme) == start)
     }
 
-    @Test func `goes on at half its pace while the clock is behind, and never back`() throws {
+    @Test func `a realm's time runs at half pace while the clock is behind, and never back`() throws
+    {
         let acme = try #require(RealmID("acme"))
         let time = time
         hands.latest.withLock { $0[acme] = start.adding(seconds: 3600) }
@@ -66,7 +67,7 @@ import Values
         world.clock.advance(seconds: -3600)
     }
 
-    @Test func `revives no code that is over`() async throws {
+    @Test func `an expired code stays expired when the clock is set back an hour`() async throws {
         let world = try await SignInWorld()
         _ = try await world.requestCode(["Email": "ann@example.org"])
         let code = try await world.mailedCode()
@@ -74,7 +75,9 @@ import Values
         #expect(try await world.redeem(code).json["error"] == "invalid_grant")
     }
 
-    @Test func `revives no access token and no session that is over`() async throws {
+    @Test func `an expired token and an ended session stay so when the clock is set back an hour`()
+        async throws
+    {
         let world = try await SignInWorld()
         let tokens = try await world.join()
         let access = try #require(tokens["access_token"]?.string)
@@ -83,7 +86,7 @@ import Values
         #expect(try await world.introspect(access) == ["active": false])
     }
 
-    @Test func `revives nothing at a node that knows of it by reading alone`() async throws {
+    @Test func `expired codes stay expired on a node that only read the later time`() async throws {
         let world = try await SignInWorld()
         _ = try await world.requestCode(["Email": "ann@example.org"])
         let code = try await world.mailedCode()
@@ -97,7 +100,7 @@ import Values
         #expect(answer.json["error"] == "invalid_grant")
     }
 
-    @Test func `makes tokens that are good from now on all the same`() async throws {
+    @Test func `tokens issued after the clock was set back are valid at once`() async throws {
         let world = try await SignInWorld()
         try await setBack(world, after: 3600)
         let tokens = try await world.join()

@@ -22,7 +22,7 @@ import Values
         ("/connect/token", "client_credentials"), ("/connect/introspect", ""),
         ("/connect/revoke", ""), ("/connect/par", ""),
     ])
-    func `is on record`(path: String, grant: String) async throws {
+    func `a failed client authentication is recorded`(path: String, grant: String) async throws {
         let world = try await SignInWorld()
         let answer = try await world.post(
             path, form: [("grant_type", grant), ("token", "x")].filter { $0.1 != "" },
@@ -37,7 +37,9 @@ import Values
         #expect(event.open["source"] != nil && event.open["account"] == nil)
     }
 
-    @Test func `is on record whatever was shown instead`() async throws {
+    @Test func `a failed client authentication is recorded for every kind of credential`()
+        async throws
+    {
         let world = try await SignInWorld()
         let grant = [(name: "grant_type", value: "client_credentials")]
         let shown: [[(name: String, value: String)]] = [
@@ -54,7 +56,9 @@ import Values
         #expect(Set(events.compactMap(\.client)) == ["service", "phone"])
     }
 
-    @Test func `leaves nothing where no client has that name`() async throws {
+    @Test func `a failed client authentication of an unknown client id is not recorded`()
+        async throws
+    {
         let world = try await SignInWorld()
         let before = try await world.events()
         for basic in ["nobody:x", "service%00:x", ":x"] {
@@ -65,7 +69,7 @@ import Values
         #expect(try await world.events() == before)
     }
 
-    @Test func `is told from a client that is stopped`() async throws {
+    @Test func `a failed client authentication is told from a disabled client`() async throws {
         let world = try await SignInWorld()
         let id = UUID.random()
         let digest = try #require(SecretDigest(SHA256.hash(Array("x".utf8))))
@@ -87,7 +91,7 @@ import Values
     }
 
     /// Six hundred a minute for ever would be without bound.
-    @Test func `fills the log with two records in ten minutes, that say how many there were`()
+    @Test func `failed client authentications make two records in ten minutes, with their number`()
         async throws
     {
         let world = try await SignInWorld(["rate_limits": ["oauth-token": ["source": .null]]])
@@ -110,7 +114,9 @@ import Values
         #expect(try await refused(world).count == events.count)
     }
 
-    @Test func `is summed up by client, and a new one is recorded at once`() async throws {
+    @Test func `failed client authentications are summed by client, and a new client's at once`()
+        async throws
+    {
         let world = try await SignInWorld(["rate_limits": ["oauth-token": ["source": .null]]])
         try await world.register(
             "other", ["grant_types": ["client_credentials"], "scope": "jobs"], secret: "x")
@@ -121,7 +127,9 @@ import Values
         #expect(try await refused(world).compactMap(\.client) == ["service", "other"])
     }
 
-    @Test func `is not lost by a log that is away for a while`() async throws {
+    @Test func `failed client authentications are recorded after an outage of the log`()
+        async throws
+    {
         let world = try await SignInWorld()
         for _ in 0..<3 { try await guess(world) }
         world.log.fail(with: .unavailable)
@@ -132,7 +140,9 @@ import Values
     }
 
     /// RFC 9700 knows no secret in a client's name, but how long an answer takes is not the place to tell it.
-    @Test func `is summed for so many clients at a time, and for no more`() async throws {
+    @Test func `failed client authentications are summed for a bounded number of clients`()
+        async throws
+    {
         let world = try await SignInWorld()
         let sums = RefusedClientCounters()
         let origin = Origin(actor: "anonymous", at: world.clock.next())
@@ -153,7 +163,7 @@ import Values
         #expect(due.first { $0.key.client == first }?.sum.refused.count == 3)
     }
 
-    @Test func `has as much looked up, and nothing written, as for a name that no client has`()
+    @Test func `failed client authentications of known and unknown clients take the same work`()
         async throws
     {
         let world = try await SignInWorld()

@@ -12,7 +12,9 @@ import Values
 @Suite struct `A derive key that is replaced` {
     private let ask: JSONObject = ["Email": "ann@example.org"]
 
-    @Test func `redeems a code that was mailed before, and none once it is retired`() async throws {
+    @Test func `a code mailed before a new derive key is redeemed until the old key is retired`()
+        async throws
+    {
         let world = try await SignInWorld(["registration": "jit_on_otp", "otp_resend_delay": 0])
         _ = try await world.requestCode(ask)
         var code = try await world.mailedCode()
@@ -26,7 +28,7 @@ import Values
         #expect(try await world.redeem(code).status == .badRequest)
     }
 
-    @Test func `mails what was asked for before as it was given, and nothing once it is retired`()
+    @Test func `a mail queued before a new derive key is sent as it was, until the key is retired`()
         async throws
     {
         let world = try await SignInWorld(["registration": "jit_on_otp", "otp_resend_delay": 0])
@@ -49,7 +51,9 @@ import Values
         #expect(MailOrder.of(recorded, world.mint) == nil)
     }
 
-    @Test func `opens a link that was mailed before, and none once it is retired`() async throws {
+    @Test func `a link mailed before a new derive key is opened until the old key is retired`()
+        async throws
+    {
         let world = try await SignInWorld(["registration": "jit_on_otp"])
         _ = try await world.join()
         _ = try await world.requestLink(ask)
@@ -65,7 +69,9 @@ import Values
         #expect(try await world.redeem(link: retired).status == .badRequest)
     }
 
-    @Test func `leaves a session that refreshed meanwhile alone when it is retired`() async throws {
+    @Test func `a session refreshed under a new derive key survives the old key's retirement`()
+        async throws
+    {
         let world = try await SignInWorld()
         let (idle, active) = (try await world.join(), try await world.join())
         func refresh(_ tokens: JSON) async throws -> Answered {
@@ -93,7 +99,9 @@ import Values
         #expect(try await refresh(idle).status == .badRequest)
     }
 
-    @Test func `finds the same account, also once it is retired`() async throws {
+    @Test func `an account is found by its address also after a derive key's retirement`()
+        async throws
+    {
         let world = try await SignInWorld(["registration": "jit_on_otp", "otp_resend_delay": 0])
         let first = try await world.join()
         let subject = try await world.userInfo(first["access_token"]?.string ?? "").json["sub"]
@@ -106,7 +114,9 @@ import Values
         #expect(try await world.events().count { $0 == "account.registered" } == 1)
     }
 
-    @Test func `keeps browsers signed in, and takes forms that were shown before`() async throws {
+    @Test func `a new derive key keeps browsers signed in and accepts forms shown before`()
+        async throws
+    {
         let world = try await SignInWorld(["registration": "jit_on_otp", "otp_resend_delay": 0])
         let browser = PageBrowser(world)
         try await browser.get("/login")
@@ -143,7 +153,9 @@ import Values
         return code
     }
 
-    @Test func `gives a repeated write the secret that it gave first`() async throws {
+    @Test func `a repeated write returns its first secret also under a new derive key`()
+        async throws
+    {
         let world = try await World()
         let writes: [(path: String, body: JSON, secret: (JSON) -> JSON?)] = [
             (

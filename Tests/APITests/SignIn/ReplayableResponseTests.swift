@@ -24,7 +24,9 @@ import Values
     }
 
     @Test(arguments: [true, false])
-    func `has it when it comes again, and the family lives on`(isEarly: Bool) async throws {
+    func `a late response goes to the repeated request, and the session lives on`(isEarly: Bool)
+        async throws
+    {
         let world = try await SignInWorld([
             "registration": "jit_on_otp", "refresh_token_leeway": 0,
         ])
@@ -45,7 +47,7 @@ import Values
         #expect(try await world.events().contains("session.ended"))
     }
 
-    @Test func `has it for its code too, and nobody has it for another`() async throws {
+    @Test func `a late response to a code goes to its repeat alone`() async throws {
         let world = try await SignInWorld()
         _ = try await world.requestCode(["Email": "ann@example.org"])
         let code = try await world.mailedCode()
@@ -61,7 +63,7 @@ import Values
     }
 
     @Test(arguments: [(299, Status.ok), (300, .badRequest)] as [(Int64, Status)])
-    func `has it for five minutes`(seconds: Int64, status: Status) async throws {
+    func `a late response is kept for five minutes`(seconds: Int64, status: Status) async throws {
         let world = try await SignInWorld([
             "registration": "jit_on_otp", "refresh_token_leeway": 0,
         ])
@@ -73,7 +75,9 @@ import Values
         #expect(try await world.refresh(tokens, "phone").status == status)
     }
 
-    @Test func `goes to all who wait for it, and to nobody after them`() async throws {
+    @Test func `a late response goes to all who wait for it, and to nobody afterwards`()
+        async throws
+    {
         let world = try await SignInWorld([
             "registration": "jit_on_otp", "refresh_token_leeway": 0,
         ])
@@ -93,7 +97,7 @@ import Values
         #expect(try await world.refresh(tokens, "phone").json["error"] == "invalid_grant")
     }
 
-    @Test func `is refused as it was before, and its guess counts once`() async throws {
+    @Test func `a late refusal is repeated, and its guess counts once`() async throws {
         let world = try await SignInWorld()
         _ = try await world.requestCode(["Email": "ann@example.org"])
         let code = try await world.mailedCode()

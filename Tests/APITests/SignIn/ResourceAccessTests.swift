@@ -51,7 +51,8 @@ private let files = "https://files.acme.example"
         return try await world.userInfo(try token(answer)).json
     }
 
-    @Test func `is told at user info, of the resources that were asked for`() async throws {
+    @Test func `MOD-18: access at user info covers the resources that were asked for`() async throws
+    {
         let world = try await world()
         let told = try await userInfo("openid roles permissions", world, [api])
         #expect(
@@ -62,7 +63,7 @@ private let files = "https://files.acme.example"
             ])
     }
 
-    @Test func `is told of an audience that the scope names`() async throws {
+    @Test func `MOD-18: access covers an audience that the scope names`() async throws {
         let told = try await userInfo(Self.everything, try await world())
         #expect(
             told["resource_access"] == [
@@ -71,7 +72,7 @@ private let files = "https://files.acme.example"
         #expect(told["preferred_username"] == "ann@example.org")
     }
 
-    @Test func `is told as far as the scope goes`() async throws {
+    @Test func `MOD-18: access is limited by the scope`() async throws {
         let world = try await world()
         let roles = try await userInfo("openid roles", world, [files])
         #expect(roles["resource_access"] == [.init(files): ["roles": ["reader"]]])
@@ -82,7 +83,7 @@ private let files = "https://files.acme.example"
         #expect(try await userInfo("openid roles", world)["resource_access"] == nil)
     }
 
-    @Test func `is told at user info of what is left to the token alone`() async throws {
+    @Test func `MOD-18: access at user info covers what the token kept`() async throws {
         let world = try await world()
         let tokens = try await world.signIn(
             "responseCache", scope: "openid roles offline_access", resource: [api, files])
@@ -91,7 +92,7 @@ private let files = "https://files.acme.example"
         #expect(told["resource_access"] == [.init(files): ["roles": ["reader"]]])
     }
 
-    @Test func `is told of a reference token as it is now`() async throws {
+    @Test func `MOD-18: access of a reference token is that of the present`() async throws {
         let world = try await world()
         let text = try token(
             try await world.signIn("responseCache", scope: "openid roles", resource: [api]))
@@ -106,7 +107,8 @@ private let files = "https://files.acme.example"
         #expect(try await world.introspect(text)["resource_access"] == nil)
     }
 
-    @Test func `stands in a JWT, for the audiences that are left to it`() async throws {
+    @Test func `MOD-18: access stands in a JWT for the audiences that the token kept`() async throws
+    {
         let world = try await world("jwt")
         func access(_ answer: Answered) throws -> JSON? {
             let payload = try token(answer).split(separator: ".").dropFirst().first
@@ -124,7 +126,7 @@ private let files = "https://files.acme.example"
         #expect(try access(narrow) == [.init(files): ["permissions": ["files:read"]]])
     }
 
-    @Test func `is not there for a role that the realm has forgotten`() async throws {
+    @Test func `MOD-18: access leaves out a role that the realm deleted`() async throws {
         let world = try await SignInWorld([
             "registration": "jit_on_otp", "roles": ["shop": ["clerk": []]],
         ])

@@ -13,7 +13,9 @@ private typealias Site = AuthorizeWorld
 private func list(_ resources: String...) -> JSON { .array(resources.map { .string($0) }) }
 
 @Suite struct `RFC 8707: Where a client's tokens may be good` {
-    @Test func `is said by its list, at every place where it may ask`() async throws {
+    @Test func `RFC 8707: a client's resource list bounds each route that takes resources`()
+        async throws
+    {
         let site = try await Site(
             ["native_grants": true],
             web: ["resources": list(one), "audiences": list("https://web.example")])
@@ -39,7 +41,10 @@ private func list(_ resources: String...) -> JSON { .array(resources.map { .stri
         #expect(try await site.redeem(try await site.code()).status == .ok)
     }
 
-    @Test func `is said of apps, services, devices and challenges alike`() async throws {
+    @Test
+    func `RFC 8707: a client's resource list holds for apps, services, devices and challenges`()
+        async throws
+    {
         let world = try await SignInWorld()
         let only: JSONObject = ["resources": list(one)]
         try await world.registerPhone("app", only)
@@ -83,7 +88,9 @@ private func list(_ resources: String...) -> JSON { .array(resources.map { .stri
         #expect(challenge.json["error"] == "invalid_target")
     }
 
-    @Test func `is the realm's to say of clients without a list of their own`() async throws {
+    @Test func `RFC 8707: the realm's resource list holds for clients without their own`()
+        async throws
+    {
         let world = try await SignInWorld(
             ["registration": "jit_on_otp", "resources": list(one)])
         try await world.registerPhone("app", [:])
@@ -97,7 +104,9 @@ private func list(_ resources: String...) -> JSON { .array(resources.map { .stri
         #expect(try await world.signIn("other", resource: [one]).json["error"] == "invalid_target")
     }
 
-    @Test func `counts at each refresh, and is never widened to us`() async throws {
+    @Test func `RFC 8707: a client's resource list is applied at each refresh, without widening`()
+        async throws
+    {
         let world = try await SignInWorld()
         try await world.registerPhone("app", [:])
         let tokens = try await world.signIn("app", resource: [one, two]).json
@@ -115,7 +124,7 @@ private func list(_ resources: String...) -> JSON { .array(resources.map { .stri
         #expect(try await world.refresh(left.json, "app").status == .ok)
     }
 
-    @Test func `counts at each refresh for scopes as well`() async throws {
+    @Test func `RFC 8707: a client's scopes are applied at each refresh`() async throws {
         let world = try await SignInWorld()
         let id = UUID.random()
         func metadata(_ scope: String) -> JSONObject {
@@ -146,7 +155,7 @@ private func list(_ resources: String...) -> JSON { .array(resources.map { .stri
         #expect(back.json["scope"] == "openid email orders offline_access")
     }
 
-    @Test func `counts at each refresh for offline_access, without which there is none`()
+    @Test func `RFC 8707: a client that lost offline_access cannot refresh`()
         async throws
     {
         let world = try await SignInWorld()
@@ -180,7 +189,8 @@ private func list(_ resources: String...) -> JSON { .array(resources.map { .stri
         #expect(try await world.refresh(last.json, "app").json["error"] == "invalid_grant")
     }
 
-    @Test func `is nowhere for a client that registered itself, until somebody says so`()
+    @Test
+    func `RFC 8707: a self-registered client has no resources until an administrator sets them`()
         async throws
     {
         let world = try await SignInWorld(["client_registration": "open"])
@@ -219,7 +229,7 @@ private func list(_ resources: String...) -> JSON { .array(resources.map { .stri
         #expect(try await ask(two, in: other, as: name) == "invalid_target")
     }
 
-    @Test func `bounds what a token is exchanged for, beside the targets of exchanges`()
+    @Test func `RFC 8707: a client's resource list bounds exchanges, beside the exchange targets`()
         async throws
     {
         let world = try await SignInWorld()
@@ -249,7 +259,7 @@ private func list(_ resources: String...) -> JSON { .array(resources.map { .stri
     }
 
     @Test(arguments: ["x", "https://a.example/#b", "/api", "https://a.example/ b"])
-    func `is a list of absolute addresses`(_ text: String) async throws {
+    func `RFC 8707: a client's resource list has absolute URIs alone`(_ text: String) async throws {
         #expect(throws: FieldFault.self) { try ClientMetadata(["resources": [.string(text)]]) }
         let world = try await SignInWorld()
         await #expect(throws: SetRealmSettings.Rejection.self) {

@@ -50,7 +50,9 @@ private typealias Site = AuthorizeWorld
     }
 
     @Test(arguments: Place.allCases)
-    func `is taken nowhere, and one of 2048 everywhere`(place: Place) async throws {
+    func `a scope of 2048 characters is accepted everywhere, and a longer one nowhere`(place: Place)
+        async throws
+    {
         let key = try SigningKey.generate(.es256, id: "k")
         let site = try await world(key)
         for (length, isTaken) in [(2048, true), (2049, false), (50_000, false)] {
@@ -145,7 +147,9 @@ private typealias Site = AuthorizeWorld
 
     /// Its name would be too long to be read again.
     @Test(arguments: ["acr_values", "resource"])
-    func `is not all that makes a pushed request too long`(name: String) async throws {
+    func `a pushed request may be too long for other reasons than its scope`(name: String)
+        async throws
+    {
         let site = try await world(try SigningKey.generate(.es256, id: "k"))
         let long = (0..<8).map { "https://\($0).example/" + String(repeating: "x", count: 2000) }
         let more: Pairs =

@@ -24,7 +24,7 @@ import Values
 
     /// RFC 6749 section 5.2, whether the client may have them in other grants or not.
     @Test(arguments: ["jobs", "jobs openid profile email roles permissions offline_access"])
-    func `has no scope about a person, and is told so by invalid_scope`(
+    func `a client that acts for itself is refused personal scopes with invalid_scope`(
         registered: String
     ) async throws {
         let world = try await world(registered)

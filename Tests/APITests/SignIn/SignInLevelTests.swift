@@ -9,7 +9,9 @@ import Values
 @Suite struct `MOD-07: An app that asks for more than one factor` {
     private let demand: JSONObject = ["sign_in_level": "multi"]
 
-    @Test func `sends whoever has but one to a browser`() async throws {
+    @Test func `MOD-07: an app with a demanded level sends people with one factor to a browser`()
+        async throws
+    {
         let world = try await SignInWorld(
             demand.merging(["registration": "jit_on_otp"]) { own, _ in own })
         _ = try await world.requestCode(["Email": "ann@example.org"])
@@ -20,7 +22,10 @@ import Values
         #expect(try await world.events().contains("session.opened") == false)
     }
 
-    @Test func `takes two of whoever has them, and ends refreshes of less`() async throws {
+    @Test
+    func `MOD-07: an app with a demanded level takes two factors and refuses weaker refreshes`()
+        async throws
+    {
         let world = try await SignInWorld(["registration": "jit_on_otp"])
         let weak = try await world.join()
         let (app, _) = try await world.enroll(try #require(weak["access_token"]?.string))
@@ -45,7 +50,9 @@ import Values
         #expect(try await refresh(weak["refresh_token"], world).status == .ok)
     }
 
-    @Test func `is asked for more at the login page, whatever its client says`() async throws {
+    @Test func `MOD-07: an app with a demanded level has it at the login page for each client`()
+        async throws
+    {
         let site = try await AuthorizeWorld(demand)
         try await site.signIn(by: [.mailedCode])
         for more in [[], [("acr_values", "urn:modgud:acr:single")]] as [Pairs] {
@@ -58,7 +65,7 @@ import Values
         #expect(try await site.redeem(try await site.code()).status == .ok)
     }
 
-    @Test func `redeems no code of before`() async throws {
+    @Test func `MOD-07: an app with a demanded level redeems no earlier code`() async throws {
         let site = try await AuthorizeWorld()
         try await site.signIn(by: [.mailedCode])
         let code = try await site.code()

@@ -8,7 +8,7 @@ import Values
 @testable import API
 
 @Suite struct `Signing in by a mailed code` {
-    @Test func `makes an account, and tokens that say whose they are`() async throws {
+    @Test func `a mailed code creates an account, and its tokens name it`() async throws {
         let world = try await SignInWorld()
         let asked = try await world.requestCode(["Email": " Ann@Example.org ", "FirstName": "Ann"])
         #expect(asked.status == .ok)
@@ -45,7 +45,7 @@ import Values
             (["Mallory"], "203.0.113.7", ["first_name": "Ann"], "Ann"),
             (["Ann", "Mallory"], "198.51.100.9", ["last_name": "Lee"], nil),
         ] as [([String], String, [String: String], String?)])
-    func `gives an account the names of the person who redeems the code, whoever asked for it`(
+    func `a mailed code gives an account the names of the person who redeems it`(
         _ asked: [String], _ elsewhere: String, _ said: [String: String], _ name: String?
     ) async throws {
         let world = try await SignInWorld()
@@ -78,7 +78,7 @@ import Values
         #expect(try await world.events().filter { $0 == "otp.renamed" }.count == renamed)
     }
 
-    @Test func `takes no name with a code that nobody can be called by`() async throws {
+    @Test func `a mailed code is refused with an unprintable name`() async throws {
         let world = try await SignInWorld()
         _ = try await world.requestCode(["Email": "ann@example.org"])
         let answer = try await world.post(
@@ -92,7 +92,7 @@ import Values
         #expect(try await !world.events().contains("otp.redeemed"))
     }
 
-    @Test func `names a member that is at fault as the request has it`() async throws {
+    @Test func `a mailed code's faulty request names the member as it was sent`() async throws {
         let world = try await SignInWorld(["registration_last_name": "required"])
         let missing = try await world.requestCode(["Email": "ann@example.org"])
         #expect(missing.json["error"] == "LastName is required.")
@@ -103,7 +103,7 @@ import Values
         #expect(control.json["error"] == "FirstName is malformed.")
     }
 
-    @Test func `says the same whoever asks, and mails nothing where nobody may join`()
+    @Test func `a mailed code's request is answered the same for every address`()
         async throws
     {
         let open = try await SignInWorld()
@@ -119,7 +119,7 @@ import Values
         #expect(try await !closed.events().contains("otp.issued"))
     }
 
-    @Test func `lets ten join from one network within an hour, and says nothing to the others`()
+    @Test func `a mailed code admits ten new people per network and hour, without telling`()
         async throws
     {
         let world = try await SignInWorld()
@@ -140,14 +140,14 @@ import Values
         #expect(try await known.events().count { $0 == "otp.issued" } == before + 1)
     }
 
-    @Test func `asks for the names that the realm demands`() async throws {
+    @Test func `a mailed code asks for the names that the realm demands`() async throws {
         let world = try await SignInWorld(["registration_last_name": "required"])
         let answer = try await world.requestCode(["Email": "ann@example.org"])
         #expect(answer.status == .badRequest)
         #expect(answer.json == ["error": "LastName is required."])
     }
 
-    @Test func `is closed where the realm has no native grants`() async throws {
+    @Test func `a mailed code's routes are closed without native grants`() async throws {
         let world = try await SignInWorld(["native_grants": false])
         let answer = try await world.requestCode(["Email": "ann@example.org"])
         #expect(answer.status == .badRequest)
@@ -159,7 +159,7 @@ import Values
                 == "This grant type is not enabled for this realm.")
     }
 
-    @Test func `takes three wrong guesses, and then not even the right one`() async throws {
+    @Test func `a mailed code is void after three wrong guesses`() async throws {
         let world = try await SignInWorld()
         _ = try await world.requestCode(["Email": "ann@example.org"])
         let code = try await world.mailedCode()
@@ -173,7 +173,7 @@ import Values
         #expect(try await world.events().filter { $0 == "otp.refused" }.count == 3)
     }
 
-    @Test func `gives one of fifty that come at once what it asked for`() async throws {
+    @Test func `a mailed code redeemed fifty times at once signs in once`() async throws {
         let world = try await SignInWorld()
         _ = try await world.requestCode(["Email": "ann@example.org"])
         let code = try await world.mailedCode()
@@ -201,7 +201,9 @@ import Values
             ])
     }
 
-    @Test func `are refreshed from nowhere that would outlive their person`() async throws {
+    @Test func `a client's refresh is refused where its tokens would outlive the account`()
+        async throws
+    {
         let world = try await SignInWorld(["registration": "jit_on_otp"])
         let first = try await world.join()
         _ = try await refresh(first["refresh_token"], world)
@@ -217,7 +219,7 @@ import Values
         #expect(events[1].personal == .none)
     }
 
-    @Test func `are refreshed, each refresh token once`() async throws {
+    @Test func `a client's refresh token is used once`() async throws {
         let world = try await SignInWorld()
         let first = try await signIn(world)
         let second = try await refresh(first["refresh_token"], world)
@@ -236,7 +238,7 @@ import Values
             try await Array(world.events().suffix(2)) == ["session.ended", "session.refused"])
     }
 
-    @Test func `have one lineage, whoever comes how often at once`() async throws {
+    @Test func `a client's refresh token used many times at once gives one lineage`() async throws {
         let world = try await SignInWorld()
         let first = try await signIn(world)
         let answers = try await withThrowingTaskGroup(of: JSON?.self) { group in
@@ -250,7 +252,7 @@ import Values
         #expect(Set(answers).count == 1 && answers.first != .some(nil))
     }
 
-    @Test func `are over when they are given back, and only by their own client`() async throws {
+    @Test func `a client's tokens end when their own client revokes them`() async throws {
         let world = try await SignInWorld()
         let tokens = try await signIn(world)
         let refreshToken = try #require(tokens["refresh_token"]?.string)
@@ -268,7 +270,7 @@ import Values
         #expect(try await refresh(tokens["refresh_token"], world).status == .badRequest)
     }
 
-    @Test func `are over when the account's stamp is rotated`() async throws {
+    @Test func `a client's tokens end when the account's stamp is rotated`() async throws {
         let world = try await SignInWorld()
         let tokens = try await signIn(world)
         let access = try #require(tokens["access_token"]?.string)
@@ -279,7 +281,7 @@ import Values
         #expect(try await refresh(tokens["refresh_token"], world).status == .badRequest)
     }
 
-    @Test func `can be its own`() async throws {
+    @Test func `a client gets tokens for itself`() async throws {
         let world = try await SignInWorld()
         let basic = "service:\(SignInWorld.secret)".replacing(" ", with: "+")
         let answer = try await world.post(
@@ -292,7 +294,7 @@ import Values
         #expect(try await world.userInfo(access).status == .unauthorized)
     }
 
-    @Test func `are refused to whoever is not the client, or asks for what it may not have`()
+    @Test func `a client's tokens are refused to other clients and for foreign scopes`()
         async throws
     {
         let world = try await SignInWorld()
@@ -344,7 +346,7 @@ import Values
         }
     }
 
-    @Test func `come from the token endpoint by POST alone`() async throws {
+    @Test func `a client's tokens come from the token endpoint by POST alone`() async throws {
         let world = try await SignInWorld()
         let answer = await world.router.respond(
             to: Request(

@@ -33,7 +33,7 @@ private let issuer = "http://id.acme.example"
     }
 
     @Test(arguments: [("rs", Algorithm.rs256), ("es", .es256)])
-    func `MOD-11: a client has JWT access tokens if it was registered so`(
+    func `MOD-11: a client registered for JWTs gets JWT access tokens`(
         client: String, algorithm: Algorithm
     ) async throws {
         let world = try await world()
@@ -58,7 +58,7 @@ private let issuer = "http://id.acme.example"
         #expect(next.authenticatedAt == token.authenticatedAt)
     }
 
-    @Test func `MOD-11: are good where the client asked, and narrow down when refreshed`()
+    @Test func `MOD-11: signed tokens are for the requested resources and narrow at a refresh`()
         async throws
     {
         let world = try await world()
@@ -75,7 +75,7 @@ private let issuer = "http://id.acme.example"
         #expect(more.json["error"] == "invalid_target")
     }
 
-    @Test func `MOD-11: live an hour at most where people sign in without a browser`()
+    @Test func `MOD-11: signed tokens live an hour at most for native sign-ins`()
         async throws
     {
         let world = try await SignInWorld()
@@ -83,14 +83,14 @@ private let issuer = "http://id.acme.example"
         #expect(try await world.signIn("long").json["expires_in"] == 3600)
     }
 
-    @Test func `MOD-11: cannot be refreshed without offline_access`() async throws {
+    @Test func `MOD-11: signed tokens cannot be refreshed without offline_access`() async throws {
         let world = try await world()
         let answer = try await world.signIn("es", scope: "openid")
         #expect(answer.json["refresh_token"] == nil && answer.json["id_token"] != nil)
     }
 
     @Test(arguments: [("phone", Algorithm.rs256), ("es", .es256)])
-    func `come with an ID token where openid is asked for`(
+    func `signed tokens come with an ID token where openid was asked for`(
         client: String, algorithm: Algorithm
     ) async throws {
         let world = try await world()
@@ -114,7 +114,7 @@ private let issuer = "http://id.acme.example"
         #expect(try await world.signIn(client, scope: "email").json["id_token"] == nil)
     }
 
-    @Test func `MOD-18: are dead here as soon as they are given back`() async throws {
+    @Test func `MOD-18: signed tokens are refused here once they are revoked`() async throws {
         let world = try await world()
         let answer = try await world.signIn("es")
         let access = try #require(answer.json["access_token"]?.string)
@@ -131,7 +131,7 @@ private let issuer = "http://id.acme.example"
         #expect(try await world.userInfo(access).status == .unauthorized)
     }
 
-    @Test func `are no ID tokens, and ID tokens are no access tokens`() async throws {
+    @Test func `an ID token is refused as an access token, and the reverse`() async throws {
         let world = try await world()
         let answer = try await world.signIn("es")
         let idToken = try #require(answer.json["id_token"]?.string)
@@ -146,7 +146,7 @@ private let issuer = "http://id.acme.example"
         }
     }
 
-    @Test func `that somebody else signed, or changed, are none`() async throws {
+    @Test func `signed tokens of another signer, or altered ones, are refused`() async throws {
         let world = try await world()
         let answer = try await world.signIn("es")
         let access = try #require(answer.json["access_token"]?.string)

@@ -23,7 +23,7 @@ private let plain: JSONObject = [
             JSON.object(all.merging(claims) { $1 }).canonical(), by: key, type: "JWT")
     }
 
-    @Test func `is believed of those whom the realm trusts`() async throws {
+    @Test func `a software statement is accepted of trusted issuers`() async throws {
         let key = try SigningKey.generate(.es256)
         let world = try await SignInWorld([
             "client_registration": "software_statement",
@@ -61,7 +61,7 @@ private let plain: JSONObject = [
     }
 
     @Test(arguments: ["open", "software_statement"])
-    func `is needed again wherever the client changes what it said`(
+    func `a software statement is needed again at each change of the registration`(
         posture: String
     ) async throws {
         let key = try SigningKey.generate(.es256)
@@ -120,7 +120,9 @@ private let plain: JSONObject = [
         #expect(late.json["error"] == "unapproved_software_statement")
     }
 
-    @Test func `that is no good is refused also of a client that needs none`() async throws {
+    @Test func `a software statement that is invalid is refused also where none is needed`()
+        async throws
+    {
         let key = try SigningKey.generate(.es256)
         let world = try await world("open", key)
         let made = try await world.registerItself()
@@ -139,7 +141,7 @@ private let plain: JSONObject = [
         #expect(again.json["error"] == "invalid_software_statement")
     }
 
-    @Test func `is for this server, where it says for whom it is`() async throws {
+    @Test func `a software statement with an audience must name this server`() async throws {
         let key = try SigningKey.generate(.es256)
         let world = try await world("software_statement", key)
         let (own, other): (JSON, JSON) = ("http://id.acme.example", "https://other-as.example")
@@ -155,7 +157,9 @@ private let plain: JSONObject = [
         }
     }
 
-    @Test func `gives no right that its client could not take by itself`() async throws {
+    @Test func `a software statement gives no right that a registration could not have`()
+        async throws
+    {
         let key = try SigningKey.generate(.es256)
         let world = try await world("software_statement", key)
         for claims in [
@@ -167,7 +171,7 @@ private let plain: JSONObject = [
         }
     }
 
-    @Test func `is checked under keys that its maker publishes`() async throws {
+    @Test func `a software statement is verified under its issuer's published keys`() async throws {
         let key = try SigningKey.generate(.rs256)
         let document = KeySet([key.verificationKey]).document.canonical()
         let world = try await SignInWorld(

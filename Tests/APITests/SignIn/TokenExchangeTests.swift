@@ -87,7 +87,7 @@ extension Gateway {
 
 @Suite struct `A client that exchanges a token` {
     @Test(arguments: ["reference", "jwt"])
-    func `shows the key of one that is bound, and gets another one bound to it`(
+    func `a token exchange proves the key of a bound token and binds the new one to it`(
         _ format: String
     ) async throws {
         let gateway = try await Gateway(format: format)
@@ -109,7 +109,9 @@ extension Gateway {
     }
 
     @Test(arguments: ["reference", "jwt"])
-    func `gets one that says who acts, and reaches no further`(_ format: String) async throws {
+    func `a token exchange returns a token with its actor and no wider reach`(_ format: String)
+        async throws
+    {
         let gateway = try await Gateway(format: format)
         let answer = try await gateway.exchange([("resource", there), ("scope", "orders")])
         #expect(answer.status == .ok && answer.json["scope"] == "orders")
@@ -133,7 +135,7 @@ extension Gateway {
     }
 
     @Test(arguments: ["reference", "jwt"])
-    func `puts nobody down for it who only showed it a token, nor the person`(
+    func `a token exchange names no actor who only showed a token, and never the person`(
         _ format: String
     ) async throws {
         for rule in ["delegation", "impersonation"] {
@@ -149,7 +151,7 @@ extension Gateway {
         }
     }
 
-    @Test func `may act as the person, and stands in the log for it`() async throws {
+    @Test func `a token exchange for the person is recorded with its actor`() async throws {
         let gateway = try await Gateway("impersonation")
         let answer = try await gateway.exchange([("audience", there)])
         let token = try #require(answer.json["access_token"]?.string)
@@ -160,7 +162,7 @@ extension Gateway {
         #expect(opened.open["impersonator"] == "gateway" && opened.actor == "client:gateway")
     }
 
-    @Test func `has it as long as the person is signed in`() async throws {
+    @Test func `an exchanged token ends with the person's session`() async throws {
         let gateway = try await Gateway()
         let token = try #require(
             try await gateway.exchange().json["access_token"]?.string)
@@ -175,7 +177,7 @@ extension Gateway {
         #expect(again.json["error"] == "invalid_request", "It is revoked.")
     }
 
-    @Test func `does not look after the account with it`() async throws {
+    @Test func `an exchanged token opens no account route`() async throws {
         let gateway = try await Gateway("impersonation")
         let answer = try await gateway.exchange([("scope", "openid email")], token: gateway.token)
         let token = try #require(answer.json["access_token"]?.string)
@@ -189,7 +191,7 @@ extension Gateway {
     }
 
     @Test(arguments: [("reference", false), ("jwt", true)])
-    func `gets a JWT for a token where its tokens are such, and else nothing`(
+    func `a token exchange returns a JWT to clients registered for JWTs, else a reference`(
         format: String, isGiven: Bool
     ) async throws {
         let gateway = try await Gateway(format: format)
@@ -203,7 +205,7 @@ extension Gateway {
         #expect(parts == (isGiven ? 3 : nil))
     }
 
-    @Test func `is refused what is not its to exchange`() async throws {
+    @Test func `a token exchange of a foreign token is refused`() async throws {
         let gateway = try await Gateway()
         let other = try await gateway.world.signIn("app", resource: ["https://bank.example"])
         let foreign = try await gateway.exchange(

@@ -56,7 +56,7 @@ private struct Partner: Sendable {
 }
 
 @Suite struct `Somebody whom a realm trusts` {
-    @Test func `says who is there`() async throws {
+    @Test func `a trusted issuer's assertion gives tokens of its subject`() async throws {
         let partner = try await Partner()
         let answer = try await partner.redeem(try partner.assertion())
         #expect(answer.status == .ok)
@@ -70,7 +70,9 @@ private struct Partner: Sendable {
         #expect(sessions.status == .unauthorized)
     }
 
-    @Test func `says it once, however many repeat it at once`() async throws {
+    @Test func `a trusted issuer's assertion used many times at once gives tokens once`()
+        async throws
+    {
         let partner = try await Partner()
         let assertion = try partner.assertion()
         let answers = try await withThrowingTaskGroup(of: Answered.self) { group in
@@ -81,7 +83,7 @@ private struct Partner: Sendable {
         #expect(answers.allSatisfy { $0.status == .ok || $0.json["error"] == "invalid_grant" })
     }
 
-    @Test func `is not believed where anything is wrong`() async throws {
+    @Test func `a trusted issuer's assertion with any fault is refused`() async throws {
         let partner = try await Partner()
         let now = partner.world.clock.next().seconds
         let stranger = try SigningKey.generate(.es256, id: partner.key.id)
@@ -114,7 +116,7 @@ private struct Partner: Sendable {
         #expect(closed.json["error"] == "invalid_grant", "Nobody is trusted there.")
     }
 
-    @Test func `is trusted no more, and what came of his word is not refreshed`() async throws {
+    @Test func `tokens of an issuer that is no longer trusted are not refreshed`() async throws {
         let partner = try await Partner()
         let world = partner.world
         let offline = "openid offline_access"
@@ -135,7 +137,9 @@ private struct Partner: Sendable {
         #expect(try await world.refresh(tokens, "app").status == .ok)
     }
 
-    @Test func `may name people by an address that they have proved`() async throws {
+    @Test func `a trusted issuer's assertion may name a person by a confirmed address`()
+        async throws
+    {
         let partner = try await Partner(subject: "email")
         func redeem(_ claims: JSONObject) async throws -> Answered {
             try await partner.redeem(

@@ -77,7 +77,9 @@ private let required = "Two-factor authentication is required; supply totp_code.
 private let invalid = "The two-factor code is invalid."
 
 @Suite struct `An authenticator app` {
-    @Test func `is enrolled by its first code, and shown until then`() async throws {
+    @Test func `an authenticator app is enrolled by its first code and shown until then`()
+        async throws
+    {
         let world = try await SignInWorld()
         let token = try await world.token()
         #expect(
@@ -113,7 +115,7 @@ private let invalid = "The two-factor code is invalid."
         }
     }
 
-    @Test func `is nobody's business without a token`() async throws {
+    @Test func `an authenticator app's routes need a token`() async throws {
         let world = try await SignInWorld()
         for route in TOTPRoutes.table {
             for token in [nil, "", "urd_at_AAAA"] {
@@ -124,7 +126,9 @@ private let invalid = "The two-factor code is invalid."
         }
     }
 
-    @Test func `is neither made nor taken away by a token of long ago`() async throws {
+    @Test func `an authenticator app is not added or removed by a token of an old sign-in`()
+        async throws
+    {
         let world = try await SignInWorld(["registration": "jit_on_otp", "recent_sign_in": 600])
         let token = try await world.token()
         let (app, _) = try await world.enroll(token)
@@ -139,7 +143,7 @@ private let invalid = "The two-factor code is invalid."
         #expect(try await world.call(.get, "/connect/totp", as: token).json["Enabled"] == true)
     }
 
-    @Test func `is removed by a code of it, and by nothing else`() async throws {
+    @Test func `an authenticator app is removed only with a code of it`() async throws {
         let world = try await SignInWorld()
         let token = try await world.token()
         let gone = try await world.call(
@@ -162,7 +166,7 @@ private let invalid = "The two-factor code is invalid."
         #expect(try await world.redeem(code: code, totp: nil).status == .ok)
     }
 
-    @Test func `gives new recovery codes, and makes the old ones worthless`() async throws {
+    @Test func `an authenticator app's new recovery codes void the old ones`() async throws {
         let world = try await SignInWorld()
         let token = try await world.token()
         let (app, old) = try await world.enroll(token)
@@ -181,7 +185,9 @@ private let invalid = "The two-factor code is invalid."
         #expect(try await world.redeem(code: code, totp: new[0]).status == .ok)
     }
 
-    @Test func `leaves a record of wrong codes, as signing in with them does`() async throws {
+    @Test func `an authenticator app's wrong codes are recorded like those of a sign-in`()
+        async throws
+    {
         let world = try await SignInWorld()
         let token = try await world.token()
         _ = try await world.enroll(token)
@@ -199,7 +205,8 @@ private let invalid = "The two-factor code is invalid."
         }
     }
 
-    @Test func `stands readable nowhere, and neither do its codes`() async throws {
+    @Test func `an authenticator app's secret and codes are stored readable nowhere`() async throws
+    {
         let world = try await SignInWorld()
         let (app, recovery) = try await world.enroll(try await world.token())
         let bytes = try #require(Base32.decode(app.secret))
@@ -213,7 +220,7 @@ private let invalid = "The two-factor code is invalid."
 }
 
 @Suite struct `MOD-07: A second factor after the first` {
-    @Test func `is asked for in these words`() async throws {
+    @Test func `a second factor is asked for in the documented words`() async throws {
         let world = try await SignInWorld()
         let (app, _) = try await world.enroll(try await world.token())
         let code = try await world.mailCode()
@@ -230,7 +237,7 @@ private let invalid = "The two-factor code is invalid."
         #expect(try await world.methods() == ["otp", "mfa"])
     }
 
-    @Test func `that is wrong counts as a guess at both`() async throws {
+    @Test func `a wrong second factor counts as a guess at both factors`() async throws {
         let world = try await SignInWorld()
         let (app, _) = try await world.enroll(try await world.token())
         let code = try await world.mailCode()
@@ -246,7 +253,7 @@ private let invalid = "The two-factor code is invalid."
         #expect(events.filter { $0 == "otp.refused" }.count == 3)
     }
 
-    @Test func `is owed after a link too, which is used up all the same`() async throws {
+    @Test func `a second factor is demanded after a mailed link, which is used up`() async throws {
         let world = try await SignInWorld()
         let (app, recovery) = try await world.enroll(try await world.token())
         _ = try await world.requestLink(["Email": "ann@example.org"])
@@ -266,7 +273,7 @@ private let invalid = "The two-factor code is invalid."
             try await world.call(.get, "/connect/totp", as: token).json["RecoveryCodesLeft"] == 9)
     }
 
-    @Test func `is not good twice`() async throws {
+    @Test func `a second factor's code is accepted once`() async throws {
         let world = try await SignInWorld()
         let (app, recovery) = try await world.enroll(try await world.token())
         let first = try await world.mailCode()
@@ -284,7 +291,7 @@ private let invalid = "The two-factor code is invalid."
         }
     }
 
-    @Test func `is good for one of fifty that come at once`() async throws {
+    @Test func `a second factor's code used fifty times at once is accepted once`() async throws {
         let world = try await SignInWorld()
         let token = try await world.token()
         _ = try await world.enroll(token)
@@ -318,7 +325,7 @@ private let invalid = "The two-factor code is invalid."
         #expect(wins == 1)
     }
 
-    @Test func `is good for one thing, whatever else is asked with it at once`() async throws {
+    @Test func `a second factor's code is used for one purpose, also at once`() async throws {
         let world = try await SignInWorld()
         let token = try await world.token()
         let (app, _) = try await world.enroll(token)

@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(arguments: DerivedPurpose.allCases)
-    func `is accepted until its key is retired, and names for good`(
+    func `a derived secret is accepted until its key is retired; names stay for good`(
         purpose: DerivedPurpose
     ) throws {
         let make = try #require(DerivedMakers.all()[purpose], "say how it is made")
@@ -50,7 +50,7 @@ import Testing
         #expect(make(phases.announced)(phases.before))
     }
 
-    @Test func `stands in the table, each purpose with its kind`() throws {
+    @Test func `every purpose of a derived secret stands in the table with its kind`() throws {
         let page = URL(filePath: #filePath).deletingLastPathComponent()
             .appending(path: "../../../docs/derived-secrets.md")
         let rows = try String(contentsOf: page, encoding: .utf8).components(separatedBy: "\n")

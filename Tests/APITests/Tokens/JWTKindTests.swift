@@ -11,7 +11,7 @@ import Values
 private typealias Site = AuthorizeWorld
 
 @Suite struct `The kinds of JWT that a realm signs` {
-    @Test func `each have a typ of their own`() async throws {
+    @Test func `each kind of JWT that a realm signs has a typ of its own`() async throws {
         let world = try await JWTWorld()
         for kind in JWTType.allCases {
             #expect(try JWTWorld.type(try await world.token(kind)) == kind.rawValue)
@@ -21,7 +21,7 @@ private typealias Site = AuthorizeWorld
 
     /// Every cell of the table in `docs/tokens.md`.
     @Test(arguments: JWTReader.allCases)
-    func `are taken by a reader that is for them, and each of the others is refused`(
+    func `each kind of JWT is accepted by its own reader and refused by all others`(
         reader: JWTReader
     ) async throws {
         let world = try await JWTWorld()
@@ -34,7 +34,9 @@ private typealias Site = AuthorizeWorld
 
     /// Servers before gave signed user info the `typ` of ID tokens.
     @Test(arguments: [JWTReader.hintAtAuthorize, .hintAtLogout])
-    func `are told from an ID token by their claims as well`(reader: JWTReader) async throws {
+    func `each kind of JWT is told from an ID token by its claims as well`(reader: JWTReader)
+        async throws
+    {
         let world = try await JWTWorld()
         for kind in [JWTType.userInfo, .introspection, .logoutToken, .accessToken] {
             let token = try await world.signedAgain(try await world.token(kind), as: .idToken)

@@ -50,7 +50,7 @@ private final class Publisher: Sendable {
         }
     }
 
-    @Test func `are fetched once, and again when they are old`() async throws {
+    @Test func `published keys are fetched once, and again when they are old`() async throws {
         let (publisher, key) = (Publisher(), try SigningKey.generate(.es256))
         publisher.publish([key])
         let keys = publisher.remoteKeys()
@@ -61,7 +61,9 @@ private final class Publisher: Sendable {
         #expect(publisher.calls == 2)
     }
 
-    @Test func `are fetched for a key that is new, and not for each that is wrong`() async throws {
+    @Test func `published keys are fetched for a new key id, but not for each wrong one`()
+        async throws
+    {
         let publisher = Publisher()
         let (old, new) = (try SigningKey.generate(.es256), try SigningKey.generate(.es256))
         publisher.publish([old])
@@ -75,7 +77,9 @@ private final class Publisher: Sendable {
         #expect(publisher.calls == 2)
     }
 
-    @Test func `stay good while their server is away, and not for ever`() async throws {
+    @Test func `published keys stay valid for a bounded time while their server is down`()
+        async throws
+    {
         let (publisher, key) = (Publisher(), try SigningKey.generate(.es256))
         publisher.publish([key])
         let keys = publisher.remoteKeys()
@@ -91,7 +95,7 @@ private final class Publisher: Sendable {
         #expect(await isKnown(key, keys))
     }
 
-    @Test func `are fetched by one for all who wait`() async throws {
+    @Test func `published keys are fetched once for all requests that wait`() async throws {
         let (publisher, key) = (Publisher(), try SigningKey.generate(.es256))
         publisher.publish([key])
         let keys = publisher.remoteKeys()

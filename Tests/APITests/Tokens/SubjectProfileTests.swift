@@ -21,7 +21,7 @@ private typealias Site = AuthorizeWorld
 
     /// In the token, at introspection and at the guard.
     @Test(arguments: ["reference", "jwt"])
-    func `is said to be a person or a client that acts for itself`(format: String) async throws {
+    func `a token's subject profile says person or client`(format: String) async throws {
         let site = try await Site(web: ["access_token_format": .string(format)])
         try await site.signIn()
         try await site.register(
@@ -56,7 +56,9 @@ private typealias Site = AuthorizeWorld
     }
 
     /// RFC 9700 section 4.15.
-    @Test func `is no client that took a person's name, whoever registers it`() async throws {
+    @Test func `a token's subject profile is never person for a client that acts for itself`()
+        async throws
+    {
         let site = try await Site(
             ["client_registration": "open"], web: ["subject_type": "pairwise"])
         try await site.signIn()
@@ -73,7 +75,7 @@ private typealias Site = AuthorizeWorld
     }
 
     @Test
-    func `is at user info where the token is for the issuer too, and for no other resource alone`()
+    func `user info accepts a token that is for the issuer, not for another resource alone`()
         async throws
     {
         let api = "https://api.example"

@@ -34,7 +34,7 @@ import Values
         ).signed(by: key)
     }
 
-    @Test func `that another node made are looked for, once a second`() async throws {
+    @Test func `token keys made on another node are looked for once a second`() async throws {
         let (log, realm) = (WatchedLog(), try #require(RealmID("acme")))
         try await carryOut(CreateRealm(displayName: "Acme"), realm, log)
         let second = Clock()
@@ -66,7 +66,8 @@ import Values
         }
     }
 
-    @Test func `are all shown where a private one cannot be read, and the others sign`()
+    @Test
+    func `token keys are all published where a private one is unreadable, and the others sign`()
         async throws
     {
         let (log, realm) = (WatchedLog(), try #require(RealmID("acme")))
@@ -82,7 +83,7 @@ import Values
         #expect(try await node(log).verify(text, of: realm, at: now)?.subject == "s")
     }
 
-    @Test func `are not made for a realm that is disabled, or not there`() async throws {
+    @Test func `token keys are not made for a disabled or missing realm`() async throws {
         let (log, realm) = (WatchedLog(), try #require(RealmID("acme")))
         await #expect(throws: LogFailure.unavailable) { try await node(log).keys(of: realm) }
         try await carryOut(CreateRealm(displayName: "Acme"), realm, log)

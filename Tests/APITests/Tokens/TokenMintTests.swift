@@ -25,7 +25,7 @@ import Values
             resources: ["https://y"], lifetime: 900)
     }
 
-    @Test func `come back as they were made`() throws {
+    @Test func `a realm's tokens are read back as they were made`() throws {
         let refresh = mint.refreshToken(granted())
         #expect(refresh.hasPrefix("urd_rt_"))
         #expect(
@@ -44,7 +44,7 @@ import Values
         #expect(mint.refreshToken(granted()) == refresh, "The same again, without being kept.")
     }
 
-    @Test func `that are mailed are for one account and one purpose`() throws {
+    @Test func `a realm's mailed tokens are for one account and one purpose`() throws {
         let (link, account) = (UUID(high: 1, low: 2), UUID(high: 3, low: 4))
         let reset = mint.resetToken(link, of: account)
         let keep = mint.keepToken(link, of: account)
@@ -62,7 +62,7 @@ import Values
         #expect(mint.readResetToken(String(other.prefix(64) + reset.suffix(32))) == nil)
     }
 
-    @Test func `of another realm, another kind or another spelling are none`() {
+    @Test func `a realm's tokens are refused of another realm, kind or spelling`() {
         let refresh = mint.refreshToken(granted())
         let access = mint.accessToken(
             granted(), issuedAt: Timestamp(seconds: 0), expiresAt: Timestamp(seconds: 1))
@@ -81,7 +81,7 @@ import Values
         }
     }
 
-    @Test func `have codes of six digits, all about as likely`() {
+    @Test func `a realm's mailed codes have six digits, evenly distributed`() {
         var first: [Character: Int] = [:]
         for number in 0..<2_000 {
             let code = mint.code(UUID(high: 0, low: UInt64(number)))
@@ -93,7 +93,7 @@ import Values
         #expect(mint.code(id) == mint.code(id))
     }
 
-    @Test func `know a code by a digest that depends on the mailbox`() {
+    @Test func `a realm's mailed codes are digested with their mailbox`() {
         let (mine, yours) = (mint.mailbox("ann@example.org"), mint.mailbox("bob@example.org"))
         #expect(mine != yours && mine == mint.mailbox("ann@example.org"))
         #expect(

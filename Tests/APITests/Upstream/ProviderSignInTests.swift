@@ -42,7 +42,7 @@ import Values
         try await browser.get("\(path)?\(Form.encode(pairs))")
     }
 
-    @Test func `comes back signed in, and goes on to where he was`() async throws {
+    @Test func `a provider sign-in returns to the requested page`() async throws {
         let (world, _, account) = try await world()
         try await world.link(account)
         let browser = PageBrowser(world)
@@ -64,7 +64,7 @@ import Values
         #expect(opened?.open["amr"] == ["fed"])
     }
 
-    @Test func `is nobody here before he says so, whatever mail address the provider says`()
+    @Test func `a provider sign-in creates no account by a mail address without confirmation`()
         async throws
     {
         let (world, mine, _) = try await world()
@@ -94,7 +94,7 @@ import Values
         #expect(late.answer?.status == .forbidden)
     }
 
-    @Test func `connects nothing that is somebody else's, and nothing for another browser`()
+    @Test func `a provider sign-in links no account of another person or browser`()
         async throws
     {
         let (world, mine, account) = try await world()
@@ -113,7 +113,7 @@ import Values
         #expect(try await world.events().count { $0 == "identity.linked" } == 1)
     }
 
-    @Test func `is not signed in by an answer that another browser asked for (login CSRF)`()
+    @Test func `a provider's answer to another browser's request is refused (login CSRF)`()
         async throws
     {
         let (world, _, account) = try await world()
@@ -131,7 +131,7 @@ import Values
         #expect(provider.asked.withLock { $0.contains("\(StandIn.issuer)/token") } == false)
     }
 
-    @Test func `is believed once, for fifteen minutes`() async throws {
+    @Test func `a provider's answer is accepted once, within fifteen minutes`() async throws {
         let (world, _, account) = try await world()
         try await world.link(account)
         let browser = PageBrowser(world)
@@ -150,7 +150,7 @@ import Values
         #expect(late.answer?.status == .badRequest)
     }
 
-    @Test func `is not signed in by a token that is not for this, or not good`() async throws {
+    @Test func `a provider's token for another client, or a faulty one, is refused`() async throws {
         let (world, _, account) = try await world()
         try await world.link(account)
         let stranger = try SigningKey.generate(.es256, id: provider.key?.id)
@@ -182,7 +182,7 @@ import Values
         }
     }
 
-    @Test func `is asked for the second factor that he has`() async throws {
+    @Test func `a provider sign-in asks for the account's second factor`() async throws {
         let (world, _, account) = try await world(["otp_resend_delay": 0])
         try await world.link(account)
         let (app, _) = try await world.enroll(try await world.token())
@@ -208,7 +208,7 @@ import Values
         #expect(browser.place == "/account", "\(browser.page)")
     }
 
-    @Test func `is signed out where the provider says so`() async throws {
+    @Test func `a provider's logout token ends the session here`() async throws {
         let (world, _, account) = try await world()
         try await world.link(account)
         let (one, two) = (PageBrowser(world), PageBrowser(world))
@@ -252,7 +252,9 @@ import Values
 }
 
 @Suite struct `Two providers of one realm` {
-    @Test func `answer in nobody's name but their own (mix-up)`() async throws {
+    @Test func `a provider's answer for another provider of the realm is refused (mix-up)`()
+        async throws
+    {
         let honest = StandIn()
         let evil = StandIn(
             "https://evil.example", ["authorization_response_iss_parameter_supported": true])
@@ -287,7 +289,7 @@ import Values
         #expect(browser.answer?.status == .forbidden)
     }
 
-    @Test func `are not called where their document is another's, or leads into the open`()
+    @Test func `a provider whose metadata name another issuer or unsafe addresses is not called`()
         async throws
     {
         for more: JSONObject in [
