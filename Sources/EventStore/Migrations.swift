@@ -30,6 +30,7 @@ enum Migrations {
         Step(
             version: 15, name: "derive_versions",
             sql: PackageResources.m015_derive_versions_sql),
+        Step(version: 16, name: "epoch_starts", sql: PackageResources.m016_epoch_starts_sql),
     ]
 
     static var newest: Int { all.last?.version ?? 0 }

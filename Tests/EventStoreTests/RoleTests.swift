@@ -7,7 +7,7 @@ import Testing
 import Values
 
 @Suite struct `What each role may do to the log` {
-    private static let tables = ["realm_log", "stream", "event", "claim", "command"]
+    private static let tables = ["realm_log", "stream", "event", "claim", "command", "epoch"]
 
     /// A database with something in every table of the log.
     private func filled() async throws -> TestStore {

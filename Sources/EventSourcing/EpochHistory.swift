@@ -1,0 +1,47 @@
+/// A realm's epochs: where its log is, and after which position each of its epochs began. A failover or
+/// a restore begins a new epoch, and may have taken the tail of the log away.
+public struct EpochHistory: Sendable, Equatable {
+    public struct Start: Sendable, Equatable {
+        public let epoch: Int
+        /// Up to this position the log is the one of every earlier epoch.
+        public let after: Int64
+
+        public init(epoch: Int, after: Int64) {
+            self.epoch = epoch
+            self.after = after
+        }
+    }
+
+    /// How a reader's place stands to the log as it is.
+    public enum Standing: Sendable, Equatable {
+        /// What the reader has is in the log: the reader goes on, and need not know of a new epoch.
+        case valid
+        /// There is nothing yet where the reader says to be.
+        case beyondHead
+        /// The log went back behind the reader, who keeps what is up to this position, undoes the
+        /// rest, and asks from there again.
+        case lost(keptTo: Int64)
+    }
+
+    public let head: Head
+    /// In any order. The first epoch began with the log and has none.
+    public let starts: [Start]
+
+    public init(head: Head, starts: [Start]) {
+        self.head = head
+        self.starts = starts
+    }
+
+    public func standing(of cursor: LogCursor) -> Standing {
+        if cursor.position == 0 { return .valid }
+        if cursor.epoch == head.epoch {
+            return cursor.position <= head.position ? .valid : .beyondHead
+        }
+        // An epoch that this log has not come to belongs to a log that went another way. From which
+        // epoch on is not known: only what all of them share is safe.
+        let left =
+            cursor.epoch < head.epoch ? starts.filter { $0.epoch > cursor.epoch } : starts
+        let kept = left.map(\.after).min() ?? 0
+        return cursor.position <= kept ? .valid : .lost(keptTo: kept)
+    }
+}
